@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from plimsoll import words
 from plimsoll.capacity.closing import parted
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.pairs import paired_ratio
+from plimsoll.capacity.loads import undisputed, why_not
+from plimsoll.capacity.pairs import neighbors, next_state, paired_ratio
 from plimsoll.capacity.search import axis_of, next_step
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Axis, Rules
@@ -41,30 +42,27 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
     following = next_step(request.search, of_search, request.limits, request.toggle)
     if isinstance(following, NextStep) or not request.background:
         return following
-    wanted, done = 2 * request.background_pairs, len(_valid(finished))
-    tries = len(finished) - len(of_search)
-    if done >= wanted or tries >= wanted + SPARE_TRIES:
+    wanted, tried = request.background_pairs, _of_pairs(finished)
+    pairs, waiting = neighbors(_counted(tried, request.limits), _purpose)
+    if len(pairs) >= wanted or len(tried) >= 2 * wanted + SPARE_TRIES:
         return following
     load = pairs_load(of_search, request.limits, axis_of(request.search))
     if load is None:
         return following
-    pair = done // 2 + 1
     return NextStep(
         index=len(finished),
         clients=load.clients or 1,
         connections=load.connections or 1,
         rate_ops_per_second=load.rate_ops_per_second,
-        purpose=_purpose(done),
+        purpose=next_state((WITH, WITHOUT), len(pairs), _purpose(waiting) if waiting else None),
         state=request.toggle.states[0].name if request.toggle else None,  # that of the answer
         recover_first=True,
-        why=f"pair {pair} of {request.background_pairs}: what does the background take?",
+        why=f"pair {len(pairs) + 1} of {wanted}: what does the background take?",
     )
 
 
-def _purpose(number: int) -> Purpose:
-    """Of a step of the pairs, by its number from 0: with, without, without, with, with ..."""
-    first, second = (WITH, WITHOUT) if number // 2 % 2 == 0 else (WITHOUT, WITH)
-    return second if number % 2 else first
+def _purpose(step: Step) -> Purpose:
+    return WITH if step.purpose == WITH else WITHOUT
 
 
 def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | None:
@@ -84,41 +82,55 @@ def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | Non
     return loads.get(capacity.at) if capacity.at is not None else loads[min(loads)]
 
 
-def _valid(finished: Sequence[Step]) -> list[Step]:
-    return [s for s in finished if s.purpose in (WITH, WITHOUT) and s.void is None]
+def _of_pairs(finished: Sequence[Step]) -> list[Step]:
+    return [step for step in finished if step.purpose in (WITH, WITHOUT)]
 
 
-def background_cost(
-    finished: Sequence[Step], names: Sequence[str], statistic: Statistic
-) -> BackgroundCost | None:
-    """Say what the background takes; None where no pair was measured.
+def _counted(tried: Sequence[Step], rules: Rules) -> list[Step]:
+    return [repetition.step for repetition in undisputed(tried, rules)]
+
+
+def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
+    """Say what the backgrounds take, all together; None where no step was to tell it.
 
     Args:
+        request: What was asked for.
         finished: Every finished step of the run, in the order in which they ran.
-        names: Of the backgrounds, which are told together: all of them were on, or none.
-        statistic: Of the latencies.
     """
-    steps = _valid(finished)
-    pairs = [_ordered(*pair) for pair in zip(steps[::2], steps[1::2], strict=False)]
-    if not pairs:
+    tried, statistic = _of_pairs(finished), request.limits.statistic
+    if not tried:
         return None
+    names = [background.name for background in request.background]
+    in_time, _ = neighbors(_counted(tried, request.limits), _purpose)
+    pairs = [_ordered(*pair) for pair in in_time]
     throughput = paired_ratio(
         [(a.throughput_ops_per_second or 0.0, b.throughput_ops_per_second or 0.0) for a, b in pairs]
     )
     latency = {
         name: paired_ratio(known)
-        for name in pairs[0][0].latency_us
+        for name in (pairs[0][0].latency_us if pairs else ())
         if len(known := _latencies(pairs, name, statistic)) == len(pairs)
     }
-    load = steps[0]
+    if pairs:
+        told = _detail(tried[0], names, statistic, throughput, latency)
+        asked = words.plural(request.background_pairs, "pair")
+        few = len(pairs) < request.background_pairs
+        told += f"; only {len(pairs)} of {asked} could be measured" if few else ""
+    else:
+        lost = why_not(tried, request.limits) or "no two steps count"
+        told = f"what {_who(names)} takes is not known: {lost}"
     return BackgroundCost(
         names=tuple(names),
-        connections=load.connections or 1,
-        rate_ops_per_second=load.rate_ops_per_second,
+        connections=tried[0].connections or 1,
+        rate_ops_per_second=tried[0].rate_ops_per_second,
         throughput=throughput,
         latency=latency,
-        detail=_detail(load, names, statistic, throughput, latency),
+        detail=told,
     )
+
+
+def _who(names: Sequence[str]) -> str:
+    return " and ".join(names)
 
 
 def _ordered(one: Step, other: Step) -> tuple[Step, Step]:
@@ -140,11 +152,11 @@ def _detail(
     throughput: PairedRatio,
     latency: Mapping[str, PairedRatio],
 ) -> str:
-    who, parts = " and ".join(names), []
+    who, parts = _who(names), []
     closed = load.rate_ops_per_second is None
-    if closed or (throughput.ratio is not None and throughput.ratio < KEPT_UP):
-        parts.append(f"{who} {_taken(throughput)}")
     known = {name: ratio for name, ratio in latency.items() if ratio.ratio is not None}
+    if closed or not known or (throughput.ratio is not None and throughput.ratio < KEPT_UP):
+        parts.append(f"{who} {_taken(throughput)}")
     if known:
         slowest = max(known, key=lambda name: known[name].ratio or 0.0)
         told = f"{slowest} {words.statistic(statistic)} is {_times(known[slowest])} times as long"

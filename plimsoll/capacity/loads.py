@@ -87,6 +87,26 @@ def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
     return [_point(load, tuple(by_load[load])) for load in sorted(by_load)]
 
 
+def undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
+    """Pick the steps that say something and that no audit disputes, in their order.
+
+    Raises:
+        UsageError: As `gather`.
+    """
+    read = [_repetition(step, n, rules) for n, step in enumerate(steps, 1) if step.void is None]
+    return [repetition for repetition in read if not repetition.disputed]
+
+
+def why_not(steps: Sequence[Step], rules: Rules) -> str | None:
+    """Say why the first of some steps does not count; None where it does, or there is none."""
+    for step in steps[:1]:
+        if step.void is not None:
+            return f"{step.source}: {step.void}"
+        failed = (check for check in audit(step, rules) if check.passed is False)
+        return next((f"{step.source}: {check.detail}" for check in failed), None)
+    return None
+
+
 def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
     counted, raised = _greatest_fleet(_without_restless(consistent))

@@ -9,13 +9,53 @@ interval is Student's t (1908) on their logarithms, since rates scatter in propo
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from plimsoll.capacity.intervals import student_on_logarithms
 from plimsoll.model.paired import PairedRatio
 
 PAIRS_MIN = 3  # of two the interval would reach from a third of the ratio to three times it
 METHOD = "Student's t on the logarithms of the pairs' ratios"
+Measured = TypeVar("Measured")
+State = TypeVar("State", bound=str)
+
+
+def neighbors(
+    measured: Sequence[Measured], state: Callable[[Measured], object]
+) -> tuple[list[tuple[Measured, Measured]], Measured | None]:
+    """Pair what was measured next to each other in different states.
+
+    An audit may dispute a step once its target's metrics are there, when the pairs after it have
+    been measured: those stay pairs.
+
+    Args:
+        measured: In the order of time.
+        state: Gives the state in which each was measured.
+
+    Returns:
+        The pairs, in the order of time, and the last one where it waits for its partner.
+    """
+    pairs: list[tuple[Measured, Measured]] = []
+    waiting: Measured | None = None
+    for one in measured:
+        if waiting is None or state(one) == state(waiting):
+            waiting = one
+        else:
+            pairs.append((waiting, one))
+            waiting = None
+    return pairs, waiting
+
+
+def next_state(states: tuple[State, State], pairs: int, waiting: State | None) -> State:
+    """Say in which state to measure next: A B, B A, A B ...
+
+    Args:
+        states: A and B.
+        pairs: How many are whole.
+        waiting: The state of what waits for its partner; None: nothing does.
+    """
+    return states[pairs % 2] if waiting is None else states[1 - states.index(waiting)]
 
 
 def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:

@@ -13,8 +13,8 @@ from statistics import fmean
 from plimsoll import words
 from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed
-from plimsoll.capacity.loads import Repetition, gather
-from plimsoll.capacity.pairs import METHOD, paired_ratio
+from plimsoll.capacity.loads import Repetition, undisputed, why_not
+from plimsoll.capacity.pairs import METHOD, neighbors, next_state, paired_ratio
 from plimsoll.capacity.wishes import Shape, Wish, longest_factor
 from plimsoll.model.capacity import Axis, Rules
 from plimsoll.model.paired import PairedRatio
@@ -45,15 +45,19 @@ def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
     if toggle is None or at is None:
         return None
     tries = toggled_steps(answer.closing)
-    done = len(_counted(tries, answer.rules))
-    most = toggle.steps + SPARE_TRIES if done else SPARE_TRIES
-    if done >= toggle.steps or len(tries) >= most:
+    pairs, waiting = neighbors(undisputed(tries, answer.rules), _state)
+    most = toggle.steps + SPARE_TRIES if pairs or waiting else SPARE_TRIES
+    if len(pairs) >= toggle.pairs or len(tries) >= most:
         return None
-    pair, second = divmod(done, 2)
-    state = toggle.states[(pair + second) % 2].name
-    why = f"pair {pair + 1} of {toggle.pairs}: {state}"
+    first, second = (state.name for state in toggle.states)
+    state = next_state((first, second), len(pairs), _state(waiting) if waiting else None)
+    why = f"pair {len(pairs) + 1} of {toggle.pairs}: {state}"
     factor = longest_factor([r.step for r in at.point.repetitions])
     return Wish(0.0, "toggle", why, shape=_shape(at), window_factor=factor, state=state)
+
+
+def _state(repetition: Repetition) -> str:
+    return repetition.step.state or ""
 
 
 def _shape(at: Assessed) -> Shape:
@@ -74,9 +78,9 @@ def toggled(
         readings: What the server said of its parameters in each state.
     """
     tried = toggled_steps(steps)
-    counted = _counted(tried, rules)
-    first, second = (state.name for state in toggle.states)
-    pairs = _pairs(counted, first, second)
+    first = toggle.states[0].name
+    in_time, _ = neighbors(undisputed(tried, rules), _state)
+    pairs = [(a, b) if _state(a) == first else (b, a) for a, b in in_time]
     throughput = paired_ratio([(a.figures.throughput, b.figures.throughput) for a, b in pairs])
     left_out = len(tried) - 2 * len(pairs)
     load = getattr(pairs[0][0].step, axis) if pairs else None
@@ -96,28 +100,9 @@ def toggled(
         method=METHOD,
         detail="",
     )
-    lost = [] if pairs else _lost(tried, rules)
-    detail = "; ".join([_finding(found), *lost, *_doubts(found, pairs, rules)])
+    lost = None if pairs else why_not(tried, rules)
+    detail = "; ".join([_finding(found), *filter(None, [lost]), *_doubts(found, pairs, rules)])
     return found.model_copy(update={"detail": detail})
-
-
-def _counted(tried: Sequence[Step], rules: Rules) -> list[Repetition]:
-    """Steps that say something and that no audit disputes, in the order in which they ran."""
-    points = gather([step for step in tried if step.void is None], rules, "connections")
-    kept = [r for point in points for r in point.repetitions if not r.disputed]
-    return sorted(kept, key=lambda repetition: repetition.step.index or 0)
-
-
-def _pairs(
-    counted: Sequence[Repetition], first: str, second: str
-) -> list[tuple[Repetition, Repetition]]:
-    """Bring neighbors together, the one in the first state first."""
-    found = []
-    for one, other in zip(counted[::2], counted[1::2], strict=False):
-        of_state = {one.step.state: one, other.step.state: other}
-        if first in of_state and second in of_state:
-            found.append((of_state[first], of_state[second]))
-    return found
 
 
 def _figures(
@@ -174,16 +159,6 @@ def _finding(found: ToggleResult) -> str:
         f"between {first} and {second} nothing is to be seen {at}: throughput differs by {most} at"
         f" most ({value}, 95 % interval {interval}, {pairs})"
     )
-
-
-def _lost(tried: Sequence[Step], rules: Rules) -> list[str]:
-    """Say why the first step that was tried does not count; nothing where none was."""
-    for step in tried[:1]:
-        if step.void is not None:
-            return [f"{step.source}: {step.void}"]
-        audits = gather([step], rules, "connections")[0].repetitions[0].audits
-        return [f"{step.source}: {audit.detail}" for audit in audits if audit.passed is False][:1]
-    return []
 
 
 def _doubts(

@@ -30,7 +30,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         click.echo("\nWhat each step up in IOPS gained")
         print_report_table(gains)
     if (phases := phases_table(result)) is not None:
-        click.echo("\nPhases to completion, records/s")
+        click.echo("\nPhases")
         print_report_table(phases)
     _print_factorials(result)
     if toggles := [cell for cell in result.cells if cell.toggle]:

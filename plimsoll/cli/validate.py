@@ -1,6 +1,7 @@
 """`plimsoll validate`: checks a request without making anything."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
+from plimsoll.quoting.phase_time import pass_words
 from plimsoll.quoting.possible import require_known_version, require_possible, today
 from plimsoll.quoting.quotes import NOTES, quote
 from plimsoll.quoting.search_time import search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
+from plimsoll.requests.phase_workload import searched
 
 
 @click.command()
@@ -47,9 +50,19 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
         click.echo(f"{name}: {words.target(request.target)}; {workload}", err=as_json)
-        for line in (search_words(request), *(() if local else _warnings(request))):
+        for line in (*_times(request), *(() if local else _warnings(request))):
             click.echo(f"  {line}", err=as_json)
     click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}", err=as_json)
+
+
+def _times(request: Request) -> Iterator[str]:
+    """Say how long each search takes, phases first."""
+    for phase in request.phases:
+        if phase.to_completion is None:
+            yield f"phase {phase.name}: {search_words(searched(request, phase.name))}"
+        else:
+            yield f"phase {phase.name}: {pass_words(phase.to_completion)}"
+    yield search_words(request)
 
 
 def _bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Only what lies in the step's window counts.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,9 @@ LATE_MS = 500  # a span that begins so much later has lost a part of it
 def beside(request: Request, plan: StepPlan) -> StepPlan:
     """Add to a plan what runs beside it; nothing where it is there to be compared without.
 
-    Nor to a pass of a phase: that ends with its last record, whose time nobody knows before.
+    Nor to a phase, whose pass ends with its last record, and nobody knows when.
     """
-    if plan.purpose in ("without_background", "warm", "phase"):
+    if plan.purpose in ("without_background", "warm") or plan.phase is not None:
         return plan
     loads, first, warm_s = [], plan.clients, warmed_s(request, plan.state)
     for number, one in enumerate(request.background):
@@ -134,11 +135,18 @@ def _problems(one: BackgroundResult) -> Iterator[str]:
 def absent(step: StepResult) -> str | None:
     """Say which background did not run as planned; None where all did.
 
-    Without it a step is no measurement of what was asked for.
+    Without it a step is no measurement of what was asked for. Operations that only time out keep
+    the target busy all the same, and have a latency.
     """
     for one in step.background:
         if one.clients_ran < one.clients:
             why = "; ".join(told_together(one.failed)[:1]) or "they never answered"
             missing = words.plural(one.clients - one.clients_ran, "client")
             return f"{missing} of the background {one.name} did not run: {why}"
+        if one.errors and all(t.latency_us.mean is None for t in one.operations.values()):
+            codes: Counter[str] = Counter()
+            for totals in one.operations.values():
+                codes.update(totals.errors)
+            ((code, _),) = codes.most_common(1)
+            return f"no operation of the background {one.name} succeeded: most failed with {code}"
     return None

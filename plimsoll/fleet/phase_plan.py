@@ -23,7 +23,7 @@ def pass_step(
         server_before: The server's counters; None: it did not answer.
         poll_us: How long clients poll where the request does not say.
     """
-    asked = planned.phase.to_completion
+    asked = planned.asked
     operations = max(planned.connections, round(asked.records / records_each))
     turn = planned.number // len(asked.connections) + 1
     return StepPlan(

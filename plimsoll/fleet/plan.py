@@ -11,7 +11,6 @@ from plimsoll.model.history import FinishedStep
 from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.phase_passes import records_of_one
-from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
@@ -54,7 +53,7 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
             nothing: it is not measured. Nor does a pass of a phase: when it ends is not known.
         period_s: Of its target's metrics; None: it has none.
     """
-    if plan.index == WARMING_STEP or plan.phase is not None or period_s is None:
+    if plan.index == WARMING_STEP or plan.operations is not None or period_s is None:
         return 0
     return wait_ms(
         plan.start_at_epoch_ms,
@@ -104,8 +103,9 @@ def plan_step(
     recovery: str | None = None,
     parameters: Mapping[str, str] | None = None,
     poll_us: int = 0,
+    first: int = 0,
 ) -> StepPlan:
-    """Turn what the search asks for into a step; they are numbered from 1, after the phases'.
+    """Turn what a search asks for into a step; they are numbered from 1, after `first` others.
 
     `poll_us` is for where neither the search nor the request says how long clients poll.
     """
@@ -114,7 +114,7 @@ def plan_step(
     room_s = load_most_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
-        index=phase_steps(request.phases) + following.index + 1,
+        index=first + following.index + 1,
         purpose=following.purpose,
         why=following.why,
         clients=following.clients,
@@ -127,9 +127,8 @@ def plan_step(
         parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
         poll_us=_first_of(following.poll_us, load.poll_us, poll_us),
-        seed=load.seed
-        + following.index
-        + 1,  # each step draws other keys; a repeated run draws the same ones
+        # each step draws other keys; a repeated run draws the same ones
+        seed=load.seed + first + following.index + 1,
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=recovered,
         recovery=recovery,

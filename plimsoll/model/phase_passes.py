@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll.model.engine import EngineOperation
-from plimsoll.model.phase_request import Phase
+from plimsoll.model.phase_request import Completion, Phase, phase_steps
 
 
 @dataclass(frozen=True)
@@ -19,31 +19,36 @@ class Pass:
     Attributes:
         index: Number of its step in the run, from 1.
         phase: Whose.
+        asked: What that is to complete.
         number: Of the phase's passes, from 0.
         connections: Of all clients together.
     """
 
     index: int
     phase: Phase
+    asked: Completion
     number: int
     connections: int
 
     @property
     def clients(self) -> int:
         """A client for every so many connections."""
-        return -(-self.connections // self.phase.to_completion.connections_per_client)
+        return -(-self.connections // self.asked.connections_per_client)
 
 
-def passes(phases: Sequence[Phase]) -> list[Pass]:
-    """List every pass of phases, in order."""
-    each = [
-        (phase, number, connections)
-        for phase in phases
-        for number, connections in enumerate(
-            phase.to_completion.connections * phase.to_completion.repetitions
-        )
+def numbered(phases: tuple[Phase, ...]) -> list[tuple[Phase, int]]:
+    """Give each phase with how many numbers of steps are kept for those before it."""
+    return [(phase, phase_steps(phases[:place])) for place, phase in enumerate(phases)]
+
+
+def passes(phases: tuple[Phase, ...]) -> list[Pass]:
+    """List every pass of phases, in order; one with a search has none."""
+    return [
+        Pass(first + number + 1, phase, asked, number, connections)
+        for phase, first in numbered(phases)
+        if (asked := phase.to_completion) is not None
+        for number, connections in enumerate(asked.connections * asked.repetitions)
     ]
-    return [Pass(index, *what) for index, what in enumerate(each, 1)]
 
 
 def records_of_one(operations: Sequence[EngineOperation]) -> float:

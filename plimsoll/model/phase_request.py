@@ -1,4 +1,4 @@
-"""The phases of a request: workloads to completion, one after another, before the search."""
+"""The phases of a request: one workload after another, before the search of its own."""
 
 from typing import Annotated, Any, Self
 
@@ -7,8 +7,10 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Rules
 from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
 from plimsoll.model.phase_input import PhaseInput, filled
+from plimsoll.model.search_request import Search
 
 PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
@@ -110,15 +112,53 @@ class Phase(Model):
     """One phase: its workload, on the database as the phase before has left it."""
 
     name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
-    workload: PhaseWorkload = Field(
-        description="What is asked; its dataset is that of the run's own workload."
+    workload: PhaseWorkload | None = Field(
+        None,
+        description="What is asked, on the dataset of the run's own workload; none: that workload.",
     )
-    to_completion: Completion = Field(description="How much of it, and how hard it is pushed.")
+    to_completion: Completion | None = Field(
+        None, description="How much of it, and how hard it is pushed; or a `search`."
+    )
+    search: Search | None = Field(
+        None,
+        description="In place of `to_completion`: which loads are tried, for an answer of its own,"
+        " with `load` of the request.",
+    )
+    limits: Rules | None = Field(
+        None,
+        description="With `search`: when a step passes; none: as the request's `limits`, without"
+        " their soak and those of operations that the phase does not have.",
+    )
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if (self.to_completion is None) == (self.search is None):
+            raise UsageError("give either `to_completion` or `search`")
+        if self.limits is not None and self.search is None:
+            problem = "is for a `search`: nothing of a pass to completion is judged"
+            raise UsageError(Complaint(("limits",), problem))
+        return self
+
+    def workload_on(self, of_run: WorkloadChoice) -> WorkloadChoice:
+        """Give its workload, on the records of the run's own.
+
+        Raises:
+            UsageError: As `PhaseWorkload.on`.
+        """
+        return of_run if self.workload is None else self.workload.on(of_run)
+
+    @property
+    def steps_most(self) -> int:
+        """How many steps it takes at most, each with a number of its own."""
+        if self.search is not None:
+            return self.search.probes_max
+        assert self.to_completion is not None  # noqa: S101 - it has one of both
+        return self.to_completion.passes
 
 
 def phase_steps(phases: tuple[Phase, ...]) -> int:
-    """Count the steps that phases take: those of the search are numbered after them."""
-    return sum(phase.to_completion.passes for phase in phases)
+    """Count the steps that phases take at most: those of the search are numbered after them."""
+    return sum(phase.steps_most for phase in phases)
 
 
 def require_different_names(phases: tuple[Phase, ...]) -> None:

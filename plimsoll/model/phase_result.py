@@ -3,7 +3,7 @@
 from statistics import geometric_mean
 
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Resource
+from plimsoll.model.capacity import Capacity, Resource
 
 
 class PhaseLoad(Model):
@@ -20,6 +20,7 @@ class PhaseLoad(Model):
     resource: Resource | None  # at its limit, or nearest to it; None: not known
     reached: bool  # whether it was at its limit; False: the clients did not push harder
     limit: str | None  # the same, as a part of a sentence
+    doubt: str | None = None  # which of its passes audits dispute, and why; None: none
 
     @property
     def measured(self) -> tuple[float, ...]:
@@ -33,10 +34,13 @@ class PhaseLoad(Model):
 
 
 class PhaseResult(Model):
-    """A phase: how many records it gets done in a second, pushed more and more."""
+    """A phase: how many records it gets done in a second, pushed more and more, or its search."""
 
     name: str
     workload: str
-    records: int  # of one pass
+    records: int | None  # of one pass; None: it has a search
     loads: tuple[PhaseLoad, ...]  # fewer than asked for where the run ended early
+    steps: tuple[int, ...] = ()  # of its search
+    capacity: Capacity | None = None  # of its search, with the steps so far; None: it has none
+    limit: str | None = None  # of that, as a part of a sentence
     sentence: str

@@ -24,7 +24,7 @@ from plimsoll.model.databases import (
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
-from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice, load_most_s
+from plimsoll.model.load_request import Load, Preparation, WorkloadChoice, load_most_s
 from plimsoll.model.phase_request import Phase, require_different_names
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import RateSearch, Search, clients_most
@@ -136,8 +136,8 @@ class Request(Model):
     )
     phases: Annotated[tuple[Phase, ...], Field(max_length=10)] = Field(
         (),
-        description="Workloads that run to completion before the search, one after another, each on"
-        " the database as the one before has left it (docs/phases.md).",
+        description="Workloads before the search, one after another, to completion or each with a"
+        " search of its own, on the database as the one before has left it (docs/phases.md).",
     )
     search: Search = Field(description="Which loads are tried.")
     toggle: Toggle | None = Field(
@@ -273,7 +273,7 @@ class Request(Model):
         if self.credits_start_share is not None:
             problem = (
                 f"only {whose} may have it: AWS gives a new volume full credits, and nobody can"
-                " set them"
+                " set them; a phase before the search can spend them (docs/volumes.md)"
             )
             path = ("target", "volume", "credits_start")
             raise UsageError(Complaint(path, problem, self.credits_start_share))
@@ -297,9 +297,10 @@ class Request(Model):
             allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
             raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
         warm_s, load = self.prepare.warm_s, self.load
-        if warm_s + load.warmup_s + load.duration_s > LOAD_MAX_S:
+        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
+        if warm_s + load.warmup_s + load.duration_s > most_s:
             problem = (
-                f"with load.warmup_s and load.duration_s is more than the {LOAD_MAX_S} s that a"
+                f"with load.warmup_s and load.duration_s is more than the {most_s:g} s that a"
                 " client may run: a toggle warms the server before every step"
             )
             raise UsageError(Complaint(("prepare", "warm_s"), problem, warm_s))

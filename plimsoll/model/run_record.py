@@ -95,7 +95,12 @@ class Switch(Model):
 
     step: int  # before which
     state: str
-    stage: Literal["set", "restart", "apply", "done"]  # what comes next
+    stage: Literal["set", "restart", "apply", "done", "failed"]  # what comes next
+    problem: str | None = None  # why it failed; None: it has not
+
+    def failed(self, problem: str) -> Self:
+        """Give the same as ended, for this reason."""
+        return self.model_copy(update={"stage": "failed", "problem": problem})
 
 
 class Restored(Model):

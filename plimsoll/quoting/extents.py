@@ -4,7 +4,7 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll import words
@@ -13,6 +13,7 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
+from plimsoll.model.phase_passes import passes
 from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
@@ -25,6 +26,7 @@ from plimsoll.quoting.phase_time import pass_clients, phase_time
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 from plimsoll.quoting.stack_time import NO_TIME, provision_phase, teardown_phase
+from plimsoll.requests.phase_workload import searched
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -49,13 +51,14 @@ class Duration:
     rehearsed: Rehearsed
     soak_steps: int  # windows of the soak at most, and the load of each, in seconds
     soak_step_s: float
-    passes: int  # of phases, before the search
+    before: float  # steps of phases before the search, expected
+    searches: "tuple[tuple[Request, Duration], ...]"  # of phases: what each asks for
 
     @property
     def first_step_s(self) -> float:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
-        each = seconds["search"] / (self.steps[1] - self.passes)
+        each = seconds["search"] / (self.steps[1] - self.before)
         passes_s = seconds.get("phases", 0.0)
         return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
@@ -87,7 +90,10 @@ def duration(request: Request, rows: int) -> Duration:
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
     count = rehearsed.steps + toggle_time.toggle_steps(request)
     arrival = METRICS_ARRIVAL if made else NO_TIME
-    of_phases = phase_time(request, JUDGING_S)
+    asked = [searched(request, phase.name) for phase in request.phases if phase.search]
+    searches = tuple((one, duration(one, rows)) for one in asked)
+    of_searches = [p for _, each in searches for p in each.phases if p.name == "search"]
+    of_phases = phase_time(request, JUDGING_S, of_searches)
     phases = (
         provision_phase(request.target),
         QuotePhase(
@@ -130,9 +136,11 @@ def duration(request: Request, rows: int) -> Duration:
         ),
         teardown_phase(request.target),
     )
-    first = phase_steps(request.phases)
-    steps = (first + 1.0, first + count, float(first + probes))
-    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, first)
+    done = len(passes(request.phases))
+    before = done + sum(length.steps[1] for _, length in searches)
+    most_before = phase_steps(request.phases)
+    steps = (done + len(searches) + 1.0, before + count, float(most_before + probes))
+    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, before, searches)
 
 
 def _waits_s(request: Request) -> tuple[float, float]:
@@ -182,46 +190,64 @@ def least(request: Request, length: Duration) -> Extent:
 
 def expected(request: Request, length: Duration) -> Extent:
     """What a run uses if the assumptions hold."""
-    rehearsed = length.rehearsed
     seconds = {phase.name: phase.expected_s for phase in length.phases}
-    count = math.ceil(rehearsed.steps)
-    toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
-    soaked = round(rehearsed.soak_steps)
-    clients = rehearsed.clients + request.clients_beside
     made = request.target.provisioned
     return extent(
         target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
-        step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
-        + [(clients, client_s(length.soak_step_s, clients))] * soaked
-        + [(clients, client_s(toggled_s, clients))] * toggled
-        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)]
-        + [(1, client_s(seconds["warm"], 1))],
+        step_clients=[
+            *_expected_steps(request, length),
+            *(each for of_phase in length.searches for each in _expected_steps(*of_phase)),
+            *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)),
+            (1, client_s(seconds["warm"], 1)),
+        ],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
     )
 
 
+def _expected_steps(request: Request, length: Duration) -> list[tuple[float, float]]:
+    """Give the clients of each step of a search, and the seconds of one."""
+    rehearsed = length.rehearsed
+    count, soaked = math.ceil(rehearsed.steps), round(rehearsed.soak_steps)
+    toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
+    clients = rehearsed.clients + request.clients_beside
+    return (
+        [(clients, client_s(length.step_s, clients))] * (count - soaked)
+        + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(toggled_s, clients))] * toggled
+    )
+
+
 def most(request: Request, length: Duration) -> Extent:
     """What a run uses at its time limit, if every step has all the clients that it may have."""
-    clients = clients_most(request.search) + request.clients_beside
-    each = length.step_s + JUDGING_S
-    probes = request.search.probes_max + request.steps_beside
-    count = min(probes, math.floor(request.time_limit_s / each))
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
-    soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
     warm_s = client_s(seconds["warm"], 1)
     return extent(
         target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
-        step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
-        + [(clients, client_s(length.soak_step_s, clients))] * soaked
-        + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
-        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)]
-        + [(1, warm_s)],
+        step_clients=[
+            *_most_steps(request, length),
+            *(each for of_phase in length.searches for each in _most_steps(*of_phase)),
+            *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)),
+            (1, warm_s),
+        ],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
+    )
+
+
+def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, float]]:
+    """Give the same at worst."""
+    clients = clients_most(request.search) + request.clients_beside
+    probes = request.search.probes_max + request.steps_beside
+    count = min(probes, math.floor(request.time_limit_s / (length.step_s + JUDGING_S)))
+    soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
+    return (
+        [(clients, client_s(length.step_s, clients))] * max(count, 1)
+        + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
     )
 
 

@@ -1,9 +1,12 @@
 """The phases of a run as figures that can be compared with those of another run. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.results import RunResult
+from plimsoll.report.ratios import repetitions_of
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,17 @@ class Figures:
 def figures_of(result: RunResult | None) -> dict[str, Figures]:
     """Give each phase at each of its loads by a name for people: `charge, 16 connections`."""
     return {
-        f"{phase.name}, {words.load(load.connections, 'connections')}": Figures(
-            values=load.measured, limit=load.limit
-        )
+        name: figures
         for phase in (result.phases if result else ())
-        for load in phase.loads
+        for name, figures in _of_phase(phase)
     }
+
+
+def _of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
+    for load in phase.loads:
+        name = f"{phase.name}, {words.load(load.connections, 'connections')}"
+        yield name, Figures(values=load.measured, limit=load.limit)
+    if phase.capacity is not None:
+        exact = phase.capacity.bound == "="
+        values = tuple(repetitions_of(phase.capacity)) if exact else ()
+        yield f"{phase.name}, its search", Figures(values=values, limit=phase.limit)

@@ -1,6 +1,6 @@
 """The phases of a run, and of an experiment's cells, as tables. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from plimsoll import words
 from plimsoll.model.experiment_record import ExperimentResult
@@ -9,9 +9,7 @@ from plimsoll.report.report_tables import ReportCell, ReportTable
 
 
 def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
-    """One row for each load of each phase; None where there are no phases."""
-    if not phases:
-        return None
+    """One row for each load of each phase to completion; None where there is none."""
     rows = [
         (
             ReportCell(phase.name),
@@ -30,7 +28,7 @@ def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
     ]
     columns = ("phase", "workload", "connections", "clients", "records/s", "95 % interval")
     more = ("passes", "cut off", "failed operations", "limit")
-    return ReportTable(columns=(*columns, *more), rows=tuple(rows))
+    return ReportTable(columns=(*columns, *more), rows=tuple(rows)) if rows else None
 
 
 def _interval(load: PhaseLoad) -> str:
@@ -42,26 +40,25 @@ def _interval(load: PhaseLoad) -> str:
 
 def phases_table(result: ExperimentResult) -> ReportTable | None:
     """One row for each load of each phase, one column for each cell; None without phases."""
-    by_cell = [
-        {(phase.name, load.connections): load for phase in cell.phases for load in phase.loads}
-        for cell in result.cells
-    ]
-    places = dict.fromkeys(place for loads in by_cell for place in loads)
+    by_cell = [dict(_figures(cell.phases)) for cell in result.cells]
+    places = dict.fromkeys(place for figures in by_cell for place in figures)
     if not places:
         return None
     rows = [
-        (
-            ReportCell(f"{name}, {words.load(connections, 'connections')}"),
-            *(ReportCell(_figure(loads.get((name, connections)))) for loads in by_cell),
-        )
-        for name, connections in places
+        (ReportCell(place), *(ReportCell(each.get(place, words.NOTHING)) for each in by_cell))
+        for place in places
     ]
-    return ReportTable(columns=("records/s", *(c.name for c in result.cells)), rows=tuple(rows))
+    return ReportTable(columns=("", *(c.name for c in result.cells)), rows=tuple(rows))
 
 
-def _figure(load: PhaseLoad | None) -> str:
-    """A load's records per second, with what was at its limit."""
-    if load is None:
-        return words.NOTHING
-    limit = f" ({words.RESOURCES[load.resource]})" if load.resource and load.reached else ""
-    return f"{words.rate(load.middle_records_per_second)}{limit}"
+def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
+    """Give each load's records per second, and each search's answer, with what was at its limit."""
+    for phase in phases:
+        for load in phase.loads:
+            limit = f" ({words.RESOURCES[load.resource]})" if load.resource and load.reached else ""
+            place = f"{phase.name}, {words.load(load.connections, 'connections')}, records/s"
+            yield place, f"{words.rate(load.middle_records_per_second)}{limit}"
+        if phase.capacity is not None:
+            figure = phase.capacity.max_sustainable_throughput_ops_per_second
+            bound = phase.capacity.bound
+            yield f"{phase.name}, its search, ops/s", words.bounded(words.rate(figure), bound)

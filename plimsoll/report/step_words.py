@@ -12,7 +12,7 @@ def planned_words(plan: StepPlan, of: int | None = None) -> str:
         return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
     if plan.phase is not None:
-        parts.insert(0, plan.why)
+        parts.insert(0, plan.why if plan.operations is not None else f"phase {plan.phase}")
     if plan.rate_ops_per_second:
         parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
     if plan.background:
@@ -33,7 +33,7 @@ def finished_words(step: StepResult, statistic: Statistic) -> str:
         f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
         for name, latencies in sorted(step.step.latency_us.items())
     ]
-    if step.plan.phase is not None and length_s:
+    if step.plan.operations is not None and length_s:
         records = sum(totals.records for totals in step.operations.values())
         rate = f"{words.rate(records / length_s)} records/s"
         parts = [f"{words.number(records)} records in {words.duration(length_s)}: {rate}"]

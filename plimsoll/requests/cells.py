@@ -55,15 +55,19 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
 def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> None:
     """Complain about a run that takes turns and tries several loads: its steps have no partner.
 
-    Nor have the passes of phases, which last as long as they take: both runs' would be at once.
+    Nor has what takes longer than a turn: that of both runs would be at once.
     """
     search = request.search
-    if not isinstance(search, StepsSearch) or len(search.clients) > 1:
-        problem = "runs that take turns try one load: `search: {strategy: steps, clients: [N]}`"
-        complaints[Complaint(("pairs",), problem)] = None
-    if request.phases:
-        problem = "runs that take turns have no phases: those of both would run at once"
-        complaints[Complaint(("pairs",), problem)] = None
+    several = not isinstance(search, StepsSearch) or len(search.clients) > 1
+    problems = (
+        (several, "try one load: `search: {strategy: steps, clients: [N]}`"),
+        (request.phases, "have no phases: those of both would run at once"),
+        (request.toggle, "have no toggle: a step that warms its state first is more than a turn"),
+        (request.limits.soak_s, "have no soak: its windows are longer than a turn"),
+    )
+    for asked, problem in problems:
+        if asked:
+            complaints[Complaint(("pairs",), f"runs that take turns {problem}")] = None
 
 
 def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:

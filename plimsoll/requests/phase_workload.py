@@ -1,10 +1,17 @@
-"""The workloads of a request's phases, resolved on the dataset of its own."""
+"""The workloads and searches of a request's phases, on the dataset of its own."""
 
-from plimsoll.complaints import Complaint, Range
+import math
+
+from plimsoll.complaints import Complaint, Range, unknown
 from plimsoll.errors import UsageError
+from plimsoll.model.phase_passes import records_of_one
+from plimsoll.model.phase_request import Phase
 from plimsoll.model.request import Request
+from plimsoll.model.validation import validated
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.workload.compiled import Compiled
+
+_OF_A_PHASE = (("workload",), ("search",), ("limits",))  # what it has of a request's fields
 
 
 def compiled_step(request: Request, phase: str | None) -> Compiled:
@@ -15,9 +22,43 @@ def compiled_step(request: Request, phase: str | None) -> Compiled:
     """
     if phase is None:
         return compiled_workload(request)
-    asked = next(one for one in request.phases if one.name == phase)
-    choice = asked.workload.on(request.workload)
+    choice = phase_of(request, phase).workload_on(request.workload)
     return compiled_workload(request.model_copy(update={"workload": choice}))
+
+
+def phase_of(request: Request, name: str) -> Phase:
+    """Find a phase by its name."""
+    return next(phase for phase in request.phases if phase.name == name)
+
+
+def searched(request: Request, phase: str | None) -> Request:
+    """Give what a step's search asks for: the request itself, or what it is for a phase of it.
+
+    Args:
+        request: Of the run.
+        phase: The name of one that has a search; None: the run's own search.
+
+    Raises:
+        UsageError: The phase's workload cannot be.
+    """
+    if phase is None:
+        return request
+    asked = phase_of(request, phase)
+    operations = {operation.name for operation in compiled_step(request, phase).engine.operations}
+    of_run = request.limits
+    own_us = {name: us for name, us in of_run.limits_us.items() if name in operations}
+    inherited = of_run.model_copy(update={"limits_us": own_us, "soak_s": 0})
+    return request.model_copy(
+        update={
+            "workload": asked.workload_on(request.workload),
+            "search": asked.search,
+            "limits": asked.limits or inherited,
+            "phases": (),
+            "background": (),
+            "toggle": None,
+            "expect": (),
+        }
+    )
 
 
 def require_phases_possible(request: Request) -> None:
@@ -37,12 +78,48 @@ def require_phases_possible(request: Request) -> None:
             made = f"{own.dataset}{_with(own)}"
             problem = f"is of the dataset {theirs.dataset}{_with(theirs)}; the run's own is {made}"
             raise UsageError(Complaint(path, problem))
-        most = max(phase.to_completion.connections)
-        if phase.to_completion.records < most:
-            problem = f"are fewer than its {most} connections"
-            records = phase.to_completion.records
+        if phase.to_completion is None:
+            _require_search(request, number)
+            continue
+        most, records = max(phase.to_completion.connections), phase.to_completion.records
+        each = records_of_one(theirs.engine.operations)
+        least = math.ceil(most * each)
+        if records < least:
+            of_each = "" if each == 1 else f", each of which sends {each:g} at a time"
+            problem = f"are fewer than its {most} connections{of_each}"
             field = ("phases", number, "to_completion", "records")
-            raise UsageError(Complaint(field, problem, records, Range(least=most)))
+            raise UsageError(Complaint(field, problem, records, Range(least=least)))
+
+
+def require_known_limits(request: Request) -> None:
+    """Refuse limits of operations that the request's workload does not have.
+
+    Raises:
+        UsageError: There is such a limit.
+    """
+    known = {operation.name for operation in compiled_workload(request).engine.operations}
+    for name in request.limits.limits_us:
+        if name not in known:
+            path = ("limits", "limits_us", name)
+            raise UsageError(unknown("operation", name, known, path))
+
+
+def _require_search(request: Request, number: int) -> None:
+    """Refuse a phase whose search cannot be, as if it were the run's.
+
+    Raises:
+        UsageError: It cannot be.
+    """
+    try:
+        own = searched(request, request.phases[number].name)
+        validated(Request, own.model_dump(mode="json"))
+        require_known_limits(own)
+    except UsageError as error:
+        told = (
+            complaint.within("phases", number) if complaint.path[:1] in _OF_A_PHASE else complaint
+            for complaint in error.complaints
+        )
+        raise UsageError(*told) from None
 
 
 def _with(compiled: Compiled) -> str:

@@ -102,7 +102,8 @@ def _shared(
         raise error.within("dataset") from None
     if _key(request, local=local) != _key(first, local=local):
         problem = (
-            "it changes the dataset's engine, version, volume, rows or seed, which are its runs'"
+            "it changes the dataset's engine, version, volume, rows, their order or seed, which are"
+            " its runs'"
         )
         raise UsageError(Complaint(("dataset",), problem))
     return SharedDataset(number, request, tuple(cell.index for cell in cells))
@@ -140,14 +141,18 @@ def _key(request: Request, *, local: bool) -> str:
         ]
         for compiled in prepared_workloads(request)
     ]
-    volume, version = None, None
+    volume: object = None
+    version = None
     if isinstance(target, RdsTarget):
         version = target.engine_version
         volume = None if local else target.volume.model_dump(mode="json")
+    elif isinstance(target, CassandraTarget) and not local:
+        volume = target.volume.size_gib  # EBS makes none that is smaller than its snapshot
     return json.dumps(
         [
             [target.kind, target.engine, version, target.database, volume],
             datasets,
             request.load.seed,
+            request.prepare.load_order,
         ]
     )

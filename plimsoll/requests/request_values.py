@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.complaints import Complaint, unknown
+from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
-from plimsoll.requests.phase_workload import compiled_step, require_phases_possible
+from plimsoll.requests.phase_workload import (
+    compiled_step,
+    require_known_limits,
+    require_phases_possible,
+)
 from plimsoll.requests.request_workload import (
     background_workload,
     compiled_workload,
@@ -59,11 +63,8 @@ def require_known_operations(request: Request) -> None:
         UsageError: There is such a limit or rule, or a workload cannot be.
     """
     require_possible_background(request)
+    require_known_limits(request)
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
-    for name in request.limits.limits_us:
-        if name not in operations:
-            path = ("limits", "limits_us", name)
-            raise UsageError(unknown("operation", name, operations, path))
     for number, text in enumerate(request.expect):
         try:
             require_operations([rule_of(text)], operations)

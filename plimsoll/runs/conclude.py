@@ -113,7 +113,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         limiting=limiting,
         notes=tuple(notes),
         billed_io=billed,
-        toggle=_toggled(request, steps),
+        toggle=_toggled(request, steps, record),
         phases=phase_results(request, passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
@@ -130,24 +130,28 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
 
 def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
     """Add what the background takes, where pairs of steps tell it."""
-    names = [background.name for background in request.background]
-    cost = background_cost([step.step for step in steps], names, request.limits.statistic)
+    cost = background_cost(request, [step.step for step in steps])
     if cost is None:
         return capacity
     closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
     return capacity.model_copy(update={"closing": closing})
 
 
-def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+def _toggled(
+    request: Request, steps: Sequence[StepResult], record: RunRecord
+) -> ToggleResult | None:
     if request.toggle is None:
         return None
-    return toggled(
+    found = toggled(
         request.toggle,
         [done.step for done in steps],
         request.limits,
         axis=axis_of(request.search),
         readings=readings_of(steps),
     )
+    if record.switch is None or record.switch.problem is None:
+        return found
+    return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
 
 
 def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:

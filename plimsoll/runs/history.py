@@ -30,9 +30,9 @@ def measured_steps(files: RunFiles) -> list[StepResult]:
         return list(pool.map(lambda path: files.get(path, StepResult), wanted))
 
 
-def so_far(files: RunFiles) -> tuple[FinishedStep, ...]:
-    """Read what the search needs of every judged step of its own, in order."""
-    return tuple(done for done in measured_so_far(files) if done.phase is None)
+def so_far(files: RunFiles, phase: str | None = None) -> tuple[FinishedStep, ...]:
+    """Read what a search needs of its own judged steps, in order: the run's, or a phase's."""
+    return tuple(done for done in measured_so_far(files) if done.phase == phase)
 
 
 def measured_so_far(files: RunFiles) -> tuple[FinishedStep, ...]:

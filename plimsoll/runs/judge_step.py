@@ -32,6 +32,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunFigures, RunRecord
 from plimsoll.model.steps import CLOSING
+from plimsoll.requests.phase_workload import searched
 from plimsoll.runs.history import judged_so_far, noted
 from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.precondition import with_round
@@ -66,8 +67,9 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     failures = failed_clients(files.read_all(failures_under(step)))
     merged = step_of(fold, failures, server_after=after, beside=others)
     merged = with_background(merged, others, failures)
-    merged = soaked(merged, request.limits.statistic)
-    if plan.phase is not None:  # how long it took is known now: what it cost follows from that
+    own = searched(request, plan.phase) if plan.operations is None else request
+    merged = soaked(merged, own.limits.statistic)
+    if plan.operations is not None:  # how long it took is known now: what it cost follows from that
         files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
@@ -83,9 +85,11 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
     measured = noted(files, merged)
-    capacity = judged_so_far([done.step for done in measured if done.phase is None], request)
+    of_search = plan.operations is None
+    finished = [done.step for done in measured if of_search and done.phase == plan.phase]
+    capacity = judged_so_far(finished, own)
     changes: dict[str, Any] = {"step": step, "steps_finished": len(measured)}
-    if capacity is not None:
+    if capacity is not None and plan.phase is None:
         changes["figures"] = RunFigures.of(capacity, final=False)
     records_of(settings).change(run_id, **changes)
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these

@@ -1,33 +1,42 @@
-"""The phases of a run: which pass comes next, and what all of them came to."""
+"""The phases of a run: which pass comes next, and what all of them came to.
+
+A phase with a search is planned and judged as the run's own search is.
+"""
 
 from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity import judge
+from plimsoll.capacity.audits import clients_ran
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.intervals import interval
+from plimsoll.capacity.loads import undisputed, why_not
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import UsageError
 from plimsoll.fleet.phase_plan import pass_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.fleet import ServerCounters, StepPlan
 from plimsoll.model.history import FinishedStep
 from plimsoll.model.phase_passes import Pass, passes, records_of_one
-from plimsoll.model.phase_request import Phase
+from plimsoll.model.phase_request import Completion, Phase
 from plimsoll.model.phase_result import PhaseLoad, PhaseResult
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, StepResult
 from plimsoll.model.volumes import VolumeLimits
 from plimsoll.report.limit_words import limit_sentence
 from plimsoll.report.ratios import WORTH
-from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.phase_workload import compiled_step, searched
 from plimsoll.runs.limits import limiting_resource
 
 # A pass is judged by nothing but its end: neither by its latency nor by whether it was steady.
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
 
 
-def next_pass(request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
-    """Give the pass that comes next; None where every phase has come to its end."""
+def next_pass(phase: Phase, request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
+    """Give the pass of a phase that comes next; None where it has come to its end."""
     done = {one.step.index for one in finished}
-    return next((one for one in passes(request.phases) if one.index not in done), None)
+    own = (one for one in passes(request.phases) if one.phase.name == phase.name)
+    return next((one for one in own if one.index not in done), None)
 
 
 def planned_pass(
@@ -59,22 +68,65 @@ def phase_results(
     found = []
     for phase in request.phases:
         own = [step for step in steps if step.plan.phase == phase.name]
-        loads = [
-            _load(at_load, volume)
-            for connections in phase.to_completion.connections
-            if (at_load := [step for step in own if step.plan.connections == connections])
-        ]
-        if loads:
-            found.append(
-                PhaseResult(
-                    name=phase.name,
-                    workload=phase.workload.name or "a workload of its own",
-                    records=phase.to_completion.records,
-                    loads=tuple(loads),
-                    sentence=phase_sentence(phase, loads),
-                )
-            )
+        if own and phase.to_completion is not None:
+            found.append(_completed(request, phase, phase.to_completion, own, volume))
+        elif own:
+            found.append(_searched(request, phase, own, volume))
     return tuple(found)
+
+
+def _named(request: Request, phase: Phase) -> str:
+    return phase.workload_on(request.workload).name or "a workload of its own"
+
+
+def _completed(
+    request: Request,
+    phase: Phase,
+    asked: Completion,
+    steps: Sequence[StepResult],
+    volume: VolumeLimits | None,
+) -> PhaseResult:
+    loads = [
+        _load(at_load, volume)
+        for connections in asked.connections
+        if (at_load := [step for step in steps if step.plan.connections == connections])
+    ]
+    return PhaseResult(
+        name=phase.name,
+        workload=_named(request, phase),
+        records=asked.records,
+        loads=tuple(loads),
+        sentence=phase_sentence(asked, loads),
+    )
+
+
+def _searched(
+    request: Request, phase: Phase, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> PhaseResult:
+    """Judge the steps of a phase's search as those of a run's."""
+    asked = searched(request, phase.name)
+    measured = [step.step for step in steps]
+    capacity, limit = None, None
+    told = "it ended before its search could be judged"
+    try:
+        capacity = judge_sustained(measured, asked.limits, axis=axis_of(asked.search))
+    except UsageError:  # every step so far is void
+        pass
+    else:
+        limiting = limiting_resource(capacity, steps, volume)
+        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+        limit = limit_sentence(limiting)
+        told = f"{capacity.summary}; {limit}"
+    return PhaseResult(
+        name=phase.name,
+        workload=_named(request, phase),
+        records=None,
+        loads=(),
+        steps=tuple(step.plan.index for step in steps),
+        capacity=capacity,
+        limit=limit,
+        sentence=told,
+    )
 
 
 def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
@@ -89,17 +141,36 @@ def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad
         records_per_second=tuple(rates),
         low_records_per_second=between.low_ops_per_second if between else None,
         high_records_per_second=between.high_ops_per_second if between else None,
-        unfinished=sum(not is_finished(step) for step in steps),
+        unfinished=sum(records_per_second(s) is not None and not is_finished(s) for s in steps),
         errors=sum(step.step.errors or 0 for step in steps),
         resource=limiting.resource if limiting else None,
         reached=bool(limiting and limiting.reached),
         limit=None if limiting is None else limit_words(limiting),
+        doubt=_doubt(steps),
     )
 
 
+def _doubt(steps: Sequence[StepResult]) -> str | None:
+    """Say which passes are left out, and which a search would have measured again, and why."""
+    left_out = [step.step for step in steps if records_per_second(step) is None]
+    counted = [step.step for step in steps if records_per_second(step) is not None]
+    disputed = [step for step in counted if not undisputed([step], RULES)]
+    of_all, parts = words.plural(len(steps), "pass", "passes"), []
+    if left_out:
+        why = left_out[0].refused or why_not(left_out, RULES) or "nothing was measured"
+        parts.append(f"{len(left_out)} of {of_all} left out ({why})")
+    if disputed:
+        parts.append(f"{len(disputed)} of {of_all} in doubt ({why_not(disputed, RULES)})")
+    return ", ".join(parts) or None
+
+
 def records_per_second(step: StepResult) -> float | None:
-    """Give the records of a pass per second, from its first to its last; None: it says nothing."""
-    if step.step.void is not None or not step.step.window_s:
+    """Give the records of a pass per second, from its first to its last; None: it says nothing.
+
+    Nor does one without all of its clients: its connections are fewer than it would be told with.
+    """
+    part = step.step.refused is not None or clients_ran(step.step).passed is False
+    if step.step.void is not None or not step.step.window_s or part:
         return None
     return sum(totals.records for totals in step.operations.values()) / step.step.window_s
 
@@ -127,17 +198,22 @@ def limit_words(limiting: LimitingResource) -> str:
     return f"nothing was at its limit: its connections did not push harder ({nearest})"
 
 
-def phase_sentence(phase: Phase, loads: Sequence[PhaseLoad]) -> str:
+def phase_sentence(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
     """Say how many records a second a phase gets done, and whether pushing harder gains any more.
 
     Args:
-        phase: Which.
+        asked: What it was to complete.
         loads: Those that were tried, ascending.
     """
     told = [(load, load.middle_records_per_second) for load in loads]
     measured = [(load, middle) for load, middle in told if middle]
+    doubts = [
+        f"{words.load(load.connections, 'connections')}: {load.doubt}"
+        for load in loads
+        if load.doubt is not None
+    ]
     if not measured:
-        return "no pass says anything"
+        return "; ".join(["no pass says anything", *doubts])
     best, most = max(measured, key=lambda each: each[1])
     text = f"{words.rate(most)} records/s with {words.load(best.connections, 'connections')}"
     if best.low_records_per_second is not None and best.high_records_per_second is not None:
@@ -153,6 +229,6 @@ def phase_sentence(phase: Phase, loads: Sequence[PhaseLoad]) -> str:
     text += f"; {last.limit}" if last.limit else ""
     unfinished = sum(load.unfinished for load in loads)
     if unfinished:
-        longest = words.duration(phase.to_completion.longest_s)
+        longest = words.duration(asked.longest_s)
         text += f"; {words.plural(unfinished, 'pass', 'passes')} cut off after {longest}"
-    return text
+    return "; ".join([text, *doubts])

@@ -1,7 +1,7 @@
 """The loop: picking the next step and setting its barrier."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.aws.run_files import (
@@ -14,7 +14,7 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity.beside import next_of_all
-from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
+from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.background import beside
 from plimsoll.fleet.plan import (
@@ -27,19 +27,22 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.model.history import FinishedStep
+from plimsoll.model.phase_passes import numbered
+from plimsoll.model.phase_request import Phase, phase_steps
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
-from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.phase_workload import compiled_step, searched
 from plimsoll.requests.request_workload import background_workload
 from plimsoll.runs.history import finished_steps, measured_so_far, so_far
+from plimsoll.runs.next_step import Next
 from plimsoll.runs.phases import next_pass, planned_pass
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
-from plimsoll.runs.toggle_state import is_switched, parameters_in_force
+from plimsoll.runs.toggle_state import parameters_in_force, switch_for
 from plimsoll.runs.turns import wait_ms, waits_for_other
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
@@ -47,54 +50,6 @@ from plimsoll.targets.connection import engine_target
 PAUSE_LEAST_S = 10  # a step that would wait longer for its barrier is planned again, later
 PLANNING_S = 5  # what planning it again takes at most, as a rule: else it waits for a period more
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
-
-
-class Next:
-    """What the workflow does next. Every field is always present: JSONata fails on absent ones."""
-
-    @staticmethod
-    def conclude() -> dict[str, object]:
-        """The search is over."""
-        return _next("conclude")
-
-    @staticmethod
-    def pause(wait_s: int) -> dict[str, object]:
-        """The target recovers first, or the step's window would hold no whole periods."""
-        return _next("pause", wait_s=wait_s)
-
-    @staticmethod
-    def switch(following: NextStep) -> dict[str, object]:
-        """The target is brought into the state that the next step is to be measured in."""
-        return _next("switch", step=following.index + 1, state=following.state or "")
-
-    @staticmethod
-    def step(plan: StepPlan) -> dict[str, object]:
-        """The fleet does a step."""
-        return _next(
-            "step",
-            step=plan.index,
-            clients=list(range(plan.clients_in_all)),
-            start_at_epoch_ms=plan.start_at_epoch_ms,
-        )
-
-
-def _next(
-    kind: str,
-    *,
-    wait_s: int = 0,
-    step: int = 0,
-    state: str = "",
-    clients: Iterable[int] = (),
-    start_at_epoch_ms: int = 0,
-) -> dict[str, object]:
-    return {
-        "next": kind,
-        "wait_s": wait_s,
-        "step": step,
-        "state": state,
-        "clients": list(clients),
-        "start_at_epoch_ms": start_at_epoch_ms,
-    }
 
 
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
@@ -131,38 +86,76 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
-    coming = next_pass(request, measured_so_far(files)) if request.phases else None
-    if coming is not None:
-        before = family_of(target.protocol).read_counters(target)
-        plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
-        plan = _in_time(settings, record, plan)
-        return _start(settings, record, request, plan, finished=[])
-    return _of_search(settings, record, request, target)
+    for phase, first in numbered(request.phases):
+        following = _of_phase(settings, record, request, target, phase, first=first)
+        if following is not None:
+            return following
+    if not so_far(files) and waits_for_other(records_of(settings), record):
+        return Next.pause(settings.poll_seconds)
+    return _of_search(settings, record, request, target) or Next.conclude()
+
+
+def _of_phase(
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    target: EngineTarget,
+    phase: Phase,
+    *,
+    first: int,
+) -> dict[str, object] | None:
+    """Pick the next pass or step of a phase; None where it has come to its end."""
+    if phase.search is not None:
+        return _of_search(settings, record, request, target, phase=phase.name, first=first)
+    coming = next_pass(phase, request, measured_so_far(files_of(settings, record.run_id)))
+    if coming is None:
+        return None
+    before = family_of(target.protocol).read_counters(target)
+    plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
+    return _start(settings, record, request, _in_time(settings, record, plan), finished=[])
 
 
 def _of_search(
-    settings: PlanStepSettings, record: RunRecord, request: Request, target: EngineTarget
-) -> dict[str, object]:
-    """Pick the next step of the search, once the target has recovered from the last one."""
-    finished = so_far(files_of(settings, record.run_id))
+    settings: PlanStepSettings,
+    record: RunRecord,
+    run: Request,
+    target: EngineTarget,
+    *,
+    phase: str | None = None,
+    first: int | None = None,
+) -> dict[str, object] | None:
+    """Pick the next step of a search, once the target has recovered from the last one.
+
+    Args:
+        settings: Where.
+        record: Of the run.
+        run: What the run is asked to be.
+        target: Its target.
+        phase: The name of the phase whose search it is; None: it is the run's own.
+        first: How many numbers are kept for steps before its own; None: those of all phases.
+
+    Returns:
+        None where the search is over.
+    """
+    request = searched(run, phase)
+    finished = so_far(files_of(settings, record.run_id), phase)
     steps = [done.step for done in finished]
-    if not finished and waits_for_other(records_of(settings), record):
-        return Next.pause(settings.poll_seconds)
     following = next_of_all(request, steps)
     if isinstance(following, Done):
-        return Next.conclude()
-    if following.state is not None and not is_switched(record, following):
-        return Next.switch(following)
+        return None
+    if following.state is not None and (other := _before_state(record, following)) is not None:
+        return other
     counters = family_of(target.protocol).read_counters(target)
     if counters is None and following.purpose in CLOSING:
-        return Next.conclude()  # the answer stands; nobody is left to be asked
+        return None  # the answer stands; nobody is left to be asked
     recovered: Recovered | None = None
     if following.recover_first and finished:
         recovered = _recovered(settings, record, request, counters)
         if recovered is None:
             return Next.pause(settings.poll_seconds)
-    files = files_of(settings, record.run_id)
-    whole = finished_steps(files) if following.state is not None else []  # with what servers said
+    parameters = _parameters(settings, record, request, following, target)
+    if parameters is None:
+        return None
     plan = plan_step(
         following,
         request,
@@ -170,16 +163,54 @@ def _of_search(
         recovered=recovered.recovered if recovered else None,
         recovery=recovered.how if recovered else None,
         server_before=counters,
-        parameters=parameters_in_force(request, following, target, whole),
+        parameters=parameters,
         poll_us=settings.poll_us,
-    )
-    return _start_or_do_without(settings, record, request, plan, finished)
+        first=phase_steps(run.phases) if first is None else first,
+    ).model_copy(update={"phase": phase})
+    return _start_or_do_without(settings, record, run, plan, finished)
+
+
+def _before_state(record: RunRecord, following: NextStep) -> dict[str, object] | None:
+    """Say what comes before a step in a state of a toggle; None: the target is in it.
+
+    Where it could not be brought there, the answer stands, and so do the pairs before.
+    """
+    switch = switch_for(record, following)
+    if switch is not None and switch.stage == "failed":
+        return Next.conclude()
+    return None if switch is not None and switch.stage == "done" else Next.switch(following)
+
+
+def _parameters(
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    following: NextStep,
+    target: EngineTarget,
+) -> dict[str, str] | None:
+    """Ask the server what its toggled parameters are; empty for a step of no toggle.
+
+    Returns:
+        None where they were not taken; the run's record says so.
+    """
+    if following.state is None:
+        return {}
+    whole = finished_steps(files_of(settings, record.run_id))  # with what servers said
+    try:
+        return parameters_in_force(request, following, target, whole)
+    except StepError as error:
+        assert record.switch is not None  # noqa: S101 - the target is in the step's state
+        records_of(settings).change(record.run_id, switch=record.switch.failed(str(error)))
+        return None
 
 
 def _is_answered(files: RunFiles) -> bool:
-    """Whether the search has its answer: it has begun to question it."""
-    finished = so_far(files)
-    return bool(finished) and finished[-1].step.purpose in CLOSING
+    """Whether the search has its answer: it has begun to question it, or would now."""
+    steps = [done.step for done in so_far(files)]
+    if not steps or steps[-1].purpose in CLOSING:
+        return bool(steps)
+    following = next_of_all(files.get(REQUEST, Request), steps)
+    return isinstance(following, Done) or following.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
@@ -216,8 +247,11 @@ def _start_or_do_without(
     request: Request,
     plan: StepPlan,
     finished: Sequence[FinishedStep],
-) -> dict[str, object]:
+) -> dict[str, object] | None:
     """Start a step; one that would be more than is left is left out or shortened, where it may be.
+
+    Returns:
+        None where it is left out: the answer stands without what would have questioned it.
 
     Raises:
         TimeLimitPassedError: The run's time would be up within the step, which it needs.
@@ -227,7 +261,7 @@ def _start_or_do_without(
         return _start(settings, record, request, plan, finished)
     except (BudgetPassedError, TimeLimitPassedError):
         if plan.purpose in CLOSING:
-            return Next.conclude()  # the answer stands: what would have questioned it is left out
+            return None
         if plan.window_factor == 1:
             raise
     load = request.load  # a longer window would be too long for what is left of time or money

@@ -2,11 +2,12 @@
 
 Before every such step, whether or not its state is that of the step before, so that all begin
 alike. Where a running server takes the parameters it is not restarted, unless the toggle says so.
+The answer is there by then: a switch that fails ends the pairs, not the run.
 """
 
 from plimsoll.aws.run_files import REQUEST, files_of
 from plimsoll.aws.run_records import records_of
-from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
+from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError
 from plimsoll.model.function_settings import SwitchTargetSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Switch
@@ -28,11 +29,10 @@ def switch_target(
 
     Returns:
         Whether the target is `ready`; if not, this is to be called again after `wait_s`. It is also
-        ready where time or budget is up: what comes next says so.
+        ready where time or budget is up, or where the switch failed: what comes next says so.
 
     Raises:
         RunStoppedError: The run was stopped.
-        StepError: The target does not come back by itself.
     """
     try:
         record = records_of(settings).require_running(run_id)
@@ -44,11 +44,14 @@ def switch_target(
     switch = record.switch
     if switch is None or (switch.step, switch.state) != (step, state):
         switch = Switch(step=step, state=state, stage="set")
-    instance = look(identifier)
-    if instance.status in MODIFIABLE and instance.applied != "applying":
-        switch = _advanced(settings, run_id, identifier, instance, switch)
+    try:
+        instance = look(identifier)
+        if instance.status in MODIFIABLE and instance.applied != "applying":
+            switch = _advanced(settings, run_id, identifier, instance, switch)
+    except StepError as error:
+        switch = switch.failed(str(error))
     records_of(settings).change(run_id, switch=switch)
-    return _answer(settings, ready=switch.stage == "done")
+    return _answer(settings, ready=switch.stage in {"done", "failed"})
 
 
 def _advanced(

@@ -7,27 +7,26 @@ from plimsoll.families.family import family_of
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.run_record import RunRecord, Switch
 from plimsoll.model.search_request import NextStep
 
 
-def is_switched(record: RunRecord, following: NextStep) -> bool:
-    """Whether the target was brought into the state of a step, for that step."""
-    switch = record.switch
-    asked = (following.index + 1, following.state, "done")
-    return switch is not None and (switch.step, switch.state, switch.stage) == asked
+def switch_for(record: RunRecord, following: NextStep) -> Switch | None:
+    """Give how far the target is on its way into the state of a step; None: it was not asked."""
+    switch, asked = record.switch, (following.index + 1, following.state)
+    return switch if switch is not None and (switch.step, switch.state) == asked else None
 
 
 def parameters_in_force(
     request: Request, following: NextStep, target: EngineTarget, finished: Sequence[StepResult]
 ) -> dict[str, str]:
-    """Ask the server what its toggled parameters are; empty where a step is of no toggle.
+    """Ask the server what its toggled parameters are, and hold that against what it said before.
 
     Raises:
         StepError: They are the same in both states, or not what they were in this one before.
     """
-    if request.toggle is None or following.state is None:
-        return {}
+    assert request.toggle is not None  # noqa: S101 - the caller's step is one of it
+    assert following.state is not None  # noqa: S101 - likewise
     names = list(request.toggle.parameters_of(following.state))
     says = family_of(target.protocol).read_parameters(target, names)
     before = readings_of(finished)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from botocore.exceptions import ClientError
+
 from plimsoll.aws import clients
 from plimsoll.errors import StepError
 
@@ -20,6 +22,8 @@ HOPELESS = frozenset(
         "storage-full",
     }
 )
+# docs.aws.amazon.com/AmazonRDS/latest/APIReference/CommonErrors.html (read 2026-11)
+_REFUSED = frozenset({"InvalidParameterValue", "InvalidParameterCombination"})
 
 
 @dataclass(frozen=True)
@@ -79,18 +83,28 @@ def set_parameters(group: str, parameters: Mapping[str, str | int], *, at_once: 
         group: Its name.
         parameters: By name.
         at_once: They hold from now on, which static ones cannot; else from the next restart on.
+
+    Raises:
+        StepError: RDS refuses a value.
     """
-    clients.rds().modify_db_parameter_group(
-        DBParameterGroupName=group,
-        Parameters=[
-            {
-                "ParameterName": name,
-                "ParameterValue": str(value),
-                "ApplyMethod": "immediate" if at_once else "pending-reboot",
-            }
-            for name, value in parameters.items()
-        ],
-    )
+    try:
+        clients.rds().modify_db_parameter_group(
+            DBParameterGroupName=group,
+            Parameters=[
+                {
+                    "ParameterName": name,
+                    "ParameterValue": str(value),
+                    "ApplyMethod": "immediate" if at_once else "pending-reboot",
+                }
+                for name, value in parameters.items()
+            ],
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in _REFUSED:
+            raise
+        raise StepError(
+            f"RDS refuses its parameters: {error.response['Error']['Message']}"
+        ) from error
 
 
 def restart(identifier: str) -> None:

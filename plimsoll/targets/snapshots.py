@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Kind = Literal["rds", "cassandra"]  # of the target that it is of: RDS's, or EBS's
 RUN_ID = "plimsoll:run-id"
 EXPIRES_AT = "plimsoll:expires-at"
-DELETE_ACTIONS: Mapping[Kind, tuple[str, str]] = {  # of Scheduler, and what names the snapshot
+# Of Scheduler, and what names the snapshot there: as AWS's SDK for Java writes RDS's members
+# (`stopDBInstance` takes `DbInstanceIdentifier`, as schedules in use have it)
+DELETE_ACTIONS: Mapping[Kind, tuple[str, str]] = {
     "rds": ("arn:aws:scheduler:::aws-sdk:rds:deleteDBSnapshot", "DbSnapshotIdentifier"),
     "cassandra": ("arn:aws:scheduler:::aws-sdk:ec2:deleteSnapshot", "SnapshotId"),
 }

@@ -144,6 +144,17 @@ def test_it_says_how_many_steps_a_search_takes_and_for_how_long(
     assert as_json.stderr == told.stdout
 
 
+def test_it_says_how_much_each_phase_is(tmp_path: Path) -> None:
+    phases = [
+        {"name": "job", "to_completion": {"records": 4000, "connections": [1, 4], "longest_s": 20}},
+        {"name": "ask", "workload": {"name": "ycsb-c"}, "search": {"strategy": "steps"}},
+    ]
+    told = validated(tmp_path, "--local", phases=phases)
+    assert told.exit_code == 0, told.output
+    assert "  phase job: 6 passes of 4,000 records, each 20 s at most\n" in told.output
+    assert "  phase ask: about " in told.output
+
+
 def test_as_json_it_is_what_the_service_takes_with_every_default_but_the_team(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from plimsoll.fleet.step import merged_step
 from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.request import Request
 from plimsoll.model.results import SecondTotals, StepResult
-from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.run_record import Switch, TargetAddress
 from plimsoll.runs import conclude as concluding
 from plimsoll.runs.conclude import Conclusion, conclude
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
@@ -120,6 +120,22 @@ def test_nothing_is_awaited_for_a_load_that_holds_no_whole_minute(measured: Ever
     short = step.model_copy(update={"plan": plan, "window_end_epoch_ms": end})
     files.put_model(step_path(1), short)
     assert conclude(measured, RUN) == DONE
+
+
+def test_why_a_toggle_was_not_measured_stands_in_its_result(measured: EverySetting) -> None:
+    states = [{"name": name, "parameters": {"sync_binlog": name}} for name in ("0", "1")]
+    request = Request.model_validate({**REQUESTED, "toggle": {"states": states}})
+    measured.files(RUN).put(REQUEST, request.model_dump_json())
+    failed = Switch(step=2, state="0", stage="failed", problem="the target is storage-full")
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    measured.records.change(RUN, target=without_metrics, switch=failed)
+    assert conclude(measured, RUN) == DONE
+    conclusion = measured.files(RUN).get(CONCLUSION, Conclusion)
+    assert conclusion.capacity.verdict is not None, "the answer stands"
+    assert conclusion.toggle is not None
+    assert conclusion.toggle.detail == (
+        "0 and 1 were not compared: no pair of steps counts; the target is storage-full"
+    )
 
 
 def test_of_aurora_it_notes_what_aws_charges_of_its_cluster_since_it_was_there(

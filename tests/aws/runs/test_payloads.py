@@ -6,7 +6,7 @@ Step Functions takes 256 KiB as a state's input or output, and 25,000 events in 
 
 import json
 
-from plimsoll.runs.plan_step import Next
+from plimsoll.runs.next_step import Next
 from plimsoll.statemachines import FOLDER
 from tests.unit.fleet.test_merge import planned
 

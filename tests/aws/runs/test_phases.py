@@ -15,6 +15,7 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunState
 from plimsoll.runs import plan_step
 from plimsoll.runs.history import finished_steps, measured_so_far, measured_steps, noted, so_far
+from plimsoll.runs.phases import phase_results
 from tests.aws.runs.conftest import RUN, recorded
 from tests.aws.runs.test_plan_step import TARGET
 from tests.support.every_setting import EverySetting
@@ -115,3 +116,44 @@ def test_a_pass_is_given_no_more_time_than_the_run_has(
     deployment.records.change(RUN, expires_at=now() + timedelta(seconds=60))
     plan = do_next(deployment)
     assert 10 < plan.duration_s < 60
+
+
+ASK = {
+    "name": "ask",
+    "workload": {"name": "batch-2-validation"},
+    "search": {"strategy": "steps", "clients": [1], "open_loop_probe": False, "probes_max": 3},
+    "limits": {"confirmation": None},
+}
+ONCE = {"records": 1000, "connections": [6], "repetitions": 1}
+
+
+def test_a_phase_with_a_search_goes_on_until_that_has_its_answer(
+    deployment: EverySetting, family: Family
+) -> None:
+    """Numbers are kept for as many steps as it may take, so that those after it are known."""
+    load = {**JOB["phases"][0], "to_completion": ONCE}
+    charge = {**JOB["phases"][1], "to_completion": ONCE}
+    scan = {"name": "nightly", "workload": {"name": "sysbench-full-scan", "records": 20000}}
+    asked = {**COLD, "phases": [load, ASK, charge], "background": [scan]}
+    request = Request.model_validate(asked)
+    deployment.files(RUN).put(REQUEST, request.model_dump_json())
+    plans = [do_next(deployment) for _ in range(3)]
+    assert [(plan.index, plan.phase, plan.purpose) for plan in plans] == [
+        (1, "load", "phase"), (2, "ask", "baseline"), (5, "charge", "phase"),
+    ]  # fmt: skip
+    assert plans[1].operations is None
+    assert plans[1].duration_s == request.load.duration_s
+    assert len({plan.seed for plan in plans}) == 3
+    assert [plan.background for plan in plans] == [(), (), ()]
+    assert family.begun == ["batch-1-bulk-insert", "batch-2-validation", "batch-3-charges"]
+    planned = plan_step.plan_next(deployment, RUN)
+    assert planned["step"] == 6, "the run's own search"
+    (found,) = [
+        one
+        for one in phase_results(request, measured_steps(deployment.files(RUN)), None)
+        if one.name == "ask"
+    ]
+    assert found.capacity is not None
+    assert found.steps == (2,)
+    assert found.records is None
+    assert found.sentence.startswith(found.capacity.summary)

@@ -20,6 +20,7 @@ from plimsoll.model.search_request import NextStep
 from plimsoll.model.steps import Purpose
 from plimsoll.model.turns import Turn
 from plimsoll.runs import plan_step
+from plimsoll.runs.next_step import Next
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
@@ -159,7 +160,7 @@ def test_it_waits_no_longer_than_half_its_time(running: EverySetting, clock: Clo
     running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
     running.files(RUN).put(step_path(0), "{}")
     clock.now_s += IN_TIME_S - 10
-    assert plan_step.plan_next(running, RUN) == plan_step.Next.pause(1)
+    assert plan_step.plan_next(running, RUN) == Next.pause(1)
     limit_s = running.records.get(RUN).time_limit_s
     running.records.change(RUN, started_at=now() - timedelta(seconds=0.6 * limit_s))
     assert plan_step.plan_next(running, RUN)["next"] == "step"
@@ -215,6 +216,24 @@ def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
     history = History(steps=(FinishedStep(step=last, late=False),))
     running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    if stands:
+        assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+        return
+    with pytest.raises(TimeLimitPassedError):
+        plan_step.plan_next(running, RUN)
+
+
+@pytest.mark.parametrize(("purpose", "stands"), [("toggle", True), ("confirm", False)])
+def test_an_answer_stands_where_time_passes_before_it_is_questioned(
+    running: EverySetting, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, stands: bool
+) -> None:
+    """Such as in the restart before a toggle's first step."""
+    last = synthetic_run()[0].steps[0].step.model_copy(update={"purpose": "confirm"})
+    history = History(steps=(FinishedStep(step=last, late=False),))
+    running.files(RUN).put_model(HISTORY, history)
+    running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    following = NextStep(index=1, clients=1, connections=1, purpose=purpose, why="")
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: following)
     if stands:
         assert plan_step.plan_next(running, RUN)["next"] == "conclude"
         return

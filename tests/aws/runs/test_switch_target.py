@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from moto.core.responses import ActionResult
+from moto.rds.exceptions import RDSClientError
 from moto.rds.responses import RDSResponse
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST
-from plimsoll.errors import RunStoppedError, StepError
+from plimsoll.errors import RunStoppedError
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.runs.switch_target import switch_target
@@ -144,12 +145,31 @@ def test_a_restart_that_has_not_applied_the_parameters_is_not_over(
     assert switch_target(there, RUN, 2, "off")["ready"] is False
 
 
-def test_an_instance_that_does_not_come_back_ends_the_run_in_a_sentence(
+def failed(there: EverySetting) -> str:
+    """Why the switch has failed; it is over then, so that the run can conclude."""
+    assert switch_target(there, RUN, 2, "off")["ready"] is True
+    switch = there.records.get(RUN).switch
+    assert switch is not None
+    assert switch.stage == "failed"
+    assert switch.problem is not None
+    return switch.problem
+
+
+def test_an_instance_that_does_not_come_back_ends_the_pairs_in_a_sentence(
     there: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described(monkeypatch, "incompatible-parameters")
-    with pytest.raises(StepError, match="incompatible-parameters since its parameters were"):
-        switch_target(there, RUN, 2, "off")
+    assert "incompatible-parameters since its parameters were" in failed(there)
+
+
+def test_a_value_that_rds_refuses_ends_the_pairs_in_a_sentence(
+    there: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: RDSResponse) -> ActionResult:
+        raise RDSClientError("InvalidParameterValue", "Invalid value 7 for innodb_doublewrite")
+
+    monkeypatch.setattr(RDSResponse, "modify_db_parameter_group", refuse)
+    assert failed(there) == ("RDS refuses its parameters: Invalid value 7 for innodb_doublewrite")
 
 
 def test_a_stopped_run_switches_nothing(there: EverySetting, reboots: list[str]) -> None:

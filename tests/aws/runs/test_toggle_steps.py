@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from plimsoll.aws.run_files import REQUEST, plan_path
-from plimsoll.errors import StepError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -104,7 +103,7 @@ def test_a_switched_server_is_measured_after_warming_it(toggled: EverySetting) -
         (("off", "OFF"), "ON", "in state off the server says innodb_doublewrite = ON, unlike in"),
     ],
 )
-def test_parameters_that_were_not_taken_end_the_run(
+def test_parameters_that_were_not_taken_end_the_pairs_and_not_the_run(
     toggled: EverySetting,
     monkeypatch: pytest.MonkeyPatch,
     before: tuple[str, str],
@@ -114,5 +113,12 @@ def test_parameters_that_were_not_taken_end_the_run(
     switched(toggled)
     says(monkeypatch, now)
     monkeypatch.setattr(plan_step, "finished_steps", lambda _: [done(*before)])
-    with pytest.raises(StepError, match=told):
-        plan_step.plan_next(toggled, RUN)
+    assert plan_step.plan_next(toggled, RUN)["next"] == "conclude"
+    switch = toggled.records.get(RUN).switch
+    assert switch is not None
+    assert told in (switch.problem or "")
+
+
+def test_an_answer_stands_where_the_target_could_not_be_switched(toggled: EverySetting) -> None:
+    switched(toggled, stage="failed", problem="the target is storage-full")
+    assert plan_step.plan_next(toggled, RUN)["next"] == "conclude"

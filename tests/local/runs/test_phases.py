@@ -55,3 +55,31 @@ def test_a_run_does_its_phases_to_completion_before_its_search(shared_bench: Ben
     assert result.capacity is not None
     assert {step.index for load in result.capacity.steps for step in load.steps} <= set(indexes)
     assert result.moments.deleted is not None
+
+
+def test_a_phase_with_a_search_has_an_answer_of_its_own(shared_bench: Bench) -> None:
+    """Between two others, and beside a background, which is the run's own search's alone."""
+    search = {"strategy": "steps", "clients": [1, 2], "open_loop_probe": False, "probes_max": 4}
+    ask = {"name": "ask", "workload": {"name": "batch-2-validation"}, "search": search}
+    job = {"records": 100, "connections": [2], "repetitions": 1}
+    request = tiny(
+        "searching",
+        workload={"name": "batch-3-charges", "records": 300},
+        phases=[ask, {"name": "charge", "to_completion": job}],
+        background=[{"name": "beside", "workload": {"name": "ycsb-c", "records": 100}}],
+        background_pairs=0,
+    )
+    run = shared_bench.start(request)
+    _, result = shared_bench.succeed(run)
+    asked, charged = result.phases
+    assert asked.capacity is not None
+    assert asked.capacity.max_sustainable_throughput_ops_per_second
+    assert asked.steps[0] == 1
+    assert asked.sentence.startswith(asked.capacity.summary)
+    assert charged.workload == "batch-3-charges"
+    assert charged.loads[0].steps == (5,)
+    assert result.steps[0].plan.index == 6
+    of_phases = [run.files.get(step_path(n), StepResult) for n in (*asked.steps, 5)]
+    assert not any(step.background for step in of_phases)
+    assert all(step.background for step in result.steps)
+    assert set(of_phases[0].operations) == {"accept", "reject"}

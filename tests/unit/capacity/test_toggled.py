@@ -146,3 +146,13 @@ def test_a_state_in_which_nothing_succeeds_has_no_ratio() -> None:
 def test_busy_clients_are_told() -> None:
     busy = [step.model_copy(update={"client_busy": 0.95}) for step in ran(lambda _: 1_000)]
     assert "the clients were the limit in 8 of 8 steps" in told(busy).detail
+
+
+def test_a_step_that_is_disputed_afterwards_costs_its_pair_alone() -> None:
+    """The steps after it are no pairs with the ones before: each is with its own neighbor."""
+    steps = ran(lambda asked: 1_200 if asked.state == "off" else 1_000)
+    steps[2] = steps[2].model_copy(update={"host_others_percent": 90.0})
+    found = told(steps)
+    assert found.steps == ((2, 4), (6, 7), (9, 8))
+    assert found.left_out == 2
+    assert found.throughput.ratio == pytest.approx(1.2)

@@ -58,7 +58,8 @@ def test_nothing_runs_beside_a_step_without_it_nor_one_of_no_known_end(
     purpose: str,
 ) -> None:
     request = Request.model_validate({**REQUESTED, "background": [SCAN]})
-    plan = planned().model_copy(update={"purpose": purpose})
+    phase = "load" if purpose == "phase" else None
+    plan = planned().model_copy(update={"purpose": purpose, "phase": phase})
     assert beside(request, plan).background == ()
 
 
@@ -213,3 +214,14 @@ def test_its_failed_and_cut_off_operations_are_told() -> None:
     step = with_background(merged_step(plan, own, [], server_after=None), [broken], [])
     assert "background nightly: 3 operations failed" in step.problems
     assert "background nightly: no operation was answered in the window" in step.problems
+
+
+@pytest.mark.parametrize(("answered", "there"), [([], False), ([60_000_000], True)])
+def test_one_whose_operations_all_fail_is_not_there(answered: list[int], there: bool) -> None:
+    """As good as none: its pairs would say that it takes nothing. One that times out is there."""
+    plan = planned_beside({})
+    own = [result(0, [1]), result(1, [1])]
+    broken = folded(plan, [of_background(2, answered, errors={"1146": 3, "1205": 1})])
+    step = with_background(merged_step(plan, own, [], server_after=None), [broken], [])
+    said = "no operation of the background nightly succeeded: most failed with 1146"
+    assert absent(step) == (None if there else said)

@@ -11,10 +11,11 @@ from plimsoll.fleet.phase_plan import pass_step, slice_of
 from plimsoll.fleet.plan import load_spec, wait_for_period_ms
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine import ClosedLoop, EngineTarget
-from plimsoll.model.phase_passes import passes, records_of_one
+from plimsoll.model.phase_passes import numbered, passes, records_of_one
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
-from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.phase_workload import compiled_step, searched
 from plimsoll.requests.request_values import checked_request
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import planned, result
@@ -31,6 +32,8 @@ CHARGE = {
     "workload": {"name": "batch-3-charges"},
     "to_completion": {"records": 500, "connections": [8], "repetitions": 3},
 }
+SEARCH = {"strategy": "steps", "clients": [1, 2]}
+ASK = {"name": "ask", "workload": {"name": "batch-2-validation"}, "search": SEARCH}
 JOB = {
     **REQUESTED,
     "workload": {"name": "batch-3-charges", "records": 2000},
@@ -82,11 +85,12 @@ def test_its_clients_divide_operations_and_input_by_their_connections() -> None:
 )
 def test_slices_are_all_of_the_input_once(connections: int, per_client: int, records: int) -> None:
     phase = REQUEST.phases[1]
+    assert phase.to_completion is not None
     completion = phase.to_completion.model_copy(
         update={"connections": (connections,), "connections_per_client": per_client,
                 "records": records + connections}
     )  # fmt: skip
-    (one, *_) = passes([phase.model_copy(update={"to_completion": completion})])
+    (one, *_) = passes((phase.model_copy(update={"to_completion": completion}),))
     plan = pass_step(one, REQUEST, records_each=1.0, server_before=None)
     slices = [slice_of(plan, client, 1.0) for client in range(plan.clients)]
     assert all(operations >= 1 for operations, _ in slices)
@@ -98,7 +102,7 @@ def test_slices_are_all_of_the_input_once(connections: int, per_client: int, rec
 def test_a_step_of_the_search_is_numbered_after_the_phases() -> None:
     assert planned_of_search(4, 12).index == 3
     request = REQUEST.model_copy(update={"search": REQUEST.search})
-    assert sum(phase.to_completion.passes for phase in request.phases) == 7
+    assert phase_steps(request.phases) == 7
 
 
 def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() -> None:
@@ -129,9 +133,20 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
         ({"phases": [{**LOAD, "to_completion": {"records": 9, "connections": [10, 2]}}]},
          ("phases", 0, "to_completion", "connections"), "ascending"),
         ({"phases": [{**LOAD, "to_completion": {"records": 9, "connections": [10]}}]},
+         ("phases", 0, "to_completion", "records"),
+         "are fewer than its 10 connections, each of which sends 20 at a time"),
+        ({"phases": [{**CHARGE, "to_completion": {"records": 9, "connections": [10]}}]},
          ("phases", 0, "to_completion", "records"), "are fewer than its 10 connections"),
         ({"phases": [{"name": "x", "workload": {"name": "batch-3-charges"}}]},
-         ("phases", 0, "to_completion"), ""),
+         ("phases", 0), "give either `to_completion` or `search`"),
+        ({"phases": [{**CHARGE, "search": SEARCH}]},
+         ("phases", 0), "give either `to_completion` or `search`"),
+        ({"phases": [{**CHARGE, "limits": {}}]},
+         ("phases", 0, "limits"), "nothing of a pass to completion is judged"),
+        ({"phases": [{**ASK, "limits": {"limits_us": {"read": 5}}}]},
+         ("phases", 0, "limits", "limits_us", "read"), "unknown operation 'read'"),
+        ({"phases": [{**ASK, "limits": {"soak_s": 1200}, "search": {**SEARCH, "probes_max": 2}}]},
+         ("phases", 0, "limits", "soak_s"), "takes 2 steps of search.probes_max"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_its_field(
@@ -147,3 +162,23 @@ def test_what_cannot_be_is_refused_with_its_field(
 def test_a_request_without_phases_has_none() -> None:
     assert validated(Request, REQUESTED).phases == ()
     assert passes(()) == []
+
+
+def test_of_a_phase_with_a_search_as_many_numbers_are_kept_as_it_may_take() -> None:
+    request = checked_request({**JOB, "phases": [LOAD, ASK, CHARGE]})
+    assert [first for _, first in numbered(request.phases)] == [0, 4, 34]
+    assert [one.index for one in passes(request.phases)] == [1, 2, 3, 4, 35, 36, 37]
+    assert phase_steps(request.phases) == 37
+
+
+def test_what_a_phase_seeks_is_the_runs_on_its_own_workload_and_search() -> None:
+    """Without the run's soak, and without limits of operations that it does not have."""
+    limits = {"limits_us": {"charge": 9000}, "soak_s": 60, "deterioration": 7}
+    request = checked_request({**JOB, "limits": limits, "phases": [LOAD, ASK]})
+    own = searched(request, "ask")
+    assert (own.workload.name, own.workload.records) == ("batch-2-validation", 2000)
+    assert own.search.probes_max == 30
+    assert (own.limits.limits_us, own.limits.soak_s) == ({}, 0)
+    assert own.limits.deterioration == 7
+    assert own.phases == ()
+    assert searched(request, None) is request

@@ -67,3 +67,9 @@ def test_its_steps_are_out_of_probes_max() -> None:
 def test_the_warming_is_within_each_step() -> None:
     told = refused(prepare={"warm_s": 600}, load={"warmup_s": 200, "duration_s": 100})
     assert "prepare.warm_s" in told
+
+
+def test_of_thousands_of_clients_the_first_waits_for_the_last_besides() -> None:
+    changes = {"prepare": {"warm_s": 300}, "load": {"warmup_s": 200, "duration_s": 290}}
+    told = refused(search={"strategy": "steps", "clients": [10_000]}, **changes)
+    assert "prepare.warm_s" in told

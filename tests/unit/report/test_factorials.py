@@ -205,11 +205,11 @@ def test_the_page_shows_phases_and_effects() -> None:
     table = phases_table(shown)
     assert table is not None
     assert [cell.text for cell in table.rows[1]][:3] == [
-        "charge, 16 connections",
+        "charge, 16 connections, records/s",
         "1,000 (CPU)",
         "2,000",
     ]
     page = render(shown)
-    assert "Phases, to completion" in page
+    assert ">Phases</h2>" in page
     assert "storage gains more on large than on small" in page
     assert phases_table(result) is None

@@ -81,3 +81,17 @@ def test_runs_that_take_turns_have_no_phases_which_would_run_at_once() -> None:
     ]
     with pytest.raises(UsageError, match="pairs: runs that take turns have no phases"):
         asked(request=request)
+
+
+STATES = [{"name": name, "parameters": {"sync_binlog": name}} for name in ("0", "1")]
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [({"toggle": {"states": STATES}}, "toggle"), ({"limits": {"soak_s": 600}}, "soak")],
+)
+def test_what_takes_longer_than_a_turn_is_refused(change: dict[str, Any], what: str) -> None:
+    request = yaml.safe_load(GOOD)["request"]
+    request["search"] = {**request["search"], "probes_max": 40}
+    with pytest.raises(UsageError, match=f"pairs: runs that take turns have no {what}: "):
+        asked(request={**request, **change})

@@ -45,7 +45,9 @@ def test_a_file_beside_the_request_goes_with_it(tmp_path: Path) -> None:
     asked = read_file(tmp_path / "job.yaml")
     assert isinstance(asked, dict)
     (request,) = asked.values()
-    given = request.phases[0].workload.input
+    workload = request.phases[0].workload
+    assert workload is not None
+    given = workload.input
     assert given is not None
     assert given.csv == USAGE
     assert columns_of(request) == [(7, 8, 9), (100, 101, 102), (5, 6, -7), ("a, b", "c", "d")]

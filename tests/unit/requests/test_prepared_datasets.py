@@ -67,6 +67,10 @@ def test_a_volume_that_rds_would_have_to_change_has_a_dataset_of_its_own(
             "old": {"target": {"engine_version": "10.11"}},
             "new": {"target": {"engine_version": "11.4"}},
         },
+        {
+            "packed": {"prepare": {"load_order": "key"}},
+            "spread": {"prepare": {"load_order": "number"}},
+        },
     ],
 )
 def test_other_rows_or_another_version_are_another_dataset(variants: dict[str, Any]) -> None:
@@ -83,7 +87,12 @@ def test_what_prepares_it_may_be_larger_than_what_measures() -> None:
 
 
 @pytest.mark.parametrize(
-    "dataset", [{"workload": {"records": 5}}, {"target": {"engine_version": "10.11"}}]
+    "dataset",
+    [
+        {"workload": {"records": 5}},
+        {"target": {"engine_version": "10.11"}},
+        {"prepare": {"load_order": "number"}},
+    ],
 )
 def test_what_prepares_it_may_not_change_what_is_in_it(dataset: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="dataset: it changes the dataset's engine"):
@@ -113,6 +122,12 @@ CLUSTER = {
     "nodes": 3,
 }
 NVME = {"kind": "cassandra", "instance_type": "i3.large", "volume": {"type": "nvme", "size_gib": 1}}
+RING = {
+    "kind": "cassandra",
+    "instance_type": "m5.large",
+    "volume": {"type": "gp3", "size_gib": 100},
+    "nodes": 3,
+}
 OWN = {
     **REQUESTED["target"],
     "snapshot": "arn:aws:rds:eu-west-1:123456789012:snapshot:orders-2026",
@@ -126,6 +141,7 @@ OWN = {
         (AURORA, "a target of kind aurora is not restored from a snapshot"),
         (CLUSTER, "a Cassandra of several nodes has several volumes, and no one snapshot"),
         (NVME, "nvme, the instance's own disks, has no snapshots"),
+        (RING, "of a cluster of several nodes each has rows of its own"),
         (OWN, "target.snapshot is a dataset of your own: nothing is prepared"),
     ],
 )
@@ -134,3 +150,13 @@ def test_what_has_no_snapshot_is_refused_in_a_sentence(target: dict[str, Any], w
     shared = {**SHARED, "target": target}
     with pytest.raises(UsageError, match=f"dataset: {why}"):
         shared_datasets(experiment(request=shared, axes={"mix": mixes}), local=True)
+
+
+def test_no_volume_of_ebs_is_made_smaller_than_the_snapshot_of_another() -> None:
+    target = {**RING, "nodes": 1}
+    sizes = {
+        name: {"target": {"volume": {"size_gib": gib}}} for name, gib in (("l", 200), ("s", 100))
+    }
+    asked = experiment(request={**SHARED, "target": target}, axes={"size": sizes})
+    assert [one.cells for one in shared_datasets(asked, local=False)] == [(0,), (1,)]
+    assert [one.cells for one in shared_datasets(asked, local=True)] == [(0, 1)]

@@ -26,7 +26,8 @@ def done(
     plan: StepPlan = planned_pass(PASSES[index], REQUEST, None)
     ops = plan.operations or 0
     step = Step(
-        index=index, connections=plan.connections, clients=plan.clients, operations=ops - errors,
+        index=index, source=f"steps/{index}", connections=plan.connections,
+        clients=plan.clients, operations=ops - errors,
         errors=errors, throughput_ops_per_second=float(ops), window_s=1.0, void=void,
         latency_us={"w": {"p99": 900.0, "mean": 800.0}},
     )  # fmt: skip
@@ -38,14 +39,16 @@ def done(
 
 
 def test_the_passes_come_one_after_another_and_none_twice() -> None:
-    coming = next_pass(REQUEST, [])
+    load, charge = REQUEST.phases
+    coming = next_pass(load, REQUEST, [])
     assert coming is not None
     assert (coming.index, coming.phase.name) == (1, "load")
     passed = [finished(done(index, 100)) for index in range(1, 8)]
-    last = next_pass(REQUEST, passed[:6])
+    assert next_pass(load, REQUEST, passed[:4]) is None
+    last = next_pass(charge, REQUEST, passed[:6])
     assert last is not None
     assert (last.index, last.phase.name) == (7, "charge")
-    assert next_pass(REQUEST, passed) is None
+    assert next_pass(charge, REQUEST, passed) is None
 
 
 def test_records_per_second_are_of_each_pass_with_an_interval_over_them() -> None:
@@ -86,6 +89,29 @@ def test_a_pass_that_was_cut_off_or_says_nothing_is_told() -> None:
     (one,) = load.loads
     assert (one.unfinished, one.records_per_second) == (1, (100.0, None))
     assert "cut off after 1 min 30 s" in load.sentence
+
+
+def changed(step: StepResult, **changes: object) -> StepResult:
+    return step.model_copy(update={"step": step.step.model_copy(update=changes)})
+
+
+def test_a_pass_without_all_of_its_clients_is_left_out_and_told() -> None:
+    """Its rate is of fewer connections than it would stand beside."""
+    steps = [done(2, 400), changed(done(4, 200), clients_ran=1)]
+    (load,) = phase_results(REQUEST, steps, IO1)
+    assert load.loads[0].records_per_second == (400.0, None)
+    assert load.loads[0].unfinished == 0
+    assert load.sentence.endswith(
+        "; 6 connections: 1 of 2 passes left out (steps/4: 1 of 2 clients brought results)"
+    )
+
+
+def test_a_pass_that_this_machine_disturbed_is_told() -> None:
+    steps = [done(1, 100), changed(done(3, 50), host_others_percent=60.0)]
+    (load,) = phase_results(REQUEST, steps, IO1)
+    assert load.loads[0].records_per_second == (100.0, 50.0)
+    assert "1 connection: 1 of 2 passes in doubt (" in load.sentence
+    assert "this machine was busy: 60 % of its processor time" in load.sentence
 
 
 def test_failed_operations_end_a_pass_and_are_no_records() -> None:

@@ -1,0 +1,54 @@
+"""A quote counts the passes of phases, and the steps of a phase's search as those of a run's."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.model.quote import Quote
+from plimsoll.prices import builtin
+from plimsoll.quoting.phase_time import fleet_most
+from plimsoll.quoting.quotes import quote
+from tests.unit.quoting.test_quotes import line, request
+
+JOB = {
+    "name": "job",
+    "to_completion": {"records": 5000, "connections": [1, 4], "repetitions": 3, "longest_s": 60},
+}
+SEARCH = {"strategy": "steps", "clients": [7], "probes_max": 9}
+ASK = {"name": "ask", "workload": {"name": "ycsb-c"}, "search": SEARCH}
+
+
+def quoted(*phases: dict[str, Any]) -> Quote:
+    return quote(request(phases=list(phases)), builtin())
+
+
+def seconds(found: Quote, name: str) -> tuple[float, float]:
+    (phase,) = [phase for phase in found.phases if phase.name == name]
+    return phase.expected_s, phase.most_s
+
+
+def test_passes_are_steps_before_those_of_the_search() -> None:
+    alone, found = quoted(), quoted(JOB)
+    assert found.steps.expected == pytest.approx(alone.steps.expected + 6)
+    assert found.steps.most == alone.steps.most + 6
+    assert seconds(found, "search") == seconds(alone, "search")
+
+
+def test_a_phases_search_takes_what_it_would_take_as_a_runs() -> None:
+    of_run = quote(
+        request(workload={"name": "ycsb-c", "records": 100_000}, search=SEARCH), builtin()
+    )
+    found, alone = quoted(ASK), quoted()
+    assert seconds(found, "phases") == pytest.approx(seconds(of_run, "search"))
+    assert found.steps.expected == pytest.approx(alone.steps.expected + of_run.steps.expected)
+    assert found.steps.most == alone.steps.most + 9
+    fleets = [line(each, "client").quantity.expected for each in (found, alone)]
+    assert fleets[0] > fleets[1]
+    both = quoted(JOB, ASK)
+    assert seconds(both, "phases")[0] == pytest.approx(
+        seconds(found, "phases")[0] + seconds(quoted(JOB), "phases")[0]
+    )
+
+
+def test_its_clients_are_those_that_a_team_needs_room_for() -> None:
+    assert fleet_most(request(phases=[ASK])) == 7
