@@ -94,10 +94,9 @@ def predicted(result: RunResult) -> Prediction | None:
     capacity = result.capacity
     if limiting is None or capacity is None or capacity.verdict not in _OF_A_LIMIT:
         return None
-    if limiting.resource != "storage_iops" or not limiting.reached:
-        return None
+    of_storage = limiting.resource == "storage_iops" and limiting.reached
     step = next((one for one in result.steps if one.plan.index == limiting.step), None)
-    if step is None or step.plan.background or not isinstance(target, RdsTarget):
+    if not of_storage or step is None or step.plan.background or not isinstance(target, RdsTarget):
         return None
     now = target.volume.iops
     row = band(target.volume, service=target.service)

@@ -49,7 +49,7 @@ def change(dsn: str, settings: Mapping[str, str]) -> None:
 
 
 def _wait_until_resized(cursor: Cursor) -> None:
-    """Wait for what mariadb.com/docs/server/server-usage/storage-engines/innodb says of resizing."""
+    """Wait for the end of a resizing, which MariaDB tells as a status (its page on InnoDB)."""
     until = time.monotonic() + RESIZED_WITHIN_S
     while time.monotonic() < until:
         cursor.execute("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'")
