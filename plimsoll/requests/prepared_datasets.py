@@ -124,7 +124,7 @@ def _require_restorable(cell: Cell) -> None:
     elif target.volume.type == "nvme":
         problem = "nvme, the instance's own disks, has no snapshots"
     elif isinstance(target, CassandraTarget) and target.nodes > 1:
-        problem = "a Cassandra of several nodes has several volumes, and no one snapshot"
+        problem = "of a cluster of several nodes each has rows of its own, and one a snapshot"
     if problem is not None:
         raise UsageError(
             Complaint(("dataset",), f"{problem} (run {cell.name}): leave `dataset` out")

@@ -26,13 +26,12 @@ def drawn(target: Any) -> Panels:
 
 
 def test_one_volume_is_drawn_beside_its_own_promise() -> None:
-    panels = drawn(RESULT.request.target)
-    assert [row["label"] for row in panels.data["iops-limit"]] == ["limit 1,000 IOPS"]
-    assert "volume, I/O per second" in panels.panels[0].to_json()
+    told = repr(drawn(RESULT.request.target).panels[0])
+    assert "limit 1,000 IOPS" in told
+    assert "volume, I/O per second" in told
 
 
 def test_all_volumes_of_a_cluster_are_drawn_beside_all_their_promises() -> None:
-    panels = drawn(CLUSTER)
-    assert "3 volumes, I/O per second" in panels.panels[0].to_json()
-    told = [*panels.data["iops-limit"], panels.panels[0].to_json()]
-    assert "limit 3,000 IOPS" in str(told)
+    told = repr(drawn(CLUSTER).panels[0])
+    assert "3 volumes, I/O per second" in told
+    assert "limit 3,000 IOPS" in told
