@@ -139,7 +139,7 @@ OWN = {
     [
         (ENDPOINT, "a target of kind endpoint is not restored from a snapshot"),
         (AURORA, "a target of kind aurora is not restored from a snapshot"),
-        (CLUSTER, "a Cassandra of several nodes has several volumes, and no one snapshot"),
+        (CLUSTER, "of a cluster of several nodes each has rows of its own, and one a snapshot"),
         (NVME, "nvme, the instance's own disks, has no snapshots"),
         (RING, "of a cluster of several nodes each has rows of its own"),
         (OWN, "target.snapshot is a dataset of your own: nothing is prepared"),
