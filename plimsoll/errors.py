@@ -9,6 +9,7 @@ command line prints them (`str`), the API writes them as fields of a problem doc
     │   └── WorkloadError           ... in a workload
     ├── MissingToolError            this machine lacks a program
     ├── PreflightError              a check before a submission failed; exit code 3
+    ├── NoGroundError               a run says nothing to predict from; exit code 3
     ├── NotDeployedError            there is no such stack in this account and region
     ├── ServiceError                the service refused or failed (client/refusals.py)
     ├── ApiError                    the API's answer is a refusal (api/problems.py)
