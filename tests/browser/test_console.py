@@ -446,7 +446,12 @@ def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: F
         "value": "x",
         "allowed": [],
     }
-    elsewhere = {"field": "team", "detail": "is not yours", "value": None, "allowed": []}
+    elsewhere: dict[str, Any] = {
+        "field": "team",
+        "detail": "is not yours",
+        "value": None,
+        "allowed": [],
+    }
 
     refused = problem(422, "2 fields are wrong", wrong, elsewhere)
     service.answers["POST /quotes"] = refused

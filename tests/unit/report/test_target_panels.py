@@ -3,6 +3,7 @@
 from typing import Any
 
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.report.chart import Label, Panel
 from plimsoll.report.panels import Panels
 from plimsoll.report.target_panels import add_target
 from tests.support.synthetic_run import synthetic_run
@@ -25,13 +26,19 @@ def drawn(target: Any) -> Panels:
     return panels
 
 
+def iops_panel(target: Any) -> Panel:
+    return next(panel for panel in drawn(target).panels if panel.id == "iops")
+
+
 def test_one_volume_is_drawn_beside_its_own_promise() -> None:
-    told = repr(drawn(RESULT.request.target).panels[0])
-    assert "limit 1,000 IOPS" in told
-    assert "volume, I/O per second" in told
+    panel = iops_panel(RESULT.request.target)
+    labels = [mark.text for mark in panel.marks if isinstance(mark, Label)]
+    assert labels == ["limit 1,000 IOPS"]
+    assert panel.y.title == "volume, I/O per second, stacked"
 
 
 def test_all_volumes_of_a_cluster_are_drawn_beside_all_their_promises() -> None:
-    told = repr(drawn(CLUSTER).panels[0])
-    assert "3 volumes, I/O per second" in told
-    assert "limit 3,000 IOPS" in told
+    panel = iops_panel(CLUSTER)
+    labels = [mark.text for mark in panel.marks if isinstance(mark, Label)]
+    assert labels == ["limit 3,000 IOPS"]
+    assert panel.y.title == "3 volumes, I/O per second, stacked"
