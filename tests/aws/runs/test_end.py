@@ -35,8 +35,8 @@ def test_a_stopped_run_shows_what_its_clients_saw(deployment: EverySetting) -> N
     assert sum(second.succeeded for second in series.operations) == 100
     assert series.target == ()
     page = (deployment.files(RUN).find(REPORT) or b"").decode()
-    assert re.search(r'<div class="chart" id="timeline"', page)
-    assert not re.search(r'<div class="chart" id="curve"', page)
+    assert re.search(r'<figure class="wide" id="timeline"', page)
+    assert not re.search(r'<figure class="[a-z]*" id="curve"', page)
 
 
 def test_the_series_of_a_conclusion_stay_as_they_are(deployment: EverySetting) -> None:
