@@ -34,7 +34,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.runs import judge_step
-from plimsoll.runs.plan_step import Next
+from plimsoll.runs.next_step import Next
 
 RUN, BUCKET, STEP = "20260101-000000-abcdef", "results", 1
 WARMUP_S, WINDOW_S = 10, 180

@@ -81,16 +81,19 @@ def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
     """MariaDB with sysbench's own tables."""
     directory = volume.directory / "server"
     loading = {"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0}
-    loader = MariaDbServer.start(directory=directory, settings=loading)
     size = ("--tables=1", f"--table-size={ROWS}")
+    loader = MariaDbServer.start(directory=directory, settings=loading)
     sysbench(loader, script, *size, "prepare")
     loader.stop()
-    server = MariaDbServer.start(
+    with MariaDbServer.start(
         directory=directory,
         settings={"innodb_buffer_pool_size": "16M"},
         environment=volume.environment(),
-    )
+    ) as server:
+        yield _of_sysbench(server, script, size)
 
+
+def _of_sysbench(server: MariaDbServer, script: str, size: tuple[str, str]) -> Subject:
     def run(threads: int, seconds: int) -> Step:
         many = (f"--threads={threads}", f"--time={seconds}", "--percentile=99")
         text = sysbench(server, script, *size, *many, "run")
@@ -98,7 +101,7 @@ def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
         return Step(threads, rate, _number(r"99th percentile:\s+([\d.]+)", text))
 
     workload = f"sysbench-{script.replace('_', '-')}"
-    yield Subject(
+    return Subject(
         run=run,
         dsn=f"mysql://{server.user}@{server.host}:{server.port}/{server.database}",
         password=server.password,
@@ -107,7 +110,6 @@ def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
             *("--tables", "1", "--set", "distribution=uniform"),
         ),
     )
-    server.remove()
 
 
 @contextmanager
@@ -117,11 +119,15 @@ def postgres(volume: EmulatedVolume, scratch: Path) -> Iterator[Subject]:
     loader = PostgresServer.start(directory=directory, settings={"shared_buffers": "256MB"})
     printed(pgbench(loader, "--initialize", "--quiet", f"--scale={SCALE}"))
     loader.stop()
-    server = PostgresServer.start(
+    with PostgresServer.start(
         directory=directory,
         settings={"shared_buffers": "16MB"},
         environment=volume.environment(),
-    )
+    ) as server:
+        yield _of_pgbench(server, scratch)
+
+
+def _of_pgbench(server: PostgresServer, scratch: Path) -> Subject:
     logs = scratch / "logs"
     logs.mkdir()
 
@@ -139,13 +145,12 @@ def postgres(volume: EmulatedVolume, scratch: Path) -> Iterator[Subject]:
 
     workload = scratch / "pgbench-read.yaml"
     workload.write_text(PGBENCH_READ)
-    yield Subject(
+    return Subject(
         run=run,
         dsn=f"postgres://{server.user}@{server.host}:{server.port}/{server.database}",
         password=server.password,
         find=("--workload", str(workload), "--records", str(SCALE)),
     )
-    server.remove()
 
 
 def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:

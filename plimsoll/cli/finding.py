@@ -1,5 +1,6 @@
 """A search in this process, on a terminal: its signals, its progress, its answer."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from plimsoll.finding.finder import Finder
 from plimsoll.finding.interrupts import INTERRUPTED, ended_by_signals
 from plimsoll.finding.outcome import searched, write
 from plimsoll.finding.quantities import StopRule
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Request
@@ -92,6 +94,7 @@ def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> b
         folder: For its results.
         page: Follows it; None: it has no page.
     """
+    Dashboards.of_environment(os.environ)  # refused before anything is measured
     with FindProgress(search.request) as progress:
         shows = progress.shows()
         finder = Finder(

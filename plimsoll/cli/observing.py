@@ -127,7 +127,7 @@ def _rates_table(rates: Rates) -> Table:
         spread: Spread | None = getattr(rates, field)
         if spread is not None:
             values = (spread.mean, spread.p50, spread.p95, spread.peak)
-            table.add_row(name, *(words.rate(value) for value in values), unit)
+            table.add_row(name, *(words.three_figures(value) for value in values), unit)
     return table
 
 

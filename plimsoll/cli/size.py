@@ -28,10 +28,9 @@ CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what
 
 
 @click.command("size")
-@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("run_folder", metavar="[RUN]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--want",
-    required=True,
     type=NumberRange(min=0, min_open=True),
     metavar="OPS/S",
     help="The load that is to be carried, in operations per second.",
@@ -82,11 +81,27 @@ CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what
     help="Write the answer as a page as well.",
 )
 @click.option("--all", "whole", is_flag=True, help="Print every target that carries it.")
+@click.option(
+    "--observe",
+    "dsn",
+    metavar="DSN",
+    help="Tell what is asked of a database today instead: mysql://, postgres://, rds://INSTANCE"
+    " (docs/observing.md).",
+)
+@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; of rds:// 14d.")
+@click.option(
+    "--line",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The run whose line production is held against.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def command(
-    run_folder: Path,
+    run_folder: Path | None,
     *,
-    want: float,
+    want: float | None,
+    dsn: str | None,
+    for_text: str | None,
+    line: Path | None,
     limits: tuple[str, ...],
     statistic: Statistic | None,
     headroom: str,
@@ -108,6 +123,11 @@ def command(
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
     that was measured carries it.
     """
+    if dsn is not None:
+        more = run_folder is not None or want is not None
+        return _observe(dsn, for_text, line, asked_more=more, as_json=as_json)
+    if run_folder is None or want is None or for_text or line:
+        raise UsageError("needs RUN and --want OPS/S; or --observe DSN, with --for and --line")
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
     result = _read(run_folder)
@@ -117,8 +137,7 @@ def command(
     grows = None if growth is None else times_per_year(growth, "--growth")
     prices = prices_of(region, prices_file)
     runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
-    for folder in run_folders(run_folder / CONFIRMED):
-        runs[f"{CONFIRMED}/{folder.name}"] = _measured(folder, _read(folder), asked, limit_us)
+    runs |= _confirmed(run_folder / CONFIRMED, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
         from plimsoll.cli.size_confirm import confirm_here  # noqa: PLC0415 - runs need an extra
@@ -148,6 +167,33 @@ def command(
     return _exit_code(answer, confirm=confirm)
 
 
+def _observe(
+    dsn: str, for_text: str | None, line: Path | None, *, asked_more: bool, as_json: bool
+) -> int:
+    from plimsoll.cli.observing import observe  # noqa: PLC0415 - loads AWS's client
+
+    if asked_more:
+        raise UsageError("--observe: stands without RUN and --want; --line RUN compares")
+    return observe(dsn, for_text, line, as_json)
+
+
+def _confirmed(
+    folder: Path, statistic: Statistic, limit_us: dict[str, float]
+) -> dict[str, Measured]:
+    """Read the runs that confirm what was predicted; one that says nothing is left out."""
+    found = {}
+    for made in sorted(run_folders(folder), key=_number):
+        result = _read(made)
+        if result.failure is not None:
+            click.echo(f"left out: {made}: the run failed: {result.failure.cause}", err=True)
+            continue
+        try:
+            found[f"{folder.name}/{made.name}"] = _measured(made, result, statistic, limit_us)
+        except (NoGroundError, UsageError) as error:
+            click.echo(f"left out: {error}", err=True)
+    return found
+
+
 def _write_page(answer: Sizing, output: Path) -> None:
     from plimsoll.report.size_page import render  # noqa: PLC0415 - slow to load, and only here
 
@@ -155,6 +201,10 @@ def _write_page(answer: Sizing, output: Path) -> None:
         output.write_text(render(answer), encoding="utf-8")
     except OSError as error:
         raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name) if folder.name.isdigit() else 0
 
 
 def _exit_code(answer: Sizing, *, confirm: bool) -> int:

@@ -10,6 +10,8 @@ from plimsoll.cli.run import run_here
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import PlimsollError
 from plimsoll.model.prices import PriceTable
+from plimsoll.model.results import RunResult
+from plimsoll.report.folder import RESULT, read_model
 from plimsoll.report.size_tables import confirmed_line
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.boundary import confirmed, request_beside
@@ -51,7 +53,7 @@ def confirm_here(
         option = _next(runs, wish, prices)
         if option is None:
             break
-        number = len(list(folder.glob("*"))) + 1
+        number = 1 + max((int(made.name) for made in folder.glob("[0-9]*")), default=0)
         place = folder / str(number)
         sizer = sizer_of(runs, wish, prices)
         processors = first.known.profile.own.processors
@@ -71,9 +73,10 @@ def confirm_here(
         click.echo(f"confirming: {target_words(option.target)}, {expected}", err=True)
         if run_here([(request, place)], None):
             raise KeyboardInterrupt
+        failure = read_model(place / RESULT, RunResult).failure
+        if failure is not None:
+            raise PlimsollError(f"{place}: the run failed: {failure.cause}")
         run = read(place)
-        if run.result.failure is not None:
-            raise PlimsollError(f"{place}: the run failed: {run.result.failure.cause}")
         runs = {**runs, f"{folder.name}/{place.name}": run}
         made.append(confirmed(option, found, run, str(place)))
         click.echo(confirmed_line(made[-1]), err=True)

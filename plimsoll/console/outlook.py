@@ -86,11 +86,12 @@ def _left_s(
 ) -> float | None:
     expected = expected_steps(quote)
     searching = record.phase == "step" and not (record.conclude_at or record.teardown_asked_at)
-    if plan is None or expected is None or not searching or plan.index > expected:
+    number = record.steps_finished + 1  # a phase keeps more numbers than it takes
+    if plan is None or expected is None or not searching or number > expected:
         return None
     each_s = request.load.warmup_s + request.load.duration_s + BETWEEN_STEPS_S
     this_s = max(0.0, plan.window_end_epoch_ms / 1000 + BETWEEN_STEPS_S - at.timestamp())
-    return this_s + (expected - plan.index) * each_s
+    return this_s + (expected - number) * each_s
 
 
 def live_money(

@@ -1,6 +1,7 @@
 """Production against the load line of its own workload: "it stands at 41 % of its line"."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll import words
@@ -16,7 +17,8 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
     """Compare what is asked of a database with what a run of its derived workload sustained.
 
     Operations are those of the run's workload: an operation with the same statements counts, any
-    other does not.
+    other does not. Names do not matter, nor how many values a list has: both differ from one
+    observation to the next.
 
     Raises:
         UsageError: The run has no figure, or is of another workload.
@@ -30,7 +32,7 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
             "--line: operations were not observed here: a DSN of the database tells them"
         )
     measured = _operations(run.request.workload.definition or {})
-    alike = [one for one in seen.operations if measured.get(one.name) == one.statements]
+    alike = [one for one in seen.operations if _text(one.statements) in measured]
     share = sum(one.share for one in alike)
     if share < ALIKE_LEAST:
         raise UsageError(
@@ -49,20 +51,24 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
     )
 
 
-def _operations(definition: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Give the statements of a workload's operations, by name."""
-    operations = definition.get("operations", {})
+def _operations(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
+    """Give the weights of a workload's operations, by their statements."""
     return {
-        name: tuple(
+        _text(
             statement.get("sql") or statement.get("postgres") or ""
             for statement in operation.get("statements", ())
-        )
-        for name, operation in operations.items()
+        ): float(operation.get("weight", 0))
+        for operation in definition.get("operations", {}).values()
     }
 
 
+def _text(statements: Iterable[str]) -> tuple[str, ...]:
+    """Give what is the same of an operation in every observation: each list with one value."""
+    return tuple(re.sub(r"\?(?:, \?)+", "?", statement) for statement in statements)
+
+
 def _caveats(
-    seen: Observation, run: RunResult, share: float, measured: Mapping[str, object]
+    seen: Observation, run: RunResult, share: float, weights: Mapping[tuple[str, ...], float]
 ) -> list[str]:
     found = []
     if share < 1:
@@ -75,22 +81,17 @@ def _caveats(
             f"the operations hold {words.percent(seen.share_of_calls)} of the statements: the rest"
             " takes its share of the database too"
         )
-    weights = {
-        name: float(operation.get("weight", 0))
-        for name, operation in (run.request.workload.definition or {}).get("operations", {}).items()
-    }
     total = sum(weights.values())
-    shifts = [
-        (abs(one.share - weights[one.name] / total), one)
+    shares = [
+        (one, weights[_text(one.statements)] / total)
         for one in seen.operations
-        if one.name in measured and total
+        if _text(one.statements) in weights and total
     ]
-    largest = max(shifts, key=lambda shift: shift[0], default=None)
-    if largest and largest[0] > SHIFT_TOLD:
-        one = largest[1]
+    one, was = max(shares, key=lambda each: abs(each[0].share - each[1]), default=(None, 0.0))
+    if one is not None and abs(one.share - was) > SHIFT_TOLD:
         found.append(
             f"the mix has changed: {one.name} is {words.percent(one.share)} of the operations now,"
-            f" and was {words.percent(weights[one.name] / total)} in the run"
+            f" and was {words.percent(was)} in the run"
         )
     target = words.target(run.request.target)
     found.append(f"the line is that of {target}, with the run's limits and its dataset")

@@ -58,7 +58,7 @@ def observe_server(
         derived = derive(seen, writes=True)
     except UsageError as error:  # rates are told all the same
         found = observation(None, samples, server=seen.server, looks=looks)
-        return found.model_copy(update={"notes": (*found.notes, str(error))})
+        return found.model_copy(update={"notes": (*found.notes, *seen.notes, str(error))})
     return observation(derived, samples, server=seen.server, looks=looks)
 
 
@@ -75,7 +75,7 @@ def _samples(
             storage, waits = family.storage_rates(figures), family.waits(figures)
             reads = figures.counters.get("Innodb_data_reads")
             if storage and reads is not None:
-                writes = storage.iops * storage.interval_s - reads
+                writes = float(max(0, round(storage.iops * storage.interval_s) - reads))
         interval_s = after.epoch_s - before.epoch_s
         found.append(Sample(interval_s, statements, storage, waits, reads, writes))
     return found

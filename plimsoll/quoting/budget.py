@@ -106,9 +106,10 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     least = max(quote.usd.least, target_usd + _fleet(quote).least)
     if budget_usd >= least:
         return
+    deletion = f" and {words.duration(kept)} kept for its target's deletion" if kept else ""
     problem = (
-        f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single step and"
-        f" {words.duration(kept)} kept for its target's deletion"
+        f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single step"
+        f"{deletion}"
     )
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))

@@ -65,7 +65,7 @@ def throughput(capacity: Capacity) -> Chart | None:
     panel = Panel(
         id="throughput",
         x=_load_scale(capacity),
-        y=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.linear([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
         marks=marks,
         height_px=HEIGHT_PX,
         keys=outcome_keys(found),

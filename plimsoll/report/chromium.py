@@ -39,7 +39,7 @@ def program() -> str:
     if found is None:
         where = f"CHROMIUM names {named}, which cannot be run" if named else "none was found"
         raise MissingToolError(
-            f"PDF and PNG are drawn by Chromium, and {where}: install it (on Debian or Ubuntu:"
+            f"PDF and PNG are drawn by Chromium, and {where}: install it (on Debian:"
             " apt-get install chromium) or let CHROMIUM name it"
         )
     return found
@@ -67,7 +67,7 @@ def png(svg: str, width_px: int, height_px: int) -> bytes:
 def _made(name: str, content: str, made: str, *options: str) -> bytes:
     """Give Chromium a file; what it made of it."""
     browser = program()
-    with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
+    with tempfile.TemporaryDirectory(prefix="plimsoll-", ignore_cleanup_errors=True) as folder:
         source, out = Path(folder, name), Path(folder, made)
         source.write_text(content, "utf-8")
         # root has no sandbox there; what is shown is our own page, which may load nothing

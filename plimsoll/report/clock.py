@@ -6,7 +6,7 @@ percentiles read from the added histograms. Every chart names the width of its b
 
 import math
 from bisect import bisect
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -148,10 +148,7 @@ def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> l
 
 
 def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
-    """Number the stretches of each series between gaps, so that no line is drawn across a gap.
-
-    A row that is a stretch by itself is `alone`: it needs a point, since it makes no line.
-    """
+    """Number the stretches of each series between gaps, so that no line is drawn across a gap."""
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     numbered = []
     for row in sorted(rows, key=lambda row: row["t"]):
@@ -161,12 +158,7 @@ def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Ro
         segment = before[1] + (not joined) if before else 0
         last[key] = row["t"], segment
         numbered.append(row | {"segment": segment})
-    lengths = Counter(_stretch(row, by) for row in numbered)
-    return [row | {"alone": lengths[_stretch(row, by)] == 1} for row in numbered]
-
-
-def _stretch(row: Row, by: tuple[str, ...]) -> tuple[Any, ...]:
-    return (*(row[name] for name in by), row["segment"])
+    return numbered
 
 
 def sample_gap_s(samples: Iterable[TargetSample], width_s: int) -> float:

@@ -51,10 +51,11 @@ class Prediction:
     def sentence(self) -> str:
         """The prediction, marked as one, with its grounds and what it leaves out."""
         most = words.throughput(self.throughput_ops_per_second)
+        visits = words.number(float(f"{self.visits:.3g}"))
         told = (
             f"Predicted, not measured: {self.iops:,} IOPS instead of {self.iops_now:,} would carry"
-            f" at most about {most} (forced-flow law, {words.three_figures(self.visits)} I/Os for"
-            f" each operation in step {self.step})"
+            f" at most about {most} (forced-flow law, {visits} I/Os for each operation in"
+            f" step {self.step})"
         )
         processor = self.full_processor_ops_per_second
         if processor is not None and processor < self.throughput_ops_per_second:

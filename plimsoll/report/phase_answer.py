@@ -6,6 +6,7 @@ from typing import Literal
 from plimsoll import words
 from plimsoll.model.factorial import Effect, Factorial
 from plimsoll.report.factorials import THE_SEARCH, gained_nothing
+from plimsoll.report.phase_figures import ITS_SEARCH
 
 Gained = Literal["something", "nothing", "not decided"]
 
@@ -23,7 +24,8 @@ def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
     searched = [one for one in factorials if one.question.endswith(f", {THE_SEARCH}")]
     axes = dict.fromkeys((one.beside, one.axis) for one in searched)
     of_phases = [one for one in factorials if one not in searched]
-    told = [_sentence([p for p in of_phases if (p.beside, p.axis) == two]) for two in axes]
+    by_axes = [[p for p in of_phases if (p.beside, p.axis) == two] for two in axes]
+    told = [_sentence(phases) for phases in by_axes if phases]
     return [*told, "As a load that lasts:"] if told else []
 
 
@@ -64,4 +66,5 @@ def _times(gain: Effect) -> str:
 
 
 def _name(phase: Factorial) -> str:
-    return " at ".join(phase.question.rsplit(", ", 1))
+    name, load = phase.question.rsplit(", ", 1)
+    return f"the search of {name}" if load == ITS_SEARCH else f"{name} at {load}"

@@ -8,6 +8,8 @@ from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.results import RunResult
 from plimsoll.report.ratios import repetitions_of
 
+ITS_SEARCH = "its search"  # of a phase, beside its loads to completion
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -38,4 +40,4 @@ def _of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
     if phase.capacity is not None:
         exact = phase.capacity.bound == "="
         values = tuple(repetitions_of(phase.capacity)) if exact else ()
-        yield f"{phase.name}, its search", Figures(values=values, limit=phase.limit)
+        yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from plimsoll import words
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.phase_result import PhaseLoad, PhaseResult
+from plimsoll.report.phase_figures import ITS_SEARCH
 from plimsoll.report.report_tables import ReportCell, ReportTable
 
 
@@ -52,7 +53,7 @@ def phases_table(result: ExperimentResult) -> ReportTable | None:
 
 
 def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
-    """Give each load's records per second, and each search's answer, with what was at its limit."""
+    """Give each load's records per second with what was at its limit, and each search's answer."""
     for phase in phases:
         for load in phase.loads:
             limit = f" ({words.RESOURCES[load.resource]})" if load.resource and load.reached else ""
@@ -61,4 +62,4 @@ def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
         if phase.capacity is not None:
             figure = phase.capacity.max_sustainable_throughput_ops_per_second
             bound = phase.capacity.bound
-            yield f"{phase.name}, its search, ops/s", words.bounded(words.rate(figure), bound)
+            yield f"{phase.name}, {ITS_SEARCH}, ops/s", words.bounded(words.rate(figure), bound)

@@ -89,7 +89,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
         found = [f * 10.0**d for d in decades for f in factors if low <= f * 10.0**d <= high]
         if len(found) <= LOG_TICKS_MOST:
             break
-    return found
+    return found if len(found) > 1 else [t for t in ticks.round_ticks(high, 16) if t >= low]
 
 
 def _latency(us: float) -> str:

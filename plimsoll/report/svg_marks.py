@@ -111,7 +111,7 @@ def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
 
 
 def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
-    """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond it is cut."""
+    """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond is at its edge."""
     return element(
         "svg",
         path,

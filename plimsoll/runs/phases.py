@@ -132,7 +132,7 @@ def _searched(
 def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
     rates = [records_per_second(step) for step in steps]
     between = interval([rate for rate in rates if rate])
-    limiting = _limiting([step for step in steps if step.step.void is None], volume)
+    limiting = _limiting([s for s in steps if records_per_second(s) is not None], volume)
     plan = steps[0].plan
     return PhaseLoad(
         connections=plan.connections,

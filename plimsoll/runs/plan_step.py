@@ -14,7 +14,7 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity.beside import next_of_all
-from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError
+from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.background import beside
 from plimsoll.fleet.plan import (
@@ -104,10 +104,13 @@ def _of_phase(
     *,
     first: int,
 ) -> dict[str, object] | None:
-    """Pick the next pass or step of a phase; None where it has come to its end."""
+    """Pick the next pass or step of a phase; None where it has ended, or a later one has begun."""
+    done = measured_so_far(files_of(settings, record.run_id))
+    if any((one.step.index or 0) > first + phase.steps_most for one in done):
+        return None
     if phase.search is not None:
         return _of_search(settings, record, request, target, phase=phase.name, first=first)
-    coming = next_pass(phase, request, measured_so_far(files_of(settings, record.run_id)))
+    coming = next_pass(phase, request, done)
     if coming is None:
         return None
     before = family_of(target.protocol).read_counters(target)
@@ -209,7 +212,10 @@ def _is_answered(files: RunFiles) -> bool:
     steps = [done.step for done in so_far(files)]
     if not steps or steps[-1].purpose in CLOSING:
         return bool(steps)
-    following = next_of_all(files.get(REQUEST, Request), steps)
+    try:
+        following = next_of_all(files.get(REQUEST, Request), steps)
+    except UsageError:  # what cannot be judged is no answer
+        return False
     return isinstance(following, Done) or following.purpose in CLOSING
 
 

@@ -8,7 +8,7 @@ from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.capacity import Capacity, Resource, Verdict
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.results import RunResult, ServerWaits
+from plimsoll.model.results import LimitingResource, RunResult, ServerWaits
 from plimsoll.model.steps import Statistic
 from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine
 from plimsoll.sizing.guess import LEAST_SPREAD
@@ -40,6 +40,11 @@ class Measured:
     seen: tuple[Observed, ...]
     capacity: Capacity
     known: Calibrated
+
+    @property
+    def limiting(self) -> LimitingResource | None:
+        """What set its limit; None where other limits of latency give another answer."""
+        return limiting_of(self.result, self.capacity)
 
 
 def measured(
@@ -121,9 +126,17 @@ def _spread(capacity: Capacity) -> float:
     return min(0.5, max(LEAST_SPREAD, half))
 
 
+def limiting_of(result: RunResult, capacity: Capacity) -> LimitingResource | None:
+    """Give what set a run's limit, where an answer has the figure that this was named for."""
+    own = result.capacity.max_sustainable_throughput_ops_per_second if result.capacity else None
+    same = own == capacity.max_sustainable_throughput_ops_per_second
+    return result.limiting if same else None
+
+
 def _held(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
     """Name what set the limit, and where, if no other volume or class changes it."""
-    limiting, figure = result.limiting, capacity.max_sustainable_throughput_ops_per_second
+    limiting = limiting_of(result, capacity)
+    figure = capacity.max_sustainable_throughput_ops_per_second
     if limiting is None or not limiting.reached or limiting.resource not in HELD:
         return None
     return None if figure is None or capacity.bound != "=" else (limiting.resource, figure)

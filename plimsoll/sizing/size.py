@@ -19,11 +19,15 @@ from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
 
 
 def sizer_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
-    """Make what predicts from the last run with a figure, which is nearest to the answer."""
-    told = [run for run in runs.values() if run.known.factor.mid and _figure(run) is not None]
-    ground = told[-1] if told else next(iter(runs.values()))
-    first = next(iter(runs.values()))
+    """Make what predicts from the ground that there is."""
+    ground, first = ground_of(runs), next(iter(runs.values()))
     return Sizer(ground.known, first.target, wish, prices, local=ground.result.local)
+
+
+def ground_of(runs: Mapping[str, Measured]) -> Measured:
+    """Choose the last run with a figure, which is nearest to the answer; else the first."""
+    told = [run for run in runs.values() if run.known.factor.mid and _figure(run) is not None]
+    return told[-1] if told else next(iter(runs.values()))
 
 
 def size(
@@ -48,7 +52,7 @@ def size(
         confirmed: Predictions that runs were made for.
     """
     sizer = sizer_of(runs, wish, prices)
-    measured = tuple(_measured(name, run, wish, prices) for name, run in runs.items())
+    measured = tuple(_measured(name, run, sizer) for name, run in runs.items())
     options = options_of(runs, wish, prices)
     cannot = tuple(sizer.negatives(options))
     first = next(iter(runs.values()))
@@ -67,23 +71,23 @@ def size(
             default=None,
         ),
         least_gib=wish.least_gib,
-        demands=tuple((seen.load, seen.demand) for seen in first.seen),
+        demands=tuple((seen.load, seen.demand) for seen in ground_of(runs).seen),
         factor=sizer.known.factor,
         options=options,
         measured=measured,
         cannot=cannot,
         confirmed=tuple(confirmed),
         growth=_growth(best, wish, times_per_year, today),
-        assumptions=tuple(assumptions(first)),
+        assumptions=tuple(assumptions(ground_of(runs))),
         sentence=_sentence(best, wish, cannot),
     )
 
 
 def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> tuple[Option, ...]:
     """Rank what carries a load, measured before predicted where both are of one target."""
-    measured = [_measured(name, run, wish, prices) for name, run in runs.items()]
-    known = [same(option.target) for option in measured]
     sizer = sizer_of(runs, wish, prices)
+    measured = [_measured(name, run, sizer) for name, run in runs.items()]
+    known = [same(option.target) for option in measured]
     predicted = [option for option in sizer.options() if same(option.target) not in known]
     return ranked([*predicted, *(option for option in measured if option.carries)])
 
@@ -101,10 +105,17 @@ def _figure(run: Measured) -> float | None:
     return None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second
 
 
-def _measured(name: str, run: Measured, wish: Wish, prices: PriceTable) -> Option:
-    price, figure = monthly(run.target, prices), _figure(run)
-    between, limiting = run.capacity.interval, run.result.limiting
+def _measured(name: str, run: Measured, sizer: Sizer) -> Option:
+    """Show what was measured; on one machine it says nothing of the processors of a class.
+
+    So there a target carries the load only where the model does not say that its processors cannot.
+    """
+    wish, price, figure = sizer.wish, monthly(run.target, sizer.prices), _figure(run)
+    between, limiting = run.capacity.interval, run.limiting
     known = limiting is not None and figure is not None and limiting.resource != "unknown"
+    enough = figure is not None and figure >= wish.required and _holds(run.target, wish)
+    if enough and run.result.local:
+        enough = sizer.prediction(run.target).high >= wish.required
     return Option(
         status="measured",
         target=run.target,
@@ -117,7 +128,7 @@ def _measured(name: str, run: Measured, wish: Wish, prices: PriceTable) -> Optio
         if known and limiting is not None and figure is not None
         else None,
         next=None,
-        carries=figure is not None and figure >= wish.required and _holds(run.target, wish),
+        carries=enough,
         sure=figure is not None and run.capacity.bound == "=",
         run=name,
     )

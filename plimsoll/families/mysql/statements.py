@@ -83,6 +83,10 @@ class MySqlStatements:
         self._server = server_version(connection)
         self._require_counting()
         self._counts_prepared = bool(execute(connection, _CONSUMER))
+        self._has_instances = False
+        with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
+            execute(connection, _INSTANCES, (0,))
+            self._has_instances = True
         execute(connection, "SET SESSION TRANSACTION READ ONLY")
         for limit in (
             f"SET SESSION max_statement_time = {PATIENCE_S}",  # MariaDB, in seconds
@@ -111,7 +115,7 @@ class MySqlStatements:
     def look(self) -> Look:
         """Read all that it has counted in the target's database."""
         counted = self._counted(_DIGESTS, "")
-        with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
+        if self._has_instances:  # a look without them would tell all they ever did as new
             counted |= self._counted(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
         status = self._status()

@@ -11,7 +11,9 @@ from pymysql.cursors import Cursor
 
 from plimsoll.errors import PlimsollError
 
-RESIZED_WITHIN_S = 60.0  # the buffer pool, whose changed pages may have to be written first
+# the buffer pool, whose changed pages may have to be written first; shorter than a caller waits
+RESIZED_WITHIN_S = 15.0
+_RESIZED = ("Completed", "Size did not change")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CHANGEABLE = """
 SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
@@ -36,7 +38,7 @@ def change(dsn: str, settings: Mapping[str, str]) -> None:
     A buffer pool is resized while the server runs on, so that its end is waited for.
 
     Raises:
-        PlimsollError: It refuses one, or does not come to its end within a minute.
+        PlimsollError: It refuses one, or does not come to its end in `RESIZED_WITHIN_S`.
     """
     with _logged_in(dsn) as cursor:
         for name, value in settings.items():
@@ -54,7 +56,7 @@ def _wait_until_resized(cursor: Cursor) -> None:
     while time.monotonic() < until:
         cursor.execute("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'")
         _, told = cursor.fetchone() or ("", "")
-        if not told or str(told).startswith("Completed"):
+        if not told or str(told).startswith(_RESIZED):
             return
         time.sleep(0.05)  # the server tells nobody
     raise PlimsollError(f"its buffer pool is not resized within {RESIZED_WITHIN_S:.0f} s: {told}")

@@ -63,6 +63,7 @@ class Derived:
         left_out: What it does not do, the longest in the server first.
         notes: What a reader has to know: what is guessed, and from what.
         calls: Of all statements that were counted, but those that begin and end transactions.
+        calls_unknown: Of statements of which the server does not say what they are.
         time_s: In the server, all statements together.
     """
 
@@ -71,12 +72,15 @@ class Derived:
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
     calls: int
+    calls_unknown: int
     time_s: float
 
     @property
     def share_of_calls(self) -> float | None:
         """The share of the calls that the workload stands for."""
-        return 1 - sum(one.calls for one in self.left_out) / self.calls if self.calls else None
+        whole = self.calls + self.calls_unknown
+        left_out = sum(one.calls for one in self.left_out)
+        return (self.calls - left_out) / whole if whole else None
 
     @property
     def share_of_time(self) -> float | None:
@@ -126,6 +130,7 @@ def derive(
         tuple(found.left_out),
         notes,
         calls=sum(one.calls for one in found.left_out) + sum(one.calls for one in sent_digests),
+        calls_unknown=seen.calls_unknown,
         time_s=found.controls_s
         + sum(one.time_s for one in found.left_out)
         + sum(one.time_s for one in sent_digests),

@@ -106,7 +106,6 @@ def test_no_line_crosses_a_gap() -> None:
     rows = [{"t": t, "operation": "read"} for t in (0, 1, 2, 5, 6, 20)]
     found = clocks.with_segments(rows, ("operation",), 1.5)
     assert [row["segment"] for row in found] == [0, 0, 0, 1, 1, 2]
-    assert [row["alone"] for row in found] == [False] * 5 + [True]
 
 
 def test_a_sample_that_cloudwatch_lacks_is_no_row() -> None:

@@ -57,5 +57,14 @@ def test_phases_of_one_kind_are_said_together() -> None:
     )
 
 
+def test_a_search_of_a_phase_is_named_as_one() -> None:
+    told, _ = phase_answers([phase("load, its search", TWICE, TWICE), SEARCH])
+    assert told.startswith("From slow to fast: the search of load gains 2.00 times on small")
+
+
+def test_where_a_cell_has_no_phases_nothing_is_said_of_any() -> None:
+    assert phase_answers([SEARCH]) == []
+
+
 def test_without_phases_there_is_nothing_to_say_first() -> None:
     assert phase_answers([phase("all", TWICE, TWICE)]) == []
