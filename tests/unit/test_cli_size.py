@@ -216,3 +216,37 @@ def test_a_run_that_fails_is_told_with_its_folder(
     result = confirmed(fresh_run, monkeypatch, Machine(failure=failure))
     assert isinstance(result.exception, PlimsollError)
     assert str(result.exception).endswith("sizing/1: the run failed: no disk")
+
+
+def test_a_confirming_run_that_failed_is_left_out_the_next_time(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = Failure(phase="step", error="StepError", cause="no disk")
+    confirmed(fresh_run, monkeypatch, Machine(failure=failure))
+    again = called(fresh_run, "--want", "100", "--json")
+    assert again.exception is None
+    assert "sizing/1: the run failed: no disk" in again.stderr
+    assert "measured" in {row["status"] for row in json.loads(again.stdout)["measured"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--observe", "mysql://u@h/d", "--want", "5"),
+        ("--for", "10m", "--want", "5"),
+        (),
+    ],
+)
+def test_a_run_and_an_observation_are_asked_for_apart(
+    run_folder: Path, arguments: tuple[str, ...]
+) -> None:
+    assert "--observe" in refused(run_folder, *arguments)
+
+
+def test_what_is_observed_is_told_by_the_same_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("plimsoll.cli.observing.observe", lambda *told: asked.append(told) or 0)
+    arguments = ["--observe", "rds://db-1", "--for", "14d", "--json"]
+    result = CliRunner().invoke(size.command, arguments, standalone_mode=False)
+    assert result.return_value == 0
+    assert asked == [("rds://db-1", "14d", None, True)]

@@ -79,6 +79,23 @@ def test_operations_that_the_run_lacks_are_not_counted() -> None:
     assert any("5 % of the operations observed are not in" in told for told in found.caveats)
 
 
+def test_operations_are_known_by_their_statements_whatever_their_names() -> None:
+    operations = {f"{name}_2": one for name, one in DERIVED.document["operations"].items()}
+    found = against_line(observed(sample(40_000), sample(60_000)), run(operations=operations))
+    assert not any("are not in" in told for told in found.caveats)
+
+
+def test_a_list_of_another_length_is_the_same_operation() -> None:
+    one = {"weight": 1, "statements": [{"sql": "SELECT c FROM t WHERE id IN (?, ?, ?)"}]}
+    listed = observed(sample(1000), sample(1000))
+    (first, *_) = listed.operations
+    longer = first.model_copy(
+        update={"share": 1.0, "statements": ("SELECT c FROM t WHERE id IN (?, ?)",)}
+    )
+    asked = listed.model_copy(update={"operations": (longer,)})
+    assert against_line(asked, run(operations={"reads": one})).mean_share > 0
+
+
 def test_a_run_of_another_workload_is_refused() -> None:
     other = derive(seen(digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")))
     with pytest.raises(UsageError, match="is of another workload: 0 % of the operations"):

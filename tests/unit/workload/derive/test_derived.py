@@ -168,6 +168,11 @@ LEFT_OUT = [
 ]
 
 
+def test_what_the_server_does_not_name_is_no_part_of_what_is_derived() -> None:
+    told = seen(digest(READ, 900)).model_copy(update={"calls_unknown": 300})
+    assert derive(told).share_of_calls == pytest.approx(0.75)
+
+
 @pytest.mark.parametrize(("text", "why"), LEFT_OUT)
 def test_what_cannot_be_derived_is_listed_with_its_share(text: str, why: str) -> None:
     derived = derive(seen(digest(READ, 900), digest(text, 100)), writes=True)
