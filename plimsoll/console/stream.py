@@ -77,9 +77,9 @@ def run_events(
         elif pace.quiet:
             yield _ALIVE
             pace.told()
-        yield from (encoded("second", second) for second in seconds())
         if is_over(shown):
             return
+        yield from (encoded("second", second) for second in seconds())
         if not pace.goes_on():
             yield BYE
             return
