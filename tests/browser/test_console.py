@@ -290,6 +290,18 @@ def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
     assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
 
 
+def test_curves_of_another_percentile_are_not_drawn_over_each_other(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    compared = documents.comparison(SLOW, FAST)
+    compared["runs"][1]["statistic"] = "p95"
+    service.answers["/comparisons"] = compared
+    Console(page, front, "compare?run=slow&run=fast")
+    assert page.locator("figure").first.locator("path.mark title").count() == len(CLIENTS)
+    told = page.get_by_text("Not drawn, since another percentile was judged")
+    expect(told).to_contain_text(compared["runs"][1]["label"])
+
+
 def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
     page: Page, front: Front
 ) -> None:

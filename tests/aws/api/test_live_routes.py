@@ -143,6 +143,12 @@ def test_runs_are_compared_with_the_first_that_asks_the_same(api: Api) -> None:
     ratio: Any = second["ratio"]
     assert ratio["low"] < ratio["value"] < ratio["high"]
     assert ratio["value"] > 1.2
+    assert [(curve["run_id"], curve["axis"]) for curve in told.body["curves"]] == [
+        (slow, "clients"),
+        (fast, "clients"),
+    ]
+    for curve in told.body["curves"]:
+        assert {1, 2, 3, 4, 6, 8} <= {load["load"] for load in curve["loads"]}
 
 
 def test_a_run_without_results_is_not_compared(api: Api) -> None:
