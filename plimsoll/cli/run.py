@@ -173,7 +173,8 @@ def _show(twin: "LocalTwin", here: ExitStack, page: Page) -> None:
 
     config = ConsoleConfig(may_start=False)
     twin.warm("api", 1)
-    shown(here.enter_context(LocalService(twin, token=new_token(), config=config)), page)
+    front = here.enter_context(LocalService(twin, token=new_token(), config=config))
+    here.enter_context(shown(front, page))
 
 
 def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:

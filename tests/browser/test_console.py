@@ -4,6 +4,7 @@ import copy
 import json
 import re
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from werkzeug.wrappers import Request
 
+from plimsoll.cli.page import Page as Asked
+from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.local.front import Front, listen
 from plimsoll.requests.schemas import schema
@@ -245,6 +248,17 @@ def test_the_token_leaves_the_address_and_goes_with_every_call(page: Page, front
     page.reload()
     expect(page.get_by_role("row")).to_have_count(3)
     assert console.complaints == []
+
+
+def test_the_file_that_a_browser_is_handed_leads_to_the_page(
+    page: Page, front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", asked.append)
+    with shown(front, Asked(shown=True, opened=True)):
+        page.goto(asked[0])
+        expect(page.get_by_role("row")).to_have_count(3)
+    assert page.url == f"{front.url}/console/#/runs"
 
 
 def test_another_tab_asks_those_that_are_open_for_the_token(page: Page, front: Front) -> None:
