@@ -670,6 +670,25 @@ def test_a_page_of_one_run_starts_none(page: Page, service: LaidDown) -> None:
         assert page.get_by_role("link", name="Start a run").count() == 0
 
 
+@pytest.mark.parametrize("one_run", [True, False])
+def test_the_list_leads_to_its_run_where_there_will_be_no_other(
+    page: Page, service: LaidDown, one_run: bool
+) -> None:
+    rows = [documents.row(SLOW, name="slow-run")]
+    service.answers["/runs"] = {"runs": rows, "next_cursor": None, "unreadable": 0}
+    service.forget("")
+    config = ConsoleConfig(may_start=False, one_run=one_run)
+    with Front(service, token=TOKEN, config=config) as front:
+        page.goto(front.page_url)
+        heading = page.get_by_role("heading", level=1)
+        if one_run:
+            expect(heading).to_have_text(SLOW.name)
+        else:
+            expect(page.get_by_role("row")).to_have_count(2)
+            expect(page.locator("main [role=status]")).to_have_text("1 run.")
+            expect(heading).to_have_text("Runs")
+
+
 def test_without_a_stream_it_asks_again(page: Page, service: LaidDown) -> None:
     first = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
     more = documents.going_run(SLOW, SLOW_SECONDS, steps=2, after=1)

@@ -9,6 +9,7 @@
  * @property {boolean} may_start
  * @property {boolean} [may_stop]
  * @property {string | null} run_id
+ * @property {boolean} [one_run] its list has one run alone
  * @property {number} poll_s
  * @property {string} version
  * @property {string} where
