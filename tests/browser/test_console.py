@@ -381,6 +381,42 @@ def provisional(seconds: Any, step: int) -> dict[str, Any]:
     return {"step": step, "epoch_s": first.epoch_s, "operations": told, **counts}
 
 
+def test_a_report_is_asked_for_while_somebody_looks(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    def asked() -> int:
+        return [path for _, path, _ in service.calls].count("/runs/slow/report")
+
+    link = service.answers.pop("/runs/slow/report")  # not drawn yet
+    page.add_init_script(
+        "window.unseen = false;"
+        "Object.defineProperty(document, 'hidden', { get: () => window.unseen });"
+    )
+    Console(page, front, "runs/slow")
+    until(lambda: asked() == 1)
+    page.evaluate("window.unseen = true")
+    page.wait_for_timeout(2500)
+    assert asked() == 1
+    service.answers["/runs/slow/report"] = link
+    page.evaluate("window.unseen = false; document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_role("link", name="Open the report")).to_be_visible()
+
+
+def test_a_report_is_asked_for_ever_later_while_the_service_fails(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    times: list[float] = []
+
+    def failing(_: Request) -> Any:
+        times.append(time.monotonic())
+        return problem(503, "later")
+
+    service.answers["/runs/slow/report"] = failing
+    Console(page, front, "runs/slow")
+    until(lambda: len(times) >= 4)
+    assert times[3] - times[2] > 3.5  # seconds: 1, 2, 4
+
+
 def test_stop_asks_once(page: Page, service: LaidDown, front: Front) -> None:
     going = documents.going_run(SLOW, SLOW_SECONDS, steps=2)
     service.tell("going", "live", going, going["cursor"])

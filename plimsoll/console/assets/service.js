@@ -174,7 +174,7 @@ export class Service {
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
-function seen(signal) {
+export function seen(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
     const over = () => {
