@@ -16,6 +16,7 @@ import plimsoll
 from plimsoll import words
 from plimsoll.api.workload_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
+from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, live
 from plimsoll.console.scenarios import Scenario, Scenarios
 from plimsoll.model.api_answers import (
@@ -42,7 +43,6 @@ from plimsoll.model.run_record import RunFigures, RunRecord, RunState
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
-from plimsoll.report.comparing import compare
 from plimsoll.runs.summaries import summary_of
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
@@ -112,7 +112,10 @@ def _answers() -> Iterator[tuple[str, BaseModel]]:
     yield "list_scenarios", Scenarios(scenarios=(_scenario(),))
     yield from _of_the_run(request)
     yield "get_live", _live()
-    yield "compare_runs", compare([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]])
+    yield (
+        "compare_runs",
+        shown_comparison([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]]),
+    )
     yield from _of_the_experiment(experiment)
     yield from _of_the_check()
 

@@ -9,12 +9,12 @@ from plimsoll.api import run_views
 from plimsoll.api.context import settings_of
 from plimsoll.api.run_routes import RunId, own_run
 from plimsoll.complaints import Complaint
+from plimsoll.console.compared import ComparisonShown
 from plimsoll.console.live import CURSOR, POINTS, Cursor
 from plimsoll.console.reading import RunReading
 from plimsoll.errors import UsageError
 from plimsoll.model.api_answers import RUN_ID
 from plimsoll.model.live import Live
-from plimsoll.report.comparing import Comparison
 
 router = APIGatewayRouter()
 COMPARED_MOST = 10
@@ -51,7 +51,8 @@ def get_live(
     "/comparisons",
     summary="Runs side by side",
     description="Finished runs compared with the first of them that asks the same: the ratio of"
-    " their capacities with its interval, and latencies at the loads that all of them tried.",
+    " their capacities with its interval, latencies at the loads that all of them tried, and the"
+    " curve of each.",
     response_description="The comparison.",
     operation_id="compare_runs",
     tags=["runs"],
@@ -65,7 +66,7 @@ def compare_runs(
             description=f"Ids with commas between them: 2 to {COMPARED_MOST}.",
         ),
     ],
-) -> Comparison:
+) -> ComparisonShown:
     """Compare runs of the caller's team."""
     ids = list(dict.fromkeys(runs.split(",")))
     if not 2 <= len(ids) <= COMPARED_MOST:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.complaints import Complaint
+from plimsoll.console.compared import ComparisonShown, shown_comparison
 from plimsoll.errors import UsageError
 from plimsoll.model.api_answers import ReportLinks, RunDetail, Steps
 from plimsoll.model.fleet import StepPlan
@@ -13,7 +14,6 @@ from plimsoll.model.function_settings import ApiSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.report.comparing import Comparison, compare
 from plimsoll.runs.summaries import shown
 
 LINK_S = 300  # how long a link to a report holds
@@ -62,7 +62,7 @@ def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None
     )
 
 
-def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Comparison:
+def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> ComparisonShown:
     """Compare runs that have ended.
 
     Raises:
@@ -75,4 +75,4 @@ def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Compariso
             problem = f"{record.run_id} has no results: it is {record.state}"
             raise UsageError(Complaint(("runs",), problem))
         results.append(found)
-    return compare(results)
+    return shown_comparison(results)

@@ -53,7 +53,12 @@ _factory: list[ClientFactory] = [_from_environment]
 
 
 def through(factory: ClientFactory | None) -> None:
-    """Take every client from a factory from now on; None: from the environment, as functions do."""
+    """Take every client from a factory from now on; None: from the environment, as functions do.
+
+    Those of the factory that is in use already stay: other threads are calling through them.
+    """
+    if factory is not None and _factory[0] == factory:
+        return
     _factory[0] = factory or _from_environment
     _clients.clear()
 

@@ -41,8 +41,8 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     with (
         termination_interrupts(),
         Front(behind, token=new_token(), listener=_listen(port), config=told) as front,
+        shown(front, Page(shown=True, opened=opened)),
     ):
-        shown(front, Page(shown=True, opened=opened))
         stay()
     return 0
 

@@ -109,7 +109,8 @@ def _shown(here: ExitStack, request: Request, page: Page) -> "FindPage":
     from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
 
     followed = FindPage(request)
-    shown(here.enter_context(Front(followed, token=new_token(), config=config())), page)
+    front = here.enter_context(Front(followed, token=new_token(), config=config()))
+    here.enter_context(shown(front, page))
     return followed
 
 

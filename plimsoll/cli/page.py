@@ -1,10 +1,15 @@
 """The page in the browser beside a command: on a free port, as long as the command goes on."""
 
 import functools
+import html
+import os
 import secrets
+import tempfile
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +57,32 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def shown(front: "Front", page: Page) -> None:
-    """Say where a page is, and have it opened where that is asked for."""
+@contextmanager
+def shown(front: "Front", page: Page) -> Iterator[None]:
+    """Say where a page is, and have it opened where that is asked for.
+
+    Other users see the arguments of a process, the browser's too: it gets a file that only its
+    owner can read, which leads to the address, and is there as long as the block.
+    """
     click.echo(f"open {front.page_url} in a browser", err=True)
-    if page.opened:
-        webbrowser.open(front.page_url)
+    if not page.opened:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="plimsoll-page-") as folder:
+        file = Path(folder) / "open.html"
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as leads:
+            leads.write(_leading_to(front.page_url))
+        webbrowser.open(file.as_uri())
+        yield
+
+
+def _leading_to(url: str) -> str:
+    address = html.escape(url)
+    return (
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0; url={address}"><title>Plimsoll</title>'
+        f'<a href="{address}">Plimsoll</a>\n'
+    )
 
 
 def stay() -> None:

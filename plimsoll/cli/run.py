@@ -163,17 +163,18 @@ def _run_here(
     home = here.enter_context(twin_home([request for request, _ in runs], parent=data_dir))
     twin = here.enter_context(LocalTwin(home, settings=team_settings(runs[0][0].team)))
     if page.shown:
-        _show(twin, here, page)
+        _show(twin, here, page, one_run=len(runs) == 1)
     return any(_run_one(twin, request, folder) for request, folder in runs)
 
 
-def _show(twin: "LocalTwin", here: ExitStack, page: Page) -> None:
+def _show(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool) -> None:
     from plimsoll.console.config import ConsoleConfig  # noqa: PLC0415 - only here
     from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
 
-    config = ConsoleConfig(may_start=False)
+    config = ConsoleConfig(may_start=False, one_run=one_run)
     twin.warm("api", 1)
-    shown(here.enter_context(LocalService(twin, token=new_token(), config=config)), page)
+    front = here.enter_context(LocalService(twin, token=new_token(), config=config))
+    here.enter_context(shown(front, page))
 
 
 def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:

@@ -29,6 +29,7 @@ class ConsoleConfig(Model):
     may_start: bool = Field(True, description="Whether runs can be started.")
     may_stop: bool = Field(True, description="Whether they can be stopped.")
     run_id: str | None = Field(None, description="The one run that it is about; null: the list.")
+    one_run: bool = Field(False, description="Whether its list has one run alone: it leads there.")
     poll_s: float = Field(2.0, gt=0, description="Between two polls, where there is no stream.")
     where: str = Field("this machine", description="In words.")
     version: str = Field(plimsoll.__version__, description="Plimsoll's.")

@@ -82,7 +82,7 @@ class RunReading:
         if record.steps_finished != self._finished:
             self._judged_from = [done.step for done in so_far(files)]
             self._finished = record.steps_finished
-            if self._result is None:
+            if self._result is None or self._result.capacity is None:
                 self._capacity = judged_so_far(self._judged_from, self._request)
         steps, seconds, samples = self._series(files, record, self._request, after)
         return Look(
@@ -114,7 +114,7 @@ class RunReading:
             return steps, _seconds_of(steps), self._samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
-        if request.phases:
+        if request.phases and not record.past:  # of a past run there are the two files alone
             steps = self._finished_since(files, record, after)
             seconds = _seconds_of(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]

@@ -222,6 +222,9 @@ class Front:
         except (PlimsollError, BotoCoreError, ClientError) as error:
             self._streams.close()
             return self._no_stream(error)
+        except BaseException:
+            self._streams.close()
+            raise
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         response = Response(self._told(events), 200, headers, content_type="text/event-stream")
         response.call_on_close(self._streams.close)

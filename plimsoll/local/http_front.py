@@ -6,6 +6,7 @@ the front itself reads what the function would, and tells of it as it changes.
 """
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -125,7 +126,7 @@ class _Function:
         clients.through(self._twin.client)
         settings = ApiSettings.of_deployment(self._twin.settings)
         team = caller_of(settings.teams, self._principal_of(request)).team
-        run_id, points = request.args.get("run_id"), _points(request)
+        run_id, points = request.args.get("run_id"), asked_points(request)
         last = request.headers.get("Last-Event-ID")
         if run_id is None:
             return list_events(lambda: _listed(settings.runs_table, team), Pace(ended, LIST_S))
@@ -186,9 +187,14 @@ def _listed(table: str, team: str) -> list[RunSummary]:
     return [summary_of(record) for record in page_of_runs(table, team, limit=LISTED).runs]
 
 
-def _points(request: Request) -> int:
+def asked_points(request: Request) -> int:
+    """Read how many bins a whole series may have, about.
+
+    Raises:
+        UsageError: It is no such number.
+    """
     text = request.args.get("points", str(POINTS))
-    if not (text.isdecimal() and 60 <= int(text[:6]) <= 2000):
+    if not (re.fullmatch(r"[0-9]{1,4}", text) and 60 <= int(text) <= 2000):
         raise UsageError(Complaint(("points",), "is no number from 60 to 2000", text[:20]))
     return int(text)
 

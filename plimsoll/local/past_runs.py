@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterable
+from glob import glob
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,9 +30,19 @@ Say = Callable[[str], None]
 
 
 def past_folders(directory: Path) -> list[Path]:
-    """Find the folders of finished runs in a folder, and in those within it, the newest first."""
-    found = {path.parent for depth in ("*", "*/*") for path in directory.glob(f"{depth}/{RESULT}")}
-    return sorted(found, key=lambda folder: (folder / RESULT).stat().st_mtime, reverse=True)
+    """Find the folders of finished runs in a folder, and in those within it, the newest first.
+
+    One that is removed meanwhile is none.
+    """
+    # Path.glob fails on a folder that goes away under it
+    patterns = (f"*/{RESULT}", f"*/*/{RESULT}")
+    found = {
+        (directory / path).parent
+        for pattern in patterns
+        for path in glob(pattern, root_dir=directory, include_hidden=True)  # noqa: PTH207 - see above
+    }
+    times = [(time, folder) for folder in found if (time := _written_at(folder)) is not None]
+    return [folder for _, folder in sorted(times, reverse=True)]
 
 
 class PastRuns:
@@ -60,7 +71,7 @@ class PastRuns:
                 if self._closed.is_set() or left < 0:
                     break
                 brought += self._bring(folder)
-        except (BotoCoreError, ClientError) as error:
+        except BotoCoreError as error:
             self._say(f"past runs could not be brought back: {error}")
         if brought:
             others = len(self._folders) - brought
@@ -71,7 +82,8 @@ class PastRuns:
         try:
             result = read_model(folder / RESULT, RunResult)
             return bring_back(self._settings, result, folder)
-        except (PlimsollError, OSError) as error:
+        except (PlimsollError, ClientError, OSError, ValueError) as error:
+            # one odd result stops no others: an older version wrote it, or somebody by hand
             self._say(f"a past run is left out: {error}")
             return False
 
@@ -110,5 +122,15 @@ def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
     return records_of(settings).create(record)
 
 
+def _written_at(folder: Path) -> float | None:
+    try:
+        return (folder / RESULT).stat().st_mtime
+    except OSError:
+        return None
+
+
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

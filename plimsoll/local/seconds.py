@@ -62,7 +62,10 @@ class SecondsListener:
 
     def _listen(self, incoming: socket.socket) -> None:
         with incoming:
-            while datagram := incoming.recv(LONGEST_BYTES):
+            while True:
+                datagram = incoming.recv(LONGEST_BYTES)
+                if self._incoming is not incoming:
+                    return
                 self.take(datagram)
 
     def take(self, datagram: bytes) -> None:

@@ -131,7 +131,9 @@ class RunSummary(Model):
         description="What it was quoted, expected; null: a price was missing, or nothing is spent.",
     )
     cost_usd: float | None = Field(
-        None, description="What it cost, estimated by list prices, once it has ended."
+        None,
+        description="What it cost, estimated by list prices, once it has ended; null: a price was"
+        " missing, or nothing was spent.",
     )
     past: bool = Field(
         False, description="On one machine: it ended before this service was started."

@@ -15,6 +15,8 @@ def shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
     """Give the fields of a summary, or of what is more than that, as far as the record has them."""
     values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
     values |= {name: _number(getattr(record, name)) for name in _NO_FLOATS}
+    if record.local:  # the record's is as if on AWS, for the team's spend: nothing was spent
+        values["cost_usd"] = None
     values["expected_usd"] = _number(record.quoted_usd)
     values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
     return values | (_judged(record.figures) if record.figures else {})

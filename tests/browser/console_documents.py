@@ -4,11 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 from plimsoll import words
-from plimsoll.capacity.search import axis_of
-from plimsoll.console.live import Cursor, Look, live, live_loads
+from plimsoll.console.compared import shown_comparison
+from plimsoll.console.live import Cursor, Look, live
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import RunFigures, RunRecord, RunState
-from plimsoll.report.comparing import compare
 from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.summaries import summary_of
 
@@ -118,12 +117,4 @@ def _looked(
 
 def comparison(*results: RunResult) -> Document:
     """Runs compared, as `GET /comparisons` answers."""
-    curves = [
-        {
-            "run_id": result.run_id,
-            "axis": axis_of(result.request.search),
-            "loads": [load.model_dump(mode="json") for load in live_loads(result.capacity)],
-        }
-        for result in results
-    ]
-    return {**compare(results).model_dump(mode="json"), "curves": curves}
+    return shown_comparison(results).model_dump(mode="json")

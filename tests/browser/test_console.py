@@ -4,6 +4,7 @@ import copy
 import json
 import re
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from werkzeug.wrappers import Request
 
+from plimsoll.cli.page import Page as Asked
+from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.local.front import Front, listen
 from plimsoll.requests.schemas import schema
@@ -247,6 +250,17 @@ def test_the_token_leaves_the_address_and_goes_with_every_call(page: Page, front
     assert console.complaints == []
 
 
+def test_the_file_that_a_browser_is_handed_leads_to_the_page(
+    page: Page, front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", asked.append)
+    with shown(front, Asked(shown=True, opened=True)):
+        page.goto(asked[0])
+        expect(page.get_by_role("row")).to_have_count(3)
+    assert page.url == f"{front.url}/console/#/runs"
+
+
 def test_another_tab_asks_those_that_are_open_for_the_token(page: Page, front: Front) -> None:
     Console(page, front)
     second = page.context.new_page()
@@ -288,6 +302,18 @@ def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
     assert page.locator("figure").first.locator("path.mark title").count() == 2 * len(CLIENTS)
     ratio = page.get_by_role("region", name="Capacities").get_by_role("row").nth(2)
     assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
+
+
+def test_curves_of_another_percentile_are_not_drawn_over_each_other(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    compared = documents.comparison(SLOW, FAST)
+    compared["runs"][1]["statistic"] = "p95"
+    service.answers["/comparisons"] = compared
+    Console(page, front, "compare?run=slow&run=fast")
+    assert page.locator("figure").first.locator("path.mark title").count() == len(CLIENTS)
+    told = page.get_by_text("Not drawn, since another percentile was judged")
+    expect(told).to_contain_text(compared["runs"][1]["label"])
 
 
 def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
@@ -353,6 +379,42 @@ def provisional(seconds: Any, step: int) -> dict[str, Any]:
     told = {name: {"succeeded": 300, "errors": 0, "p99_us": 9000} for name in OPERATIONS}
     counts = {"clients_told": 1, "clients": 1}
     return {"step": step, "epoch_s": first.epoch_s, "operations": told, **counts}
+
+
+def test_a_report_is_asked_for_while_somebody_looks(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    def asked() -> int:
+        return [path for _, path, _ in service.calls].count("/runs/slow/report")
+
+    link = service.answers.pop("/runs/slow/report")  # not drawn yet
+    page.add_init_script(
+        "window.unseen = false;"
+        "Object.defineProperty(document, 'hidden', { get: () => window.unseen });"
+    )
+    Console(page, front, "runs/slow")
+    until(lambda: asked() == 1)
+    page.evaluate("window.unseen = true")
+    page.wait_for_timeout(2500)
+    assert asked() == 1
+    service.answers["/runs/slow/report"] = link
+    page.evaluate("window.unseen = false; document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_role("link", name="Open the report")).to_be_visible()
+
+
+def test_a_report_is_asked_for_ever_later_while_the_service_fails(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    times: list[float] = []
+
+    def failing(_: Request) -> Any:
+        times.append(time.monotonic())
+        return problem(503, "later")
+
+    service.answers["/runs/slow/report"] = failing
+    Console(page, front, "runs/slow")
+    until(lambda: len(times) >= 4)
+    assert times[3] - times[2] > 3.5  # seconds: 1, 2, 4
 
 
 def test_stop_asks_once(page: Page, service: LaidDown, front: Front) -> None:
@@ -642,6 +704,25 @@ def test_a_page_of_one_run_starts_none(page: Page, service: LaidDown) -> None:
         page.goto(front.page_url)
         expect(page.get_by_role("heading", level=1)).to_have_text(SLOW.name)
         assert page.get_by_role("link", name="Start a run").count() == 0
+
+
+@pytest.mark.parametrize("one_run", [True, False])
+def test_the_list_leads_to_its_run_where_there_will_be_no_other(
+    page: Page, service: LaidDown, one_run: bool
+) -> None:
+    rows = [documents.row(SLOW, name="slow-run")]
+    service.answers["/runs"] = {"runs": rows, "next_cursor": None, "unreadable": 0}
+    service.forget("")
+    config = ConsoleConfig(may_start=False, one_run=one_run)
+    with Front(service, token=TOKEN, config=config) as front:
+        page.goto(front.page_url)
+        heading = page.get_by_role("heading", level=1)
+        if one_run:
+            expect(heading).to_have_text(SLOW.name)
+        else:
+            expect(page.get_by_role("row")).to_have_count(2)
+            expect(page.locator("main [role=status]")).to_have_text("1 run.")
+            expect(heading).to_have_text("Runs")
 
 
 def test_without_a_stream_it_asks_again(page: Page, service: LaidDown) -> None:

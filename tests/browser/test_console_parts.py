@@ -152,6 +152,29 @@ def test_stacked_series_lie_on_top_of_one_another(call: Call) -> None:
     assert call("panels", "mostOf", series, False) == 4
 
 
+def test_a_second_of_which_a_client_is_missing_is_not_drawn(served: Page) -> None:
+    operations = {"read": {"succeeded": 7, "errors": 0, "p99_us": 900}}
+    seconds = [
+        {"step": 1, "epoch_s": at, "clients": 2, "clients_told": told, "operations": operations}
+        for at, told in ((10, 2), (11, 1))
+    ]
+    known = live(steps=[1], at=[9]) | {"run": {"submitted_at": "1970-01-01T00:00:00Z"}}
+    drawn = served.evaluate(
+        "async (live) => { const { panelsOf } = await import('/console/panels.js');"
+        " const { series } = panelsOf(live).find(({ id }) => id === 'throughput');"
+        " return series.map((one) => one.fresh); }",
+        known | {"every_s": 1, "fresh": seconds},
+    )
+    assert [[10, 7]] in drawn
+    assert all(at != 11 for fresh in drawn for at, _ in fresh)
+
+
+def test_a_fresh_value_is_of_its_own_second_however_wide_the_bins_are(call: Call) -> None:
+    series = {"values": [[0, 1]], "fresh": [[60, 2], [61, 3]]}
+    told = [call("panels", "valueAt", series, moment, 60) for moment in (30, 60.5, 61.5, 62)]
+    assert told == [1, 2, 3, None]
+
+
 def cells(*sizes: tuple[str, str, float | None]) -> list[dict[str, Any]]:
     return [
         {"name": f"{a}-{b}", "variants": {"iops": a, "workload": b}, "figure": figure}
@@ -190,6 +213,13 @@ def test_yaml_keeps_odd_text(call: Call, odd: str) -> None:
         "tags": {odd: odd},
         "list": [odd, 1],
     }
+
+
+@pytest.mark.parametrize(
+    "lists", [[[1, 2]], [[1], []], [[[1, 2], [3]], [{"a": [[4]]}]], {"a": [[1, "b"], 2]}]
+)
+def test_yaml_keeps_lists_of_lists(call: Call, lists: Any) -> None:
+    assert yaml.safe_load(call("yaml", "yaml", lists)) == lists
 
 
 @pytest.mark.parametrize(

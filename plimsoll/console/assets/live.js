@@ -37,6 +37,8 @@
  * @typedef {object} Second one second as far as clients have told it
  * @property {number} step
  * @property {number} epoch_s
+ * @property {number} clients of the step
+ * @property {number} clients_told of these, so far
  * @property {Record<string, {succeeded: number, errors: number, p99_us: number | null}>} operations
  */
 

@@ -59,7 +59,7 @@ export function panelsOf(live) {
 
 /** @param {Live} live */
 function operationPanels(live) {
-  const fresh = live.fresh ?? [];
+  const fresh = (live.fresh ?? []).filter((second) => second.clients_told === second.clients); // a part of the clients is not the whole
   const names = [...new Set([...Object.keys(live.seconds.operations), ...fresh.flatMap((second) => Object.keys(second.operations))])].sort();
   const per = live.every_s > 1 ? `, every ${words.duration(live.every_s)}` : "";
   const begin = beginS(live);
@@ -172,15 +172,15 @@ export function stacked(series, which) {
 }
 
 /**
- * What a series says at a moment: the value of the bin that holds it.
+ * What a series says at a moment: the value of the bin that holds it; what is fresh has a second each.
  * @param {Series} series
  * @param {number} moment
  * @param {number} binS
  * @returns {number | null}
  */
 export function valueAt({ values, fresh }, moment, binS) {
-  const holds = (/** @type {Point} */ [at]) => at <= moment && moment < at + binS;
-  return (values.find(holds) ?? fresh?.find(holds))?.[1] ?? null;
+  const holds = (/** @type {number} */ width) => (/** @type {Point} */ [at]) => at <= moment && moment < at + width;
+  return (values.find(holds(binS)) ?? fresh?.find(holds(1)))?.[1] ?? null;
 }
 
 /**

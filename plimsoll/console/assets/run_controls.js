@@ -1,7 +1,7 @@
 /** What can be done with a run: stop it, which is asked once, and open its report. */
 import { h } from "./dom.js";
 import { hasEnded } from "./live.js";
-import { Refusal, pause } from "./service.js";
+import { Refusal, pause, seen, waitS } from "./service.js";
 
 const LINK_LASTS_S = 240; // of the 300 s that a report's link holds
 const ASK_EVERY_S = 2;
@@ -49,7 +49,7 @@ export function stopControl(service, id) {
 
 /**
  * A link to the report, which is drawn right after a run's end; it holds some minutes, and is made
- * anew while the page shows it.
+ * anew while the page shows it and somebody looks at that.
  * @param {import("./service.js").Service} service
  * @param {string} id
  * @param {AbortSignal} signal
@@ -59,17 +59,23 @@ export function reportLink(service, id, signal) {
   const element = h("span", { hidden: true }, anchor);
   let asked = false;
   const keepLink = async () => {
-    for (let asks = 1; !signal.aborted; asks += 1) {
+    for (let [asks, failures] = [1, 0]; !signal.aborted; asks += 1) {
       const late = asks > ASK_MOST;
+      await seen(signal);
       try {
         const { url, result_url: result } = await service.get(`/runs/${encodeURIComponent(id)}/report`, signal);
         anchor.href = url ?? result;
         anchor.textContent = url ? "Open the report" : "Open result.json";
         element.hidden = false;
+        failures = 0;
         await pause(url || late ? LINK_LASTS_S : ASK_EVERY_S, signal);
       } catch (error) {
-        if (error instanceof Refusal && !error.passes && (late || error.status !== 404)) return;
-        await pause(ASK_EVERY_S, signal);
+        if (signal.aborted) return;
+        const refused = error instanceof Refusal;
+        if (refused && !error.passes && (late || error.status !== 404)) return;
+        failures += 1;
+        const drawing = refused && error.status === 404;
+        await pause(drawing ? ASK_EVERY_S : Math.max(waitS(failures), refused ? error.retryAfterS : 0), signal);
       }
     }
   };

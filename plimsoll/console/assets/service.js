@@ -9,6 +9,7 @@
  * @property {boolean} may_start
  * @property {boolean} [may_stop]
  * @property {string | null} run_id
+ * @property {boolean} [one_run] its list has one run alone
  * @property {number} poll_s
  * @property {string} version
  * @property {string} where
@@ -173,7 +174,7 @@ export class Service {
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
-function seen(signal) {
+export function seen(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
     const over = () => {

@@ -52,19 +52,26 @@ function ratioCells(ratio) {
 
 /** @param {any} comparison */
 function curves({ curves: all, runs }) {
-  const drawn = all.map((/** @type {any} */ curve) => {
-    const run = runs.find((/** @type {any} */ one) => one.run_id === curve.run_id);
+  const ofRun = new Map(runs.map((/** @type {any} */ run) => [run.run_id, run]));
+  const judged = all.filter((/** @type {any} */ curve) => curve.loads.length);
+  const statistic = ofRun.get(judged[0]?.run_id)?.statistic ?? null;
+  const same = judged.filter((/** @type {any} */ curve) => ofRun.get(curve.run_id).statistic === statistic);
+  const others = judged.filter((/** @type {any} */ curve) => !same.includes(curve)).map((/** @type {any} */ curve) => ofRun.get(curve.run_id).label);
+  const drawn = same.map((/** @type {any} */ curve) => {
+    const run = ofRun.get(curve.run_id);
     const answer = run.figure_ops_per_second === null ? null
       : { ops_per_second: run.figure_ops_per_second, low: run.interval?.low_ops_per_second ?? null, high: run.interval?.high_ops_per_second ?? null };
-    return { name: run.label, curve: { axis: curve.axis, statistic: run.statistic ?? "p99", loads: curve.loads, bracket: null, answer } };
+    return { name: run.label, curve: { axis: curve.axis, statistic, loads: curve.loads, bracket: null, answer } };
   });
-  return operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
-    const name = words.statistic(drawn[0].curve.statistic);
+  const figures = operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
+    const name = words.statistic(statistic);
     const chart = curveChart();
     const about = `${name} latency of ${operation} over throughput, ${words.plural(drawn.length, "run")} laid over each other: ${drawn.map((/** @type {any} */ one) => one.name).join(", ")}. The tables beneath have the figures.`;
     chart.show(seriesOfRuns(drawn, operation), `${name} latency of ${operation} (log scale)`, about);
     return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dashed: the limits. Upright: the answers, with their intervals."));
   });
+  if (!others.length) return figures;
+  return [...figures, h("p", { class: "note" }, `Not drawn, since another percentile was judged: ${others.join(", ")}.`)];
 }
 
 /** @param {any} comparison */

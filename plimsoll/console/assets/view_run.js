@@ -56,7 +56,7 @@ export async function showRun({ main, service, signal, id, say }) {
       pick(live.run, "run_id", "name", "team", "state", "target_words", "submitted_at", "tags", "past"),
       { answer: live.answer, run: pick(live.run, "state", "failure", "local"), over: hasEnded(live.run.state) },
       nowOf(live, 0),
-      pick(live, "loads", "axis", "statistic", "limits_us"),
+      pick(live, "loads", "axis", "statistic"),
       pick(live, "steps", "statistic"),
       live.log,
       live.teardown,
@@ -178,7 +178,7 @@ function curveAbout(live) {
   return `${words.statistic(live.statistic)} latency over throughput at ${words.plural(live.loads.length, "load")}; the heaviest that passes: ${words.load(passes, live.axis)}, the lightest that fails: ${words.load(fails, live.axis)}; ${figure}. The table beneath has every figure.`;
 }
 
-/** @param {{loads: import("./curve.js").Load[], axis: string, statistic: string, limits_us: Record<string, number>}} given */
+/** @param {{loads: import("./curve.js").Load[], axis: string, statistic: string}} given */
 function loadsTable({ loads, axis, statistic }) {
   const operations = [...new Set(loads.flatMap((load) => Object.keys(load.latency_us)))].sort();
   const name = words.statistic(statistic);

@@ -93,7 +93,7 @@ export async function showRuns({ main, service, signal, query }) {
   await service.keep(async () => {
     for (let pages = 0; pages < FIRST_PAGES && (pages === 0 || cursor); pages += 1) await load();
     draw();
-    if (!service.config.may_start && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`)); // of a command that runs one
+    if (service.config.one_run && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`));
     return false;
   }, signal);
   await service.keep(async () => {

@@ -10,7 +10,7 @@ const WORDS = /^(true|false|null|yes|no|on|off|y|n|~)$/i;
  */
 export function yaml(value, indent = 0) {
   const pad = " ".repeat(indent);
-  if (Array.isArray(value) && value.some(isNested)) {
+  if (Array.isArray(value) && isNested(value)) {
     return value.map((item) => `${pad}-${isNested(item) ? ` ${yaml(item, indent + 2).trimStart()}` : ` ${scalar(item)}\n`}`).join("");
   }
   if (isNested(value)) {

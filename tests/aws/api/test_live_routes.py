@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_files import RESULT, SECONDS, plan_path, step_path
+from plimsoll.aws.run_files import REQUEST, RESULT, SECONDS, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.fleet.plan import finished
 from plimsoll.model.history import History
+from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunFigures, RunState, TargetAddress
 from tests.aws.api.conftest import OTHER, Api
 from tests.aws.api.test_run_routes import started
 from tests.support.live_run import whole_steps
 from tests.support.synthetic_run import synthetic_run
+from tests.unit.fleet.test_phase_plan import JOB
 
 
 def in_its_fifth_step(api: Api) -> str:
@@ -90,6 +92,30 @@ def test_a_run_that_has_ended_is_told_from_its_results(api: Api) -> None:
     assert told["cursor"].startswith("9.")
 
 
+def test_a_past_run_with_phases_is_told_from_its_results_alone(api: Api) -> None:
+    result, seconds = synthetic_run()
+    run_id = started(api)
+    files = api.deployment.files(run_id)
+    files.put_model(REQUEST, Request.model_validate(JOB))
+    files.put_model(RESULT, result)
+    files.put_model(SECONDS, seconds)
+    api.deployment.records.change(
+        run_id, state=RunState.SUCCEEDED, ended_at=now(), step=9, steps_finished=9, past=True
+    )
+    told = api("GET", f"/runs/{run_id}/live").body
+    assert len(told["steps"]) == 9
+    assert set(told["seconds"]["step"]) == set(range(1, 10))
+
+
+def test_a_run_without_an_answer_shows_the_loads_that_it_tried(api: Api) -> None:
+    result, _ = synthetic_run()
+    run_id = in_its_fifth_step(api)
+    api.deployment.files(run_id).put_model(RESULT, result.model_copy(update={"capacity": None}))
+    api.deployment.records.change(run_id, state=RunState.STOPPED, ended_at=now())
+    told = api("GET", f"/runs/{run_id}/live").body
+    assert [load["load"] for load in told["loads"]] == [1, 2, 3, 4]
+
+
 def test_another_teams_run_is_not_there(api: Api) -> None:
     run_id = in_its_fifth_step(api)
     assert api("GET", f"/runs/{run_id}/live", principal=OTHER).status == 404
@@ -117,8 +143,11 @@ def test_the_list_has_what_a_table_of_runs_shows(api: Api) -> None:
     assert row["axis"] == "clients"
     assert [load for load, _ in row["curve"]] == [1, 2, 3, 4, 6, 8]
     assert row["interval"]["low_ops_per_second"] == pytest.approx(sure.low_ops_per_second, abs=0.05)
-    assert (row["bound"], row["cost_usd"], row["past"]) == ("=", 1.25, False)
-    assert row["expected_usd"] is None  # on one machine nothing is bought
+    assert (row["bound"], row["past"]) == ("=", False)
+    assert (row["expected_usd"], row["cost_usd"]) == (None, None)  # nothing is bought here
+    assert api.deployment.records.get(run_id).cost_usd == "1.25"  # which the team's spend is of
+    api.deployment.records.change(run_id, local=False)
+    assert api("GET", "/runs").body["runs"][0]["cost_usd"] == 1.25
 
 
 @pytest.mark.parametrize(("text", "found"), [("MariaDB", 1), ("db.m5", 1), ("Cassandra", 0)])
@@ -143,6 +172,12 @@ def test_runs_are_compared_with_the_first_that_asks_the_same(api: Api) -> None:
     ratio: Any = second["ratio"]
     assert ratio["low"] < ratio["value"] < ratio["high"]
     assert ratio["value"] > 1.2
+    assert [(curve["run_id"], curve["axis"]) for curve in told.body["curves"]] == [
+        (slow, "clients"),
+        (fast, "clients"),
+    ]
+    for curve in told.body["curves"]:
+        assert {1, 2, 3, 4, 6, 8} <= {load["load"] for load in curve["loads"]}
 
 
 def test_a_run_without_results_is_not_compared(api: Api) -> None:

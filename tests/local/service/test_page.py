@@ -35,6 +35,8 @@ class Behind:
                 raise RunNotFoundError("there is no run 'unknown'")
             case "wrong":
                 raise UsageError("after: is none that a live run gave")
+            case "broken":
+                raise LookupError("of its own")
         return self._told(ended)
 
     def _told(self, ended: threading.Event) -> Iterator[bytes]:
@@ -132,6 +134,11 @@ def test_a_stream_is_told_as_it_comes_and_says_goodbye(behind: Behind) -> None:
 @pytest.mark.parametrize(("run_id", "status"), [("unknown", 404), ("wrong", 422)])
 def test_a_stream_of_what_is_not_there_is_refused(page: Front, run_id: str, status: int) -> None:
     assert asked(page, f"/events?run_id={run_id}")[0] == status
+    assert not page.watched
+
+
+def test_a_stream_that_fails_for_whatever_reason_leaves_room(page: Front) -> None:
+    assert asked(page, "/events?run_id=broken")[0] == 500
     assert not page.watched
 
 

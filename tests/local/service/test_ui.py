@@ -56,7 +56,8 @@ def test_a_run_is_followed_on_its_page_to_its_end_and_after(tmp_path: Path) -> N
     request = request_file(tmp_path, team="web", **ANSWERED)
     process = run_here(tmp_path, request, out, "--ui")
     page = line_of(process, OPEN).removesuffix(" in a browser")
-    assert ask(page, "/console/config.json")["may_start"] is False
+    config = ask(page, "/console/config.json")
+    assert (config["may_start"], config["one_run"]) == (False, True)
     run = run_of(page, lambda _: True)
     assert run["team"] == "web"
     path = f"/events?run_id={run['run_id']}"

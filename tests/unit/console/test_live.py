@@ -134,7 +134,9 @@ def test_figures_of_the_target_have_no_narrower_bins_than_its_metrics() -> None:
     assert (shown.every_s, shown.resources.every_s) == (1, 60)
 
 
-@pytest.mark.parametrize("text", ["", "1", "1.2", "1.2.3.4", "-1.0.0", "1.0.x", "9" * 40])
+@pytest.mark.parametrize(
+    "text", ["", "1", "1.2", "1.2.3.4", "-1.0.0", "1.0.x", "9" * 40, "1.999999999999999.1"]
+)
 def test_a_cursor_of_nobodys_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="after"):
         Cursor.parse(text)

@@ -1,7 +1,9 @@
 """Seconds as load clients tell them over the loopback interface, while somebody looks."""
 
 import json
+import socket
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,21 @@ def test_a_second_that_is_told_is_read(tmp_path: Path) -> None:
     [second] = told
     assert (second.step, second.clients_told, second.clients) == (5, 1, PLAN.clients)
     assert second.operations["read"].succeeded == 7
+
+
+def test_an_empty_datagram_of_another_process_ends_nothing(tmp_path: Path) -> None:
+    assert PLAN is not None
+    listener = SecondsListener(tmp_path)
+    with listener.reading("r-1") as seconds, socket.socket(type=socket.SOCK_DGRAM) as other:
+        port = TellTo.model_validate_json((tmp_path / FILE).read_bytes()).port
+        other.sendto(b"", ("127.0.0.1", port))
+        with telling("r-1", PLAN, 3) as tell:
+            assert tell is not None
+            tell(SECOND)
+        deadline = time.monotonic() + 10
+        while not (told := seconds()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert len(told) == 1
 
 
 def test_the_file_is_there_while_anybody_looks(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""Runs side by side, for a page that draws their curves over each other. Pure."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from plimsoll.capacity.search import axis_of
+from plimsoll.console.live import live_loads
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Axis
+from plimsoll.model.live import LiveLoad
+from plimsoll.model.results import RunResult
+from plimsoll.report.comparing import Comparison, compare
+
+
+class CurveOfRun(Model):
+    """Every load of one run, as judged."""
+
+    run_id: str
+    axis: Axis = Field(description="What `load` counts.")
+    loads: tuple[LiveLoad, ...] = Field(description="From the lightest; empty: none was judged.")
+
+
+class ComparisonShown(Comparison):
+    """Two or more runs, compared, with their curves."""
+
+    curves: tuple[CurveOfRun, ...] = Field(description="In the order of the runs.")
+
+
+def shown_comparison(results: Sequence[RunResult]) -> ComparisonShown:
+    """Compare runs with the first one that asks the same, and show the curve of each."""
+    compared = compare(results)
+    parts = {name: getattr(compared, name) for name in Comparison.model_fields}
+    return ComparisonShown(**parts, curves=tuple(map(_curve, results)))
+
+
+def _curve(result: RunResult) -> CurveOfRun:
+    return CurveOfRun(
+        run_id=result.run_id,
+        axis=axis_of(result.request.search),
+        loads=tuple(live_loads(result.capacity)),
+    )

@@ -1,0 +1,46 @@
+"""The page beside a command: how a browser is told of its address."""
+
+import stat
+import webbrowser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import pytest
+
+from plimsoll.cli import page
+from plimsoll.cli.page import Page
+
+URL = "http://127.0.0.1:1234/#token=s3cret"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    addresses: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", addresses.append)
+    return addresses
+
+
+def front() -> Any:
+    return SimpleNamespace(page_url=URL)
+
+
+def test_the_token_is_in_no_argument_of_the_browser(asked: list[str]) -> None:
+    with page.shown(front(), Page(shown=True, opened=True)):
+        [address] = asked
+        assert "s3cret" not in address
+        file = Path(url2pathname(urlsplit(address).path))
+        assert f'content="0; url={URL}"' in file.read_text()
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)]
+        assert modes == [0o600, 0o700]
+    assert not file.parent.exists()
+
+
+def test_no_browser_is_asked_unless_it_is_to_be(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with page.shown(front(), Page(shown=True)):
+        assert asked == []
+    assert URL in capsys.readouterr().err
