@@ -245,7 +245,12 @@ def test_a_run_and_an_observation_are_asked_for_apart(
 
 def test_what_is_observed_is_told_by_the_same_verb(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr("plimsoll.cli.observing.observe", lambda *told: asked.append(told) or 0)
+
+    def observe(*told: object) -> int:
+        asked.append(told)
+        return 0
+
+    monkeypatch.setattr("plimsoll.cli.observing.observe", observe)
     arguments = ["--observe", "rds://db-1", "--for", "14d", "--json"]
     result = CliRunner().invoke(size.command, arguments, standalone_mode=False)
     assert result.return_value == 0

@@ -68,7 +68,8 @@ def test_a_phase_with_a_search_has_an_answer_of_its_own(shared_bench: Bench) -> 
         "workload": {"name": "batch-2-validation"},
         "search": search,
     }
-    ask["limits"] = {"audits_off": sorted(get_args(AuditName))}  # a window is short, a machine busy
+    # a window is short, and a machine busy
+    ask["limits"] = {"confirmation": None, "audits_off": sorted(get_args(AuditName))}
     job = {"records": 100, "connections": [2], "repetitions": 1}
     request = tiny(
         "searching",
