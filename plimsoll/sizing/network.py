@@ -45,6 +45,11 @@ class Network:
         most_s = max(self.demands_s, default=0.0)
         return 1 / most_s if most_s else float("inf")
 
+    @property
+    def full_ops_per_second(self) -> float:
+        """From where on more operations under way count as bringing nothing."""
+        return FULL * self.bound_ops_per_second
+
     def climb(self) -> Iterator[Point]:
         """Put one operation more under way at a time, until more bring nothing."""
         delay_s = max(0.0, self.alone_s - sum(self.demands_s))
@@ -58,7 +63,7 @@ class Network:
             rate = load / response_s
             queues = [rate * time_s for time_s in times]
             yield Point(load, rate, response_s)
-            if rate >= FULL * self.bound_ops_per_second:
+            if rate >= self.full_ops_per_second:
                 return
 
     def at(self, load: int) -> Point:

@@ -109,7 +109,8 @@ def _best(
         if any(found[name] > most_us for name, most_us in limits_us.items()):
             full = False
             break
-        best = point
+        # the climb ends at different loads, each a little beyond what is called full
+        best = replace(point, ops_per_second=min(point.ops_per_second, network.full_ops_per_second))
     response_s = best.response_s if best else network.alone_s
     return _Line(best, full, bounds, storage_s, response_s)
 
