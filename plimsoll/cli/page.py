@@ -87,8 +87,8 @@ def _leading_to(url: str) -> str:
 
 def stay() -> None:
     """Keep a page until Ctrl-C."""
-    click.echo("the page stays until Ctrl-C", err=True)
     try:
+        click.echo("the page stays until Ctrl-C", err=True)  # who reads this may press it at once
         Event().wait()
     except KeyboardInterrupt:
         click.echo("the page is closed", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import click
 import pytest
 
 from plimsoll.cli import page
@@ -44,3 +45,19 @@ def test_no_browser_is_asked_unless_it_is_to_be(
     with page.shown(front(), Page(shown=True)):
         assert asked == []
     assert URL in capsys.readouterr().err
+
+
+def test_who_presses_ctrl_c_on_reading_that_the_page_stays_closes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+
+    def read_and_pressed(line: str, *, err: bool) -> None:
+        assert err
+        said.append(line)
+        if len(said) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(click, "echo", read_and_pressed)
+    page.stay()
+    assert said == ["the page stays until Ctrl-C", "the page is closed"]
