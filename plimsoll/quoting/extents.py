@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 
 from plimsoll import words
 from plimsoll.capacity.soak import SPARE_TRIES, windows
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.phase_passes import passes
 from plimsoll.model.phase_request import phase_steps
@@ -19,10 +16,9 @@ from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
 from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL
-from plimsoll.model.volumes import limits
 from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
-from plimsoll.quoting.phase_time import pass_clients, phase_time
+from plimsoll.quoting.phase_time import pass_clients, phase_time, writing_iops
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 from plimsoll.quoting.stack_time import NO_TIME, provision_phase, teardown_phase
@@ -33,7 +29,6 @@ _WRITING_S = 3.0  # a client's results, after its load
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
 _ROWS_PER_IO = (5.0, 1.0)  # while loading
 _ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
-_IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
 
 FUNCTION_GIB_S = 60.0  # of the run's few calls, all together
 FUNCTION_GIB_S_PER_STEP = 25.0  # planning and judging it
@@ -163,12 +158,7 @@ def _waiting_assumption(request: Request) -> str:
 
 def _loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volumes' or the processor's, whichever is slower."""
-    iops, target = _IOPS_WITHOUT_LIMIT, request.target
-    if not isinstance(target, EndpointTarget | AuroraTarget):
-        iops = limits(target.volume, service=target.service).baseline_iops or iops
-    if isinstance(target, CassandraTarget):
-        iops *= target.nodes / target.copies
-    return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
+    return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * writing_iops(request))
 
 
 def longest_s(request: Request) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.phase_passes import Pass, passes
 from plimsoll.model.phase_request import Completion
@@ -13,7 +14,7 @@ from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.volumes import limits
 
-IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
+_IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
 
 
 def fleet_most(request: Request) -> int:
@@ -23,13 +24,18 @@ def fleet_most(request: Request) -> int:
     return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
 
 
+def writing_iops(request: Request) -> float:
+    """Give the I/Os a second that a target has for rows, each written once: of all its nodes."""
+    target = request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return _IOPS_WITHOUT_LIMIT
+    iops = limits(target.volume, service=target.service).baseline_iops or _IOPS_WITHOUT_LIMIT
+    return iops * target.nodes / target.copies if isinstance(target, CassandraTarget) else iops
+
+
 def pass_s(request: Request, one: Pass) -> float:
-    """Give the seconds that a pass is expected to take: a record an I/O of the volume."""
-    iops = IOPS_WITHOUT_LIMIT
-    if not isinstance(request.target, EndpointTarget | AuroraTarget):
-        promised = limits(request.target.volume, service=request.target.service)
-        iops = promised.baseline_iops or iops
-    return min(one.asked.longest_s, one.asked.records / iops)
+    """Give the seconds that a pass is expected to take: a record an I/O of the volumes."""
+    return min(one.asked.longest_s, one.asked.records / writing_iops(request))
 
 
 def phase_time(

@@ -102,15 +102,20 @@ systemctl start cassandra
 
 nodetool=/opt/cassandra/bin/nodetool
 seen=0
-for _ in {1..150}; do
+ended="did not start within 300 s"
+until=$((SECONDS + 300)) # nodetool itself takes seconds
+while ((SECONDS < until)); do
   # those that are up and in the ring as this node sees it: itself, and all that were made before
   seen="$("$nodetool" status 2>/dev/null | awk '/^UN / {n++} END {print n + 0}')" || true
   if [ "$seen" -ge "$NODE" ] && [ "$("$nodetool" statusbinary 2>/dev/null)" = running ]; then
     answer SUCCESS "Cassandra listens"
     exit 0
   fi
-  systemctl is-active --quiet cassandra || break
+  if ! systemctl is-active --quiet cassandra; then
+    ended="ended while it started"
+    break
+  fi
   sleep 2
 done
-answer FAILURE "Cassandra did not start within 300 s, or ended: $seen of $NODE nodes are up"
+answer FAILURE "Cassandra $ended: $seen of $NODE nodes are up"
 exit 1

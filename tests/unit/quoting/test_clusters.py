@@ -5,11 +5,13 @@ import pytest
 from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.phase_passes import passes
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.charges import target_charges
+from plimsoll.quoting.phase_time import pass_s
 from plimsoll.quoting.possible import require_possible
 from plimsoll.quoting.quotes import BETWEEN_ZONES, quote
 from tests.support.requested import REQUESTED
@@ -96,3 +98,14 @@ def test_more_volumes_take_the_rows_sooner_and_more_copies_later() -> None:
     )
     assert three == pytest.approx(one / 3)
     assert copied == pytest.approx(one)
+
+
+def test_a_pass_writes_to_the_volumes_of_all_nodes() -> None:
+    job = {"records": 600_000, "connections": [1], "repetitions": 1, "longest_s": 800}
+    asked = {"phases": [{"name": "job", "to_completion": job}]}
+    times = []
+    for changes in ({}, {"nodes": 3, "replication": 1}, {"nodes": 3}):
+        request = Request.model_validate(REQUESTED | asked | {"target": ONE | changes})
+        (one,) = passes(request.phases)
+        times.append(pass_s(request, one))
+    assert times == [600, 200, 600]  # 1,000 I/Os a second each; three copies of each row
