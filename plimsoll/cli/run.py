@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.finding import asked_search, find_into
@@ -92,12 +93,15 @@ def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) ->
     """Refuse a page for what runs without the stand-in for AWS, or has a page of its own.
 
     Raises:
-        UsageError: It is an experiment, or its target is there already.
+        UsageError: It is an experiment, its target is there already, or its runs are of teams.
     """
     if isinstance(asked, Experiment):
         raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
     if any(isinstance(request.target, EndpointTarget) for request in asked.values()):
         problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
+        raise UsageError(f"{request_file}: {problem}")
+    if len(teams := sorted({request.team for request in asked.values()})) > 1:
+        problem = f"--ui shows the runs of one team, not of {words.listed(teams)}"
         raise UsageError(f"{request_file}: {problem}")
 
 

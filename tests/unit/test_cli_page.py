@@ -1,5 +1,6 @@
 """The page beside a command: how a browser is told of its address."""
 
+import json
 import stat
 import webbrowser
 from pathlib import Path
@@ -10,9 +11,13 @@ from urllib.request import url2pathname
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from plimsoll.cli import page
+from plimsoll.cli.main import cli
 from plimsoll.cli.page import Page
+from plimsoll.errors import UsageError
+from tests.support.requested import REQUESTED
 
 URL = "http://127.0.0.1:1234/#token=s3cret"
 
@@ -61,3 +66,14 @@ def test_who_presses_ctrl_c_on_reading_that_the_page_stays_closes_it(
     monkeypatch.setattr(click, "echo", read_and_pressed)
     page.stay()
     assert said == ["the page stays until Ctrl-C", "the page is closed"]
+
+
+def test_a_page_of_runs_of_several_teams_is_refused(tmp_path: Path) -> None:
+    runs = {"a": {"team": "web"}, "b": {"team": "data"}}
+    request = tmp_path / "two.yaml"
+    request.write_text(json.dumps({**REQUESTED, "runs": runs}))
+    said = CliRunner().invoke(cli, ["run", str(request), "--local", "--ui"], standalone_mode=False)
+    assert isinstance(said.exception, UsageError)
+    assert str(said.exception) == (
+        f"{request}: --ui shows the runs of one team, not of data and web"
+    )
