@@ -25,6 +25,12 @@ def assumptions(run: Measured) -> Iterator[str]:
     yield from _of_processors(run)
     yield from _of_memory(run)
     yield from _of_storage(run)
+    if profile.tails_under_way:
+        yield (
+            "latencies grow with the mean time of an operation as they did in the run; at worst, as"
+            " this workload writes, another volume leaves them as long as they were under as many"
+            " operations"
+        )
     if run.known.held is not None:
         resource, held = run.known.held
         yield (

@@ -118,10 +118,14 @@ def _best(
 def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
     stretch = point.response_s / network.alone_s
     factor = {"low": TAIL_FACTOR, "mid": 1.0, "high": 1 / TAIL_FACTOR}[end]
-    return {
+    found = {
         name: tail.at(stretch) * network.alone_s * 1e6 * factor
         for name, tail in profile.tails.items()
     }
+    if end != "low":
+        return found
+    worst = {name: tail.at(point.load) for name, tail in profile.tails_under_way.items()}
+    return {name: max(latency_us, worst.get(name, 0.0)) for name, latency_us in found.items()}
 
 
 def _binding(line: _Line) -> tuple[Bound, Bound | None]:

@@ -1,6 +1,6 @@
 """What one run says of its target: demands by load, the time of an operation, its tails. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -14,6 +14,7 @@ from plimsoll.sizing.tails import Tail
 from plimsoll.sizing.trend import Trend, trend
 
 LIGHT = 1.2  # times the lightest load: what is that light
+FEW_FLUSHES = 0.01  # of the log for each operation: up to here a workload writes nothing
 WAIT_FACTOR = 1.3  # by which a wait that is reckoned from counts and mean latencies may be off
 
 
@@ -33,7 +34,9 @@ class Profile:
         mib: Likewise.
         server_cpu_s: Of the server, in seconds of one processor.
         machine_cpu_s: Of the whole machine; None: on AWS.
-        tails: By operation.
+        tails: By operation: by how many times longer than alone, in times of being alone.
+        tails_under_way: By operation: by operations under way, in microseconds; none where nothing
+            is written.
         pool: The buffer pool; None: the server has no figures of it.
     """
 
@@ -49,6 +52,7 @@ class Profile:
     server_cpu_s: Trend
     machine_cpu_s: Trend | None
     tails: dict[str, Tail]
+    tails_under_way: dict[str, Tail]
     pool: Pool | None
 
     @property
@@ -93,7 +97,8 @@ def profile_of(
         mib=trend([(s.load, s.demand.mib) for s in seen if s.demand.mib is not None]),
         server_cpu_s=server,
         machine_cpu_s=trend(machine) if local else None,
-        tails=_tails(seen, alone),
+        tails=_tails(seen, lambda s: s.response_s / alone, alone * 1e6),
+        tails_under_way=_tails(seen, lambda s: s.load, 1.0) if _writes(seen) else {},
         pool=_pool(seen, dataset_pages),
     )
 
@@ -138,15 +143,19 @@ def _share(parts: Sequence[tuple[float | None, float | None]]) -> float:
     return median(shares) if shares else 0.0
 
 
-def _tails(seen: Sequence[Observed], alone: float) -> dict[str, Tail]:
+def _writes(seen: Sequence[Observed]) -> bool:
+    """Whether commits wait for the log, or nobody knows; a server writes a little by itself."""
+    flushes = [s.demand.log_flushes for s in seen if s.demand.log_flushes is not None]
+    return not flushes or median(flushes) > FEW_FLUSHES
+
+
+def _tails(
+    seen: Sequence[Observed], much: Callable[[Observed], float], unit_us: float
+) -> dict[str, Tail]:
     names = {name for s in seen for name in s.latency_us}
     return {
         name: Tail.of(
-            [
-                (s.response_s / alone, s.latency_us[name] / 1e6 / alone)
-                for s in seen
-                if name in s.latency_us
-            ]
+            [(much(s), s.latency_us[name] / unit_us) for s in seen if name in s.latency_us]
         )
         for name in sorted(names)
     }

@@ -43,6 +43,7 @@ PROFILE = Profile(
     server_cpu_s=always(0.001),
     machine_cpu_s=None,
     tails={"read": Tail(((1.0, 1.0), (2.0, 2.0)))},
+    tails_under_way={},
     pool=None,
 )
 KNOWN = Calibrated(PROFILE)

@@ -44,6 +44,14 @@ def test_an_operation_that_is_alone_is_the_lightest_step() -> None:
     assert found.tails["read"].at(1) == pytest.approx(2)  # 8 ms are twice 4 ms
 
 
+def test_only_where_something_is_written_latencies_go_by_what_is_under_way() -> None:
+    assert profile(LIGHT).tails_under_way["read"].at(2) == pytest.approx(16_000)
+    unknown = replace(LIGHT, demand=LIGHT.demand.model_copy(update={"log_flushes": None}))
+    assert profile(unknown).tails_under_way
+    few = replace(LIGHT, demand=LIGHT.demand.model_copy(update={"log_flushes": 0.009}))
+    assert profile(few).tails_under_way == {}
+
+
 def test_queues_are_taken_out_of_a_lightest_step_that_is_not_light() -> None:
     """By hand: 1.5 ms elsewhere, 2 ms at the volume, 0.5 ms at two processors; 5.0625 ms at two."""
     heavier = replace(LIGHT, load=2.0, response_s=0.0050625)
