@@ -69,8 +69,9 @@ def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
     silent = words.listed(first.unknown)
     if first.best is None:
         return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
-    named = first.buy or f"{first.best} or {first.second}, not told apart,"
-    return f"so far {named}{_loads(group, everything)}, with no answer from {silent}"
+    named = first.buy or f"{first.best} or {first.second}"
+    apart = "" if first.buy else ", not told apart"
+    return f"so far {named}{_loads(group, everything)}{apart}, with no answer from {silent}"
 
 
 def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:

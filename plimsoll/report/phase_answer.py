@@ -26,7 +26,7 @@ def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
     of_phases = [one for one in factorials if one not in searched]
     by_axes = [[p for p in of_phases if (p.beside, p.axis) == two] for two in axes]
     told = [_sentence(phases) for phases in by_axes if phases]
-    return [*told, "As a load that lasts:"] if told else []
+    return [*told, "What follows is of the load that lasts after them."] if told else []
 
 
 def _sentence(phases: Sequence[Factorial]) -> str:
@@ -61,7 +61,7 @@ def _gains(phase: Factorial) -> str:
 
 def _times(gain: Effect) -> str:
     if not _is_sure(gain):
-        return "nothing" if gained_nothing(gain) else "what is not decided"
+        return "nothing" if gained_nothing(gain) else "nothing that is sure"
     return f"{words.ratio(gain.ratio)} times"
 
 

@@ -74,6 +74,10 @@ def test_a_target_that_fails_at_some_loads_does_not_split_the_sentence() -> None
     ("told", "says"),
     [
         ({"best": "nvme"}, "So far nvme, with no answer from gp2."),
+        (
+            {"best": "nvme", "buy": None, "second": "io1"},
+            "So far nvme or io1, not told apart, with no answer from gp2.",
+        ),
         ({"best": None, "buy": None}, "Nothing is decided, since gp2 gave no answer."),
     ],
 )

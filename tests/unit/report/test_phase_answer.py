@@ -34,7 +34,7 @@ SEARCH = phase("all, the search", UNSURE, UNSURE)
     ("small", "large", "says"),
     [
         (NOTHING, TWICE, "load at 16 connections gains nothing on small and 2.00 times on large"),
-        (TWICE, UNSURE, "gains 2.00 times on small and what is not decided on large"),
+        (TWICE, UNSURE, "gains 2.00 times on small and nothing that is sure on large"),
         (NOTHING, NOTHING, "nothing is gained in load at 16 connections"),
         (NOTHING, UNSURE, "not decided of load at 16 connections"),
         (NO_INTERVAL, NO_INTERVAL, "not decided of load at 16 connections"),
@@ -44,7 +44,7 @@ def test_a_gain_is_said_where_it_is_sure(small: Effect, large: Effect, says: str
     told, after = phase_answers([phase("load, 16 connections", small, large), SEARCH])
     assert told.startswith("From slow to fast: ")
     assert says in told
-    assert after == "As a load that lasts:"
+    assert after == "What follows is of the load that lasts after them."
 
 
 def test_phases_of_one_kind_are_said_together() -> None:
