@@ -12,6 +12,7 @@ from plimsoll.cli.size_asked import limits_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.run_record import Failure
+from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -23,20 +24,6 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     processors = result.model_copy(update={"processors": 2})
     (folder / "result.json").write_text(processors.model_dump_json())
     return folder
-
-
-# Prices of another region stand alone: of three classes, so that a ranking is soon made.
-PRICES = {
-    "region": "eu-west-1",
-    "as_of": "2026-11-01",
-    "usd": {
-        "rds-mariadb": {"db.m6i.large": 0.19, "db.m6i.xlarge": 0.38, "db.r6g.2xlarge": 0.95},
-        "rds-storage": dict.fromkeys(("gp2", "gp3", "io1", "io2"), 0.13),
-        "rds-iops": {"gp3": 0.022, "io1": 0.11, "io2": 0.11},
-        "rds-throughput": {"gp3": 0.088},
-        "secrets-manager": {"secret": 0.4},
-    },
-}
 
 
 def called(folder: Path, *arguments: str) -> Result:

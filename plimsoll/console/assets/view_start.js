@@ -1,4 +1,5 @@
 /** A run put together in a form, with what it would take beside it; or a scenario's experiment. */
+import { copyControl } from "./copy.js";
 import { h, place } from "./dom.js";
 import { SchemaForm } from "./form.js";
 import { quoteSection } from "./quote.js";
@@ -53,8 +54,7 @@ export async function showStart({ main, service, signal, query, say }) {
   const form = new SchemaForm(schema, () => changed(), { "workload.name": workloads.map((/** @type {any} */ one) => one.name) });
   const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
   const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
-  const copy = h("button", { type: "button", class: "quiet", onclick: () => void copied() }, "Copy");
-  const copyTold = h("span", { class: "note", role: "status" });
+  const copy = copyControl(parts.yaml);
 
   const body = () => chosen.experiment ?? form.value;
   const kind = () => (chosen.experiment ? "experiments" : "runs");
@@ -71,7 +71,7 @@ export async function showStart({ main, service, signal, query, say }) {
   function changed() {
     key = crypto.randomUUID();
     parts.yaml.textContent = yaml(body());
-    copyTold.textContent = "";
+    copy.changed();
     clearTimeout(timer);
     timer = setTimeout(() => void quoted(), QUOTE_AFTER_MS);
   }
@@ -110,15 +110,6 @@ export async function showStart({ main, service, signal, query, say }) {
       start.disabled = false;
     }
   }
-  async function copied() {
-    try {
-      await navigator.clipboard.writeText(parts.yaml.textContent ?? "");
-      copyTold.textContent = "Copied.";
-    } catch {
-      getSelection()?.selectAllChildren(parts.yaml);
-      copyTold.textContent = "The browser does not let the page copy; it is selected: copy it yourself.";
-    }
-  }
 
   main.append(
     h("h1", {}, "Start a run"),
@@ -129,7 +120,7 @@ export async function showStart({ main, service, signal, query, say }) {
       h("div", { class: "sticky" },
         h("div", { class: "card" }, start, parts.problem),
         parts.quote,
-        h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy, " ", copyTold))),
+        h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy.element))),
   );
   if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.startsWith(FIRST)))]);
   select.value = String(presets.indexOf(chosen));
