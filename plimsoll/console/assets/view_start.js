@@ -16,12 +16,14 @@ const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one ma
  */
 
 /**
- * The presets of the scenarios: one for each of their runs, or the experiment. Pure.
+ * The presets of the scenarios: one for each of their runs, or the experiment; a newcomer's first.
+ * Pure.
  * @param {{name: string, about: string, kind: string, requests: Record<string, any>, experiment: any}[]} scenarios
  * @returns {Preset[]}
  */
 export function presetsOf(scenarios) {
-  return scenarios.flatMap(({ name, about, kind, requests, experiment }) => {
+  const ordered = [...scenarios].sort((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
+  return ordered.flatMap(({ name, about, kind, requests, experiment }) => {
     if (kind === "experiment") return [/** @type {Preset} */ ({ name: `${name} (an experiment)`, about, experiment })];
     return Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request }));
   });
@@ -122,6 +124,5 @@ export async function showStart({ main, service, signal, query, say }) {
         parts.quote,
         h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy.element))),
   );
-  if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.startsWith(FIRST)))]);
-  select.value = String(presets.indexOf(chosen));
+  if (presets.length) choose(chosen);
 }
