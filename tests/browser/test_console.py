@@ -117,7 +117,8 @@ def test_curves_of_another_percentile_are_not_drawn_over_each_other(
     compared["runs"][1]["statistic"] = "p95"
     service.answers["/comparisons"] = compared
     Console(page, front, "compare?run=slow&run=fast")
-    assert page.locator("figure").first.locator("path.mark title").count() == len(CLIENTS)
+    first = page.locator("figure").first
+    expect(first.locator("path.mark title")).to_have_count(len(CLIENTS))
     told = page.get_by_text("Not drawn, since another percentile was judged")
     expect(told).to_contain_text(compared["runs"][1]["label"])
 

@@ -4,7 +4,7 @@ import { h, table } from "./dom.js";
 import { href } from "./routes.js";
 import * as words from "./words.js";
 
-const COLUMNS = ["Target", "", "$ a month", "Sustains, ops/s", "Binds first", "Next bottleneck", "Latency under this load"];
+const COLUMNS = ["Target", "How sure", "$ a month", "Sustains, ops/s", "Binds first", "Next bottleneck", "Latency under this load"];
 
 /**
  * @param {any} sizes the service's answer; or `{refused}`: the sentence why there is none
