@@ -4,7 +4,7 @@ import { h, table } from "./dom.js";
 import { href } from "./routes.js";
 import * as words from "./words.js";
 
-const COLUMNS = ["Target", "How sure", "$ a month", "Sustains, ops/s", "Binds first", "Next bottleneck", "Latency under this load"];
+const COLUMNS = ["Target", "$ a month", "Sustains, ops/s", "How sure", "Binds first", "Next bottleneck", "Latency under this load"];
 
 /**
  * @param {any} sizes the service's answer; or `{refused}`: the sentence why there is none
@@ -26,7 +26,7 @@ export function sizesSection(sizes, { of, all }) {
     h("ul", { class: "points" }, assumptions.map((/** @type {string} */ one) => h("li", {}, one))),
     h("section", { class: "card", "aria-label": "The same on a command line" },
       h("h2", {}, "The same on a command line"),
-      h("pre", { tabindex: 0, "aria-label": "Command" }, command),
+      h("pre", { class: "command", tabindex: 0, "aria-label": "Command" }, command),
       h("p", { class: "note" }, "Where the run's files are in plimsoll-results/. With --confirm it measures the answer on this machine."),
       copyControl(command).element),
   ];
@@ -40,7 +40,7 @@ function askedWords({ want_ops_per_second: want, required_ops_per_second: requir
 
 /** @param {string} label @param {any[]} options @param {any} of */
 function ranking(label, options, of) {
-  return table(label, COLUMNS, options.map((option) => cells(option, of)), "words");
+  return table(label, COLUMNS, options.map((option) => cells(option, of)), "words sizes");
 }
 
 /** @param {any} option @param {any} of */
@@ -51,9 +51,9 @@ function cells(option, of) {
   const latencies = Object.entries(option.latency_us ?? {}).map(([name, { mid }]) => `${name} ${mark}${words.latency(mid)}`);
   const told = [
     [option.target_words, ...(option.run ? [" (", h("a", { href: href(`/runs/${of.run_id}`) }, of.name), ")"] : [])],
-    measured || option.sure ? option.status : "perhaps",
     words.usd(option.usd_per_month),
     [h("b", {}, option.ops_per_second === null ? words.NOTHING : `${mark}${words.rate(option.ops_per_second)}`), option.low !== null && h("span", { class: "note block" }, `${words.rate(option.low)} to ${words.rate(option.high)}`)],
+    measured || option.sure ? option.status : "perhaps",
     option.binds_words ?? words.NOTHING,
     option.next_words === null ? words.NOTHING : `${option.next_words} at ${mark}${words.rate(option.next.ops_per_second)}`,
     latencies.join(", ") || words.NOTHING,

@@ -51,7 +51,7 @@ export async function showBuy({ main, service, signal, id, query, say }) {
     changed();
   } });
   const headroom = number("headroom", query.get("headroom") ?? "30", () => changed());
-  const limits = h("div", { class: "fields", role: "group", "aria-label": "Limits of latency" });
+  const within = h("div", { class: "fields" });
   /** @type {Map<string, HTMLInputElement>} by operation; empty: the service has not said yet */
   const limitOf = new Map();
   const told = h("section", { "aria-label": "What to buy", "aria-busy": "true" }, h("p", { class: "note" }, "Loading what to buy …"));
@@ -111,10 +111,11 @@ export async function showBuy({ main, service, signal, id, query, say }) {
     for (const [name, us] of Object.entries(found)) {
       const input = number(`limit-${name}`, String(Number((us / 1000).toFixed(6))), () => changed(), "limits_us-bad");
       limitOf.set(name, input);
-      limits.append(field(`${name}, ${words.statistic(statistic)} at most, ms`, input));
+      within.append(field(`${name}, ${words.statistic(statistic)} at most, ms`, input));
     }
   }
 
+  within.append(field("Headroom, % of the load line", headroom, h("p", { class: "bad", id: "headroom-bad" })));
   main.append(
     h("header", {},
       h("p", { class: "kicker" }, "What to buy"),
@@ -122,8 +123,7 @@ export async function showBuy({ main, service, signal, id, query, say }) {
       h("p", { class: "under" }, "From what ", h("a", { href: href(`/runs/${id}`) }, "this run"), ` measured: ${run.target_words ?? "its target"} sustains ${figureWords(run)} ops/s.`)),
     h("form", { class: "card wishes", novalidate: true, "aria-label": "What is wanted", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       h("div", { class: "wanted" }, field("Wanted, ops/s", want, h("p", { class: "bad", id: "want-bad" })), slider),
-      h("div", { class: "fields" }, field("Headroom, % of the load line", headroom, h("p", { class: "bad", id: "headroom-bad" }))),
-      limits,
+      within,
       h("p", { class: "bad", id: "limits_us-bad" })),
     told,
   );
