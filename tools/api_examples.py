@@ -19,6 +19,7 @@ from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, live
 from plimsoll.console.scenarios import Scenario, Scenarios
+from plimsoll.console.sizes import SizesShown, shown_sizes
 from plimsoll.model.api_answers import (
     Health,
     ReportLinks,
@@ -43,7 +44,10 @@ from plimsoll.model.run_record import RunFigures, RunRecord, RunState
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
+from plimsoll.runs.sizes import ground, own_gib, own_limits_us
 from plimsoll.runs.summaries import summary_of
+from plimsoll.sizing.size import size
+from plimsoll.sizing.sizing import Wish
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 
@@ -116,6 +120,7 @@ def _answers() -> Iterator[tuple[str, BaseModel]]:
         "compare_runs",
         shown_comparison([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]]),
     )
+    yield "get_sizes", _sizes()
     yield from _of_the_experiment(experiment)
     yield from _of_the_check()
 
@@ -134,6 +139,15 @@ def _live() -> Live:
     look = running_look(2, after=1)
     few = running_look(2, after=1, seconds=look.seconds[:4], samples=look.samples[:2])
     return live(few, Cursor(1, 0, 1))
+
+
+def _sizes() -> SizesShown:
+    """What carries twice as much as the run sustained: the cheapest."""
+    limits, statistic = own_limits_us(MADE_UP), MADE_UP.request.limits.statistic
+    wish = Wish(2000, limits, 0.3, own_gib(MADE_UP))
+    runs = {RUN_ID: ground(MADE_UP, statistic, limits)}
+    answer = size(runs, wish, builtin(), statistic=statistic, today=SUBMITTED.date())
+    return shown_sizes(answer, most=1)
 
 
 def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:

@@ -20,6 +20,7 @@ from plimsoll.api import (
     quote_routes,
     run_routes,
     schedule_routes,
+    size_routes,
     workload_routes,
 )
 from plimsoll.api.body_guards import check_body, read_json
@@ -45,6 +46,7 @@ for module in (
     quote_routes,
     run_routes,
     live_routes,
+    size_routes,
     experiment_routes,
     schedule_routes,
     catalog_routes,

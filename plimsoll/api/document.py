@@ -44,9 +44,12 @@ _WITH_BODY = {
     "413": "The body is too large.",
     "415": "The body is not application/json.",
 }
-_STARTS_A_RUN = {
-    "409": "The run alone asks for more than a limit of the team.",
-    "429": "A limit of the team leaves no room now, or too many calls; try again later.",
+_BY_OPERATION = {
+    "start_run": {
+        "409": "The run alone asks for more than a limit of the team.",
+        "429": "A limit of the team leaves no room now, or too many calls; try again later.",
+    },
+    "get_sizes": {"409": "The run says nothing to predict from; `detail` says why."},
 }
 _STARTING = {"409": "A limit of the team does not allow it, however long one waits."}
 _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
@@ -117,8 +120,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_BODY
         if "202" in responses:
             refusals |= _STARTING
-    if operation["operationId"] == "start_run":
-        refusals |= _STARTS_A_RUN
+    refusals |= _BY_OPERATION.get(operation["operationId"], {})
     if "requestBody" in operation or operation.get("parameters"):
         refusals |= _WITH_PARAMETERS
     else:

@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler import Response
 from plimsoll.complaints import Complaint
 from plimsoll.errors import (
     LimitReachedError,
+    NoGroundError,
     NotFoundError,
     OtherTeamError,
     PlimsollError,
@@ -45,6 +46,7 @@ KINDS: dict[type[PlimsollError], tuple[int, str]] = {
     UnknownPrincipalError: (403, "unknown-principal"),
     OtherTeamError: (403, "other-team"),
     NotFoundError: (404, "not-found"),
+    NoGroundError: (409, "no-ground"),
 }
 
 

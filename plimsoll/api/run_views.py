@@ -62,6 +62,11 @@ def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None
     )
 
 
+def result_of(settings: RunSettings, record: RunRecord) -> RunResult | None:
+    """Read what a run came to; None: it has no results, or not yet."""
+    return files_of(settings, record.run_id).find_model(RESULT, RunResult)
+
+
 def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> ComparisonShown:
     """Compare runs that have ended.
 
@@ -70,7 +75,7 @@ def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Compariso
     """
     results = []
     for record in records:
-        found = files_of(settings, record.run_id).find_model(RESULT, RunResult)
+        found = result_of(settings, record)
         if found is None:
             problem = f"{record.run_id} has no results: it is {record.state}"
             raise UsageError(Complaint(("runs",), problem))

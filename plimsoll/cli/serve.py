@@ -13,6 +13,7 @@ import click
 from plimsoll.cli.local_runs import RESULTS
 from plimsoll.client.tokens import new_token, token_file
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.report.folder import newest_runs
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -61,7 +62,7 @@ def serve(
     of --dir, by default in plimsoll-results/.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.past_runs import PastRuns, past_folders  # noqa: PLC0415 - an extra
+    from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
@@ -76,7 +77,7 @@ def serve(
         LocalTwin(home) as twin,
     ):
         say = _say if verbose else lambda _: None
-        past = past_folders(directory or RESULTS)
+        past = newest_runs(directory or RESULTS)
         with PastRuns(twin, past, _say):
             return _serve(twin, listener, results, token=token, say=say)
 

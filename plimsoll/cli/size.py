@@ -1,6 +1,5 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -8,18 +7,18 @@ from typing import get_args
 import click
 
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
+from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.size_asked import limits_of, prices_of, share_of
 from plimsoll.cli.size_text import print_sizing
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
-from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.prices import HOME_REGION
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
-from plimsoll.report.folder import RESULT, read_model, run_folders
-from plimsoll.runs.limits.seen import Seen
+from plimsoll.report.folder import RESULT, newest_runs, read_model, run_folders, run_id_in
+from plimsoll.runs.sizes import ground, own_gib
 from plimsoll.sizing.answer import Confirmed, Sizing
-from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import times_per_year
 from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
@@ -40,7 +39,7 @@ CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what
     "limits",
     multiple=True,
     metavar="[OPERATION=]LATENCY",
-    help="The most that an operation may take: read=5ms. Default: the limits of the run's request.",
+    help="The most that an operation may take: read=5ms. Default: those of the run's own answer.",
 )
 @click.option(
     "--statistic",
@@ -114,7 +113,9 @@ def command(
     whole: bool,
     as_json: bool,
 ) -> int:
-    """Say what to buy so that a load is carried, from the one run in the folder RUN.
+    """Say what to buy so that a load is carried, from the one run RUN.
+
+    RUN is its folder, or its id, which is looked for in plimsoll-results/.
 
     Every volume type and instance class with a price is predicted by the model of docs/sizing.md,
     those that carry the load are ranked by their price a month, and each says what binds first.
@@ -130,10 +131,11 @@ def command(
         raise UsageError("needs RUN and --want OPS/S; or --observe DSN, with --for and --line")
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
+    run_folder = _folder_of(run_folder)
     result = _read(run_folder)
     asked = statistic or result.request.limits.statistic
     limit_us = limits_of(result, limits)
-    wish = Wish(want, limit_us, share_of(headroom), size_gib or _own_gib(result))
+    wish = Wish(want, limit_us, share_of(headroom), size_gib or own_gib(result))
     grows = None if growth is None else times_per_year(growth, "--growth")
     prices = prices_of(region, prices_file)
     runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
@@ -215,6 +217,13 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
     return MET
 
 
+def _folder_of(run: Path) -> Path:
+    """Find the folder of a run by its id, where there is no folder of that name."""
+    if run.exists() or run.name != str(run):
+        return run
+    return next((folder for folder in newest_runs(RESULTS) if run_id_in(folder) == str(run)), run)
+
+
 def _read(folder: Path) -> RunResult:
     """Read the run in a folder.
 
@@ -222,7 +231,7 @@ def _read(folder: Path) -> RunResult:
         UsageError: There is none in it, or there are several.
     """
     if not folder.is_dir():
-        raise UsageError(f"RUN: {folder}: there is no such folder")
+        raise UsageError(f"RUN: {folder}: there is no such folder, nor run in {RESULTS}/")
     if not (folder / RESULT).is_file():
         several = ", ".join(run.name for run in run_folders(folder))
         problem = f"name one of the runs in it: {several}" if several else f"it has no {RESULT}"
@@ -239,21 +248,7 @@ def _measured(
         UsageError: It says too little; names its folder.
         NoGroundError: Its figures are doubtful.
     """
-    waits = [Seen(step, None).waits for step in result.steps]
     try:
-        return measured(
-            result,
-            waits,
-            statistic=statistic,
-            limits_us=limit_us,
-            processors=result.processors or (os.cpu_count() if result.local else None),
-        )
+        return ground(result, statistic, limit_us)
     except (UsageError, NoGroundError) as error:
         raise type(error)(f"{folder}: {error}") from None
-
-
-def _own_gib(result: RunResult) -> int:
-    target = result.request.target
-    if isinstance(target, EndpointTarget) or not hasattr(target, "volume"):
-        return 1
-    return target.volume.size_gib

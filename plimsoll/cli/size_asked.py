@@ -9,18 +9,19 @@ from plimsoll.model.prices import HOME_REGION, PriceOverrides, PriceTable
 from plimsoll.model.results import RunResult
 from plimsoll.prices import prices_for
 from plimsoll.report.folder import read_model
+from plimsoll.runs.sizes import operations_of, own_limits_us
 
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
-    """Read `--limit`; without any, take the request's own.
+    """Read `--limit`; without any, take those that the run was judged by.
 
     Raises:
         UsageError: One is none, or an operation has none.
     """
-    operations = sorted({name for step in result.steps for name in step.operations})
-    known = limits_us(given, operations) if given else dict(result.request.limits.limits_us)
+    operations = operations_of(result)
+    known = limits_us(given, operations) if given else own_limits_us(result)
     lacking = [name for name in operations if name not in known]
     if lacking:
         example = " ".join(f"--limit {name}=20ms" for name in lacking)

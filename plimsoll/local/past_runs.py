@@ -3,7 +3,6 @@
 import re
 import threading
 from collections.abc import Callable, Iterable
-from glob import glob
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,22 +26,6 @@ BYTES_MOST = 512 * 2**20  # of all their files: the stand-in for S3 holds them i
 _FILES = (QUOTE, HISTORY, RESULT, SECONDS, REPORT)
 TEAM = "default"  # who calls on this machine is of it
 Say = Callable[[str], None]
-
-
-def past_folders(directory: Path) -> list[Path]:
-    """Find the folders of finished runs in a folder, and in those within it, the newest first.
-
-    One that is removed meanwhile is none.
-    """
-    # Path.glob fails on a folder that goes away under it
-    patterns = (f"*/{RESULT}", f"*/*/{RESULT}")
-    found = {
-        (directory / path).parent
-        for pattern in patterns
-        for path in glob(pattern, root_dir=directory, include_hidden=True)  # noqa: PTH207 - see above
-    }
-    times = [(time, folder) for folder in found if (time := _written_at(folder)) is not None]
-    return [folder for _, folder in sorted(times, reverse=True)]
 
 
 class PastRuns:
@@ -120,13 +103,6 @@ def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
             files.put(name, (folder / name).read_bytes(), content_type=kind)
     record = record_of_result(result).model_copy(update={"team": TEAM})
     return records_of(settings).create(record)
-
-
-def _written_at(folder: Path) -> float | None:
-    try:
-        return (folder / RESULT).stat().st_mtime
-    except OSError:
-        return None
 
 
 def _size(path: Path) -> int:

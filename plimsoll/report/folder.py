@@ -2,6 +2,7 @@
 
 import json
 import re
+from glob import glob
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,8 @@ RESULT = "result.json"
 SECONDS = "seconds.json"
 # what may control a terminal, as JSON writes it: an escape, or C1 as it is (UTF-8)
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
+_RUN_ID = re.compile(rb'"run_id":\s*"([a-z0-9-]{1,60})"')
+_BEGINNING_BYTES = 1024
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -25,6 +28,39 @@ def run_folders(folder: Path) -> list[Path]:
     if (folder / RESULT).is_file():
         return [folder]
     return sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
+
+
+def newest_runs(folder: Path) -> list[Path]:
+    """Find the folders of finished runs in a folder, and in those within it, the newest first.
+
+    One that is removed meanwhile is none.
+    """
+    # Path.glob fails on a folder that goes away under it
+    patterns = (f"*/{RESULT}", f"*/*/{RESULT}")
+    found = {
+        (folder / path).parent
+        for pattern in patterns
+        for path in glob(pattern, root_dir=folder, include_hidden=True)  # noqa: PTH207 - see above
+    }
+    times = [(time, run) for run in found if (time := _written_at(run)) is not None]
+    return [run for _, run in sorted(times, reverse=True)]
+
+
+def _written_at(folder: Path) -> float | None:
+    try:
+        return (folder / RESULT).stat().st_mtime
+    except OSError:
+        return None
+
+
+def run_id_in(folder: Path) -> str | None:
+    """Read the id of a run off the beginning of its result; None: there is none."""
+    try:
+        with (folder / RESULT).open("rb") as file:
+            found = _RUN_ID.search(file.read(_BEGINNING_BYTES))
+    except OSError:
+        return None
+    return found[1].decode() if found else None
 
 
 def read_run(folder: Path) -> tuple[RunResult, Seconds]:

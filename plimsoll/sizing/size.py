@@ -15,7 +15,7 @@ from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import growth
 from plimsoll.sizing.offers import with_volume
 from plimsoll.sizing.prices import monthly
-from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
+from plimsoll.sizing.sizing import NOTHING_MORE, Sizer, Wish, bound_words, ranked
 
 
 def sizer_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
@@ -158,7 +158,7 @@ def _sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> st
     wanted = words.throughput(wish.ops_per_second)
     spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
     if best is None:
-        why = f": {cannot[0].sentence}" if cannot else ""
+        why = f": {cannot[0].sentence.removeprefix(NOTHING_MORE)}" if cannot else ""
         return f"nothing carries {wanted}{spare}{why}"
     parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_figures(best)]
     price = (

@@ -16,6 +16,8 @@ from plimsoll.sizing.offers import classes, of_class, storages, volume_ladders, 
 from plimsoll.sizing.predict import Calibrated, Prediction, latencies, predict
 from plimsoll.sizing.prices import monthly
 
+NOTHING_MORE = "nothing carries this; "
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -176,7 +178,7 @@ class Sizer:
         ]
         if found:
             most, name, kind = max(found, key=lambda one: one[0].ops_per_second)
-            yield _negative(kind, name, most, beginning="nothing carries this; the most is")
+            yield _negative(kind, name, most, beginning=f"{NOTHING_MORE}the most is")
 
 
 def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None = None) -> Negative:

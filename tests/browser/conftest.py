@@ -1,15 +1,21 @@
 """A real browser, without a window: Chromium."""
 
 import os
-from collections.abc import Iterator
+import re
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from plimsoll.local.front import Front
 from plimsoll.report import chromium
+from tests.browser.console_known import TOKEN, known
+from tests.browser.console_service import LaidDown
 
 PATIENCE_MS = 120_000  # how long to wait on a busy machine, not a measure
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -69,8 +75,55 @@ class Watched:
         return dict(zip(names, self.tip.locator("dd").all_inner_texts(), strict=True))
 
 
+class Console:
+    """The page, with whatever went wrong on it."""
+
+    def __init__(self, page: Page, front: Front, path: str = "/runs") -> None:
+        self.page = page
+        self.front = front
+        self.complaints: list[str] = []
+        self.hosts: set[str] = set()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda asked: self.hosts.add("/".join(asked.url.split("/")[:3])))
+        page.goto(front.page_url)
+        self.go(path)
+
+    def go(self, path: str) -> None:
+        """Open a view, as somebody does who types its address."""
+        expect(self.page).not_to_have_url(re.compile("token"))
+        self.page.evaluate("path => { location.hash = path; }", f"#/{path.lstrip('/')}")
+        expect(self.page.locator("main h1").first).to_be_visible()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what happens outside of the browser."""
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+def service() -> LaidDown:
+    """A service that a test may lay down anew."""
+    return known()
+
+
+@pytest.fixture
+def front(service: LaidDown) -> Iterator[Front]:
+    """Where it is reached."""
+    with Front(service, token=TOKEN) as listening:
+        yield listening
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page; where there is no service, it reaches nothing."""
+    alone = "service" not in request.fixturenames
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, reduced_motion="reduce", offline=alone
+    )
     yield context.new_page()
     context.close()

@@ -1,15 +1,23 @@
 """Documents as the service gives them, of made-up runs; through the service's own code."""
 
-from datetime import timedelta
+from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
 from plimsoll import words
 from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, Look, live
+from plimsoll.console.sizes import shown_sizes
+from plimsoll.model.prices import PriceOverrides, PriceTable
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import RunFigures, RunRecord, RunState
+from plimsoll.prices import prices_for
 from plimsoll.runs.history import judged_so_far
+from plimsoll.runs.sizes import ground
 from plimsoll.runs.summaries import summary_of
+from plimsoll.sizing.size import size
+from plimsoll.sizing.sizing import Wish
+from tests.support.few_prices import PRICES
 
 Document = dict[str, Any]
 
@@ -118,3 +126,25 @@ def _looked(
 def comparison(*results: RunResult) -> Document:
     """Runs compared, as `GET /comparisons` answers."""
     return shown_comparison(results).model_dump(mode="json")
+
+
+def sizes(
+    result: RunResult,
+    *,
+    want: str,
+    limits_us: str = "read=50000,update=50000",
+    headroom: str = "0.3",
+    limit: str = "20",
+) -> Document:
+    """What to buy, as `GET /runs/{run_id}/sizes` answers."""
+    limits = {name: float(us) for name, us in (one.split("=") for one in limits_us.split(","))}
+    wish = Wish(float(want), limits, float(headroom), 100)
+    runs = {result.run_id: ground(result, "p99", limits)}
+    answer = size(runs, wish, _few_prices(), statistic="p99", today=date(2026, 3, 3))
+    return shown_sizes(answer, most=int(limit)).model_dump(mode="json")
+
+
+@cache
+def _few_prices() -> PriceTable:
+    """Of a few classes: a ranking is soon made."""
+    return prices_for(PriceOverrides.model_validate(PRICES))

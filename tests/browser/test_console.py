@@ -5,229 +5,35 @@ import json
 import re
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from werkzeug.wrappers import Request
 
 from plimsoll.cli.page import Page as Asked
 from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.local.front import Front, listen
-from plimsoll.requests.schemas import schema
 from tests.browser import console_documents as documents
-from tests.browser.conftest import PATIENCE_MS
+from tests.browser.conftest import Console, until
+from tests.browser.console_known import FAST, SLOW, SLOW_SECONDS, TOKEN
 from tests.browser.console_service import LaidDown, problem
-from tests.support.synthetic_run import CLIENTS, OPERATIONS, START, request, synthetic_run
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START
 
-expect.set_options(timeout=PATIENCE_MS)
-TOKEN = "t0ken-of-this-start"
-SLOW, SLOW_SECONDS = synthetic_run(run_id="slow")
-FAST, FAST_SECONDS = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
 HOSTILE = '<img src=x onerror="document.title=1">"\'`\u202e</script><b>'
 VIEWS = (
     "runs",
     "runs/slow",
+    "buy/slow",
     "compare?run=slow&run=fast",
     "compare",
     "start",
     "experiments/e1",
     "checks/nightly",
 )
-
-
-class Console:
-    """The page, with whatever went wrong on it."""
-
-    def __init__(self, page: Page, front: Front, path: str = "/runs") -> None:
-        self.page = page
-        self.front = front
-        self.complaints: list[str] = []
-        self.hosts: set[str] = set()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda asked: self.hosts.add("/".join(asked.url.split("/")[:3])))
-        page.goto(front.page_url)
-        self.go(path)
-
-    def go(self, path: str) -> None:
-        """Open a view, as somebody does who types its address."""
-        expect(self.page).not_to_have_url(re.compile("token"))
-        self.page.evaluate("path => { location.hash = path; }", f"#/{path.lstrip('/')}")
-        expect(self.page.locator("main h1").first).to_be_visible()
-
-
-EXPERIMENT = {
-    "record": {
-        "experiment_id": "e1",
-        "name": "which-iops",
-        "team": "default",
-        "state": "RUNNING",
-        "cells": 4,
-        "submitted_at": "2026-03-02T10:00:00Z",
-        "failure": None,
-    },
-    "cells": [
-        {
-            "index": i,
-            "name": f"{iops}-{workload}",
-            "variants": {"iops": iops, "workload": workload},
-            "run_id": run_id,
-            "state": state,
-            "phase": None,
-            "verdict": verdict,
-            "capacity_ops_per_second": figure,
-        }
-        for i, (iops, workload, run_id, state, verdict, figure) in enumerate(
-            [
-                ("1000-iops", "ycsb-a", "slow", "SUCCEEDED", "KNEE", "1200"),
-                ("2000-iops", "ycsb-a", "fast", "SUCCEEDED", "KNEE", "2400"),
-                ("1000-iops", "ycsb-b", "third", "RUNNING", None, None),
-                ("2000-iops", "ycsb-b", "fourth", None, None, None),
-            ]
-        )
-    ],
-    "datasets": [],
-    "result": None,
-}
-
-
-def history() -> dict[str, Any]:
-    """Of a check that fell in its fifth run, and had no answer in its third."""
-    figures = [1000.0, 1010.0, None, 990.0, 800.0, 805.0]
-    points = [
-        {
-            "scheduled_at": f"2026-03-0{day}T02:30:00Z",
-            "target": {
-                "run_id": f"run-{day}",
-                "state": "SUCCEEDED",
-                "verdict": "KNEE",
-                "problem": None,
-                "figures": {"capacity": _figure(value)},
-            },
-            "control": {
-                "run_id": f"control-{day}",
-                "verdict": "KNEE",
-                "problem": None,
-                "figures": {"capacity": _figure(500.0)},
-            },
-        }
-        for day, value in enumerate(figures, 1)
-    ]
-    change = {
-        "metric": "capacity",
-        "unit": "ops/s",
-        "at": "2026-03-05T02:30:00Z",
-        "run_id": "run-5",
-        "before": {"runs": 3, "mean": 1000.0, "standard_deviation": 10.0, "bound": "="},
-        "after": {"runs": 2, "mean": 802.5, "standard_deviation": 3.5, "bound": "="},
-        "change_share": -0.1975,
-        "p_value": 0.0004,
-        "regression": True,
-    }
-    return {"points": points, "changes": [change], "announced": [], "silences": []}
-
-
-def _figure(value: float | None) -> dict[str, Any]:
-    low, high = (None, None) if value is None else (0.97 * value, 1.03 * value)
-    why = "the run was NOISY" if value is None else None
-    return {
-        "value": value,
-        "at_least": None,
-        "below": None,
-        "low": low,
-        "high": high,
-        "why_none": why,
-    }
-
-
-CHECK = {
-    "name": "nightly",
-    "schedule": "rate(1 day)",
-    "enabled": True,
-    "next_at": None,
-    "description": "",
-}
-ASKED = request().model_dump(mode="json", exclude_unset=True)
-SCENARIO = {
-    "name": "small-demo",
-    "about": "A run that ends soon.",
-    "kind": "run",
-    "yaml": "",
-    "requests": {
-        "small-demo": {
-            **ASKED,
-            "target": {"kind": "rds", **ASKED["target"]},
-            "search": {"strategy": "steps", **ASKED["search"]},
-        }
-    },
-    "experiment": None,
-}
-QUOTE = {
-    "region": "us-east-1",
-    "phases": [{"name": "search", "expected_s": 120, "most_s": 600, "assumption": "8 steps"}],
-    "time_s": {"least": 100, "expected": 190, "most": 700},
-    "steps": {"least": 2, "expected": 8, "most": 30},
-    "lines": [],
-    "usd": {"least": 0.1, "expected": 0.19, "most": 0.7},
-    "missing": [],
-    "notes": [],
-    "budget_usd": None,
-}
-
-
-def known() -> LaidDown:
-    """A service with two runs that have ended, an experiment, a check and a scenario."""
-    laid = LaidDown()
-    rows = [documents.row(SLOW, name="slow-run"), documents.row(FAST, name="fast-run")]
-    laid.answers = {
-        "/runs": {"runs": rows, "next_cursor": None, "unreadable": 0},
-        "/comparisons": documents.comparison(SLOW, FAST),
-        "/experiments": {"experiments": [EXPERIMENT["record"]], "unreadable": 0},
-        "/experiments/e1": EXPERIMENT,
-        "/schedules": {"schedules": [CHECK], "unreadable": 0},
-        "/schedules/nightly": CHECK,
-        "/schedules/nightly/history": history(),
-        "/schemas/request": schema("request"),
-        "/scenarios": {"scenarios": [SCENARIO]},
-        "/workloads": {"workloads": [{"name": "ycsb-a"}]},
-        "/runs/slow/report": {
-            "url": "http://127.0.0.1:9/report.html",
-            "result_url": "",
-            "expires_at": "",
-        },
-        "POST /quotes": QUOTE,
-    }
-    laid.tell("", "runs", {"runs": rows}, "1")
-    for run_id in ("fast", "bad", "long"):
-        laid.answers[f"/runs/{run_id}/report"] = laid.answers["/runs/slow/report"]
-    for result, seconds in ((SLOW, SLOW_SECONDS), (FAST, FAST_SECONDS)):
-        ended = documents.ended_run(result, seconds)
-        laid.tell(result.run_id, "live", ended, ended["cursor"])
-    return laid
-
-
-@pytest.fixture
-def service() -> LaidDown:
-    return known()
-
-
-@pytest.fixture
-def front(service: LaidDown) -> Iterator[Front]:
-    with Front(service, token=TOKEN) as listening:
-        yield listening
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -311,7 +117,8 @@ def test_curves_of_another_percentile_are_not_drawn_over_each_other(
     compared["runs"][1]["statistic"] = "p95"
     service.answers["/comparisons"] = compared
     Console(page, front, "compare?run=slow&run=fast")
-    assert page.locator("figure").first.locator("path.mark title").count() == len(CLIENTS)
+    first = page.locator("figure").first
+    expect(first.locator("path.mark title")).to_have_count(len(CLIENTS))
     told = page.get_by_text("Not drawn, since another percentile was judged")
     expect(told).to_contain_text(compared["runs"][1]["label"])
 
@@ -491,14 +298,6 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
         return {body["target"]["volume"]["iops"] for body in quoted}
 
     until(lambda: 2000 in asked_iops())
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for what happens outside of the browser."""
-    deadline = time.monotonic() + PATIENCE_MS / 1000
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: Front) -> None:
@@ -703,7 +502,8 @@ def test_a_page_of_one_run_starts_none(page: Page, service: LaidDown) -> None:
     with Front(service, token=TOKEN, config=config) as front:
         page.goto(front.page_url)
         expect(page.get_by_role("heading", level=1)).to_have_text(SLOW.name)
-        assert page.get_by_role("link", name="Start a run").count() == 0
+        expect(page.get_by_role("link", name="Start a run")).to_have_count(0)
+        expect(page.get_by_role("link", name="What to buy")).to_have_count(0)
 
 
 @pytest.mark.parametrize("one_run", [True, False])

@@ -8,6 +8,7 @@ import yaml
 from playwright.sync_api import Browser, Page
 
 from plimsoll import words
+from plimsoll.console.scenarios import scenarios
 from plimsoll.local.front import Front
 from plimsoll.packaged import packaged_folder
 from plimsoll.report.headline import VERDICTS
@@ -291,3 +292,11 @@ def test_an_address_is_read_as_it_is_written(call: Call) -> None:
     assert written == "#/compare?run=a+b&run=c"
     assert call("routes", "tokenIn", "#token=abc") == "abc"
     assert call("routes", "tokenIn", "#/runs?q=token") is None
+
+
+def test_the_form_begins_with_a_run_that_a_newcomer_sees_the_end_of(call: Call) -> None:
+    """A demo of one machine, which is a matter of minutes (its own comment says how many)."""
+    known = scenarios().model_dump(mode="json")["scenarios"]
+    names = [preset["name"] for preset in call("view_start", "presetsOf", known)]
+    assert names[:2] == ["r1-demo: 2000-iops", "r1-demo: 4000-iops"]
+    assert len(names) > len(known)

@@ -8,9 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import size, size_confirm
+from plimsoll.cli.size_asked import limits_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.run_record import Failure
+from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -22,20 +24,6 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     processors = result.model_copy(update={"processors": 2})
     (folder / "result.json").write_text(processors.model_dump_json())
     return folder
-
-
-# Prices of another region stand alone: of three classes, so that a ranking is soon made.
-PRICES = {
-    "region": "eu-west-1",
-    "as_of": "2026-11-01",
-    "usd": {
-        "rds-mariadb": {"db.m6i.large": 0.19, "db.m6i.xlarge": 0.38, "db.r6g.2xlarge": 0.95},
-        "rds-storage": dict.fromkeys(("gp2", "gp3", "io1", "io2"), 0.13),
-        "rds-iops": {"gp3": 0.022, "io1": 0.11, "io2": 0.11},
-        "rds-throughput": {"gp3": 0.088},
-        "secrets-manager": {"secret": 0.4},
-    },
-}
 
 
 def called(folder: Path, *arguments: str) -> Result:
@@ -255,3 +243,22 @@ def test_what_is_observed_is_told_by_the_same_verb(monkeypatch: pytest.MonkeyPat
     result = CliRunner().invoke(size.command, arguments, standalone_mode=False)
     assert result.return_value == 0
     assert asked == [("rds://db-1", "14d", None, True)]
+
+
+def test_a_run_is_found_by_its_id(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run_folder, tmp_path / "plimsoll-results/serve-1/any-name")
+    run_id = json.loads((run_folder / "result.json").read_text())["run_id"]
+    found = called(Path(run_id), "--want", "100", "--json")
+    assert json.loads(found.output)["run"] == "any-name"
+    problem = refused(Path("no-such-id"), "--want", "100")
+    assert problem.endswith("no-such-id: there is no such folder, nor run in plimsoll-results/")
+
+
+def test_without_a_limit_those_of_the_runs_own_answer_hold() -> None:
+    result, _ = synthetic_run()
+    assert not result.request.limits.limits_us  # so: times its lightest load
+    assert result.capacity is not None
+    assert limits_of(result, ()) == result.capacity.steps[0].limit_us

@@ -57,7 +57,7 @@ function drawn(series, changes, metric, width) {
     xText: (at) => new Date(at).toISOString().slice(5, 10),
     label: `${metric} of ${words.plural(series[0].points.length, "run")}; latest: ${latest}; ${words.plural(changes.length, "change")}. The tables beneath have every figure.`,
   });
-  for (const change of changes) marks.append(...changeMarks(change, x, y, space.y));
+  for (const change of changes) marks.append(...changeMarks(change, x, y, space));
   for (const one of series) marks.append(...seriesMarks(one, x, y));
   return drawing;
 }
@@ -96,15 +96,16 @@ function seriesMarks({ color: stroke, points, name }, x, y) {
  * @param {any} change
  * @param {import("./scales.js").Scale} x
  * @param {import("./scales.js").Scale} y
- * @param {[number, number]} ends
+ * @param {{x: [number, number], y: [number, number]}} space
  */
-function changeMarks(change, x, y, [bottom, top]) {
+function changeMarks(change, x, y, { x: [left, right], y: [bottom, top] }) {
   const at = x.at(Date.parse(change.at));
+  const late = at > (left + right) / 2; // its words stand where there is room for them
   const stroke = change.regression ? "var(--fail)" : "var(--pass)";
   return [
     svg("line", { x1: at, x2: at, y1: bottom, y2: top, stroke, class: "answer-line" }),
-    svg("line", { x1: at - 60, x2: at, y1: y.at(change.before.mean), y2: y.at(change.before.mean), stroke, class: "limit" }),
-    svg("line", { x1: at, x2: at + 60, y1: y.at(change.after.mean), y2: y.at(change.after.mean), stroke, class: "limit" }),
-    svg("text", { x: at + 4, y: top + 10, class: "note-text" }, `${change.regression ? "regression" : "change"} ${change.change_share > 0 ? "+" : "−"}${words.percent(Math.abs(change.change_share))}`),
+    svg("line", { x1: Math.max(left, at - 60), x2: at, y1: y.at(change.before.mean), y2: y.at(change.before.mean), stroke, class: "limit" }),
+    svg("line", { x1: at, x2: Math.min(right, at + 60), y1: y.at(change.after.mean), y2: y.at(change.after.mean), stroke, class: "limit" }),
+    svg("text", { x: late ? at - 4 : at + 4, y: top + 10, class: late ? "note-text end" : "note-text" }, `${change.regression ? "regression" : "change"} ${change.change_share > 0 ? "+" : "−"}${words.percent(Math.abs(change.change_share))}`),
   ];
 }

@@ -14,6 +14,7 @@ import { h } from "./dom.js";
 import { href, routeOf, tokenIn } from "./routes.js";
 import { Refusal, Service } from "./service.js";
 import { sharedToken } from "./token.js";
+import { showBuy } from "./view_buy.js";
 import { showCheck } from "./view_check.js";
 import { showCompare } from "./view_compare.js";
 import { showExperiment } from "./view_experiment.js";
@@ -26,6 +27,7 @@ import * as words from "./words.js";
 const VIEWS = {
   runs: ["Runs", "runs", showRuns],
   "runs/": ["A run", "runs", showRun],
+  "buy/": ["What to buy", "runs", showBuy],
   compare: ["Compare", "compare", showCompare],
   "experiments/": ["An experiment", "compare", showExperiment],
   "checks/": ["A check", "compare", showCheck],

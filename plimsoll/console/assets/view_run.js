@@ -24,11 +24,13 @@ export async function showRun({ main, service, signal, id, say }) {
   const stop = stopControl(service, runId);
   const report = reportLink(service, runId, signal);
   const { run_id: alone, may_start: starts } = service.config;
+  const buy = h("a", { class: "button quiet", hidden: true, href: href(`/buy/${encodeURIComponent(runId)}`) }, "What to buy");
   main.append(
     parts.head,
     h("div", { class: "bar" },
       stop.element,
       report.element,
+      !alone && buy,
       !alone && h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"),
       starts && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")),
     parts.body,
@@ -64,6 +66,7 @@ export async function showRun({ main, service, signal, id, say }) {
     shows.forEach((show, i) => show(/** @type {any} */ (picked[i])));
     parts.now.hidden = hasEnded(live.run.state);
     stop.show(live.run);
+    buy.hidden = !(hasEnded(live.run.state) && live.answer?.figure);
     report.show(live.run);
     curve.show(seriesOfRun(curveOf(live)), `${words.statistic(live.statistic)} latency (log scale)`, curveAbout(live));
     clock.show(live);

@@ -1,4 +1,5 @@
 /** A run put together in a form, with what it would take beside it; or a scenario's experiment. */
+import { copyControl } from "./copy.js";
 import { h, place } from "./dom.js";
 import { SchemaForm } from "./form.js";
 import { quoteSection } from "./quote.js";
@@ -15,12 +16,14 @@ const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one ma
  */
 
 /**
- * The presets of the scenarios: one for each of their runs, or the experiment. Pure.
+ * The presets of the scenarios: one for each of their runs, or the experiment; a newcomer's first.
+ * Pure.
  * @param {{name: string, about: string, kind: string, requests: Record<string, any>, experiment: any}[]} scenarios
  * @returns {Preset[]}
  */
 export function presetsOf(scenarios) {
-  return scenarios.flatMap(({ name, about, kind, requests, experiment }) => {
+  const ordered = [...scenarios].sort((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
+  return ordered.flatMap(({ name, about, kind, requests, experiment }) => {
     if (kind === "experiment") return [/** @type {Preset} */ ({ name: `${name} (an experiment)`, about, experiment })];
     return Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request }));
   });
@@ -53,8 +56,7 @@ export async function showStart({ main, service, signal, query, say }) {
   const form = new SchemaForm(schema, () => changed(), { "workload.name": workloads.map((/** @type {any} */ one) => one.name) });
   const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
   const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
-  const copy = h("button", { type: "button", class: "quiet", onclick: () => void copied() }, "Copy");
-  const copyTold = h("span", { class: "note", role: "status" });
+  const copy = copyControl(parts.yaml);
 
   const body = () => chosen.experiment ?? form.value;
   const kind = () => (chosen.experiment ? "experiments" : "runs");
@@ -71,7 +73,7 @@ export async function showStart({ main, service, signal, query, say }) {
   function changed() {
     key = crypto.randomUUID();
     parts.yaml.textContent = yaml(body());
-    copyTold.textContent = "";
+    copy.changed();
     clearTimeout(timer);
     timer = setTimeout(() => void quoted(), QUOTE_AFTER_MS);
   }
@@ -110,15 +112,6 @@ export async function showStart({ main, service, signal, query, say }) {
       start.disabled = false;
     }
   }
-  async function copied() {
-    try {
-      await navigator.clipboard.writeText(parts.yaml.textContent ?? "");
-      copyTold.textContent = "Copied.";
-    } catch {
-      getSelection()?.selectAllChildren(parts.yaml);
-      copyTold.textContent = "The browser does not let the page copy; it is selected: copy it yourself.";
-    }
-  }
 
   main.append(
     h("h1", {}, "Start a run"),
@@ -129,8 +122,7 @@ export async function showStart({ main, service, signal, query, say }) {
       h("div", { class: "sticky" },
         h("div", { class: "card" }, start, parts.problem),
         parts.quote,
-        h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy, " ", copyTold))),
+        h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy.element))),
   );
-  if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.startsWith(FIRST)))]);
-  select.value = String(presets.indexOf(chosen));
+  if (presets.length) choose(chosen);
 }

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from plimsoll.local import past_runs
-from plimsoll.local.past_runs import PastRuns, past_folders
+from plimsoll.local.past_runs import PastRuns
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -17,24 +17,6 @@ def folder_of(directory: Path, name: str) -> Path:
     result, _ = synthetic_run(run_id=name.rpartition("/")[2])
     (folder / "result.json").write_text(result.model_dump_json())
     return folder
-
-
-def test_folders_are_found_two_deep_and_hidden_ones_too(tmp_path: Path) -> None:
-    names = ("one", "serve-1/two", ".three")
-    made = [folder_of(tmp_path, name) for name in names]
-    folder_of(tmp_path, "too/deep/four")
-    assert set(past_folders(tmp_path)) == set(made)
-    assert past_folders(tmp_path / "nowhere") == []
-
-
-def test_a_folder_that_is_removed_meanwhile_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = folder_of(tmp_path, "kept")
-    monkeypatch.setattr(
-        past_runs, "glob", lambda *_, **__: ["gone/result.json", "kept/result.json"]
-    )
-    assert past_folders(tmp_path) == [kept]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""What to buy, from one finished run: `GET /runs/{run_id}/sizes`."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+from plimsoll.api import run_views
+from plimsoll.api.context import settings_of
+from plimsoll.api.run_routes import RunId, own_run
+from plimsoll.complaints import Complaint, unknown
+from plimsoll.console.sizes import SizesShown, shown_sizes
+from plimsoll.errors import NoGroundError, UsageError
+from plimsoll.model.results import RunResult
+from plimsoll.model.steps import Statistic
+from plimsoll.prices import prices_for
+from plimsoll.runs.sizes import ground, operations_of, own_gib, own_limits_us
+from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.size import size
+from plimsoll.sizing.sizing import Wish
+
+router = APIGatewayRouter()
+MOST_US = 1e9  # of a limit: beyond what a latency is measured to
+
+
+@router.get(
+    "/runs/<run_id>/sizes",
+    summary="What to buy for a load",
+    description="Every volume and instance class with a price that is predicted to carry a load,"
+    " from what this one run measured, by its price a month: what `plimsoll size` answers"
+    " (docs/sizing.md). 409 where the run says nothing to predict from.",
+    response_description="The ranking; empty: nothing carries it, and `cannot` says why.",
+    operation_id="get_sizes",
+    tags=["runs"],
+)
+def get_sizes(
+    *,
+    run_id: RunId,
+    want: Annotated[
+        float, Query(gt=0, le=1e9, description="The load to be carried, in operations per second.")
+    ],
+    limits_us: Annotated[
+        str | None,
+        Query(
+            max_length=2000,
+            description="The most that each operation may take, in microseconds:"
+            " `read=5000,update=20000`. Without: those that the run was judged by.",
+        ),
+    ] = None,
+    statistic: Annotated[
+        Statistic | None, Query(description="Of the latencies. Without: the run's own.")
+    ] = None,
+    headroom: Annotated[
+        float, Query(ge=0, le=0.99, description="The share of the load line that stays free.")
+    ] = 0.3,
+    limit: Annotated[int, Query(ge=1, le=500, description="Targets at most.")] = 20,
+) -> SizesShown:
+    """Say what to buy, from a run of the caller's team."""
+    record, settings = own_run(router, run_id), settings_of(router)
+    result = run_views.result_of(settings, record)
+    if result is None:
+        raise NoGroundError(f"{run_id} has no results: it is {record.state}")
+    asked = statistic or result.request.limits.statistic
+    limits = _limits_us(limits_us, result)
+    answer = size(
+        {run_id: _ground(result, asked, limits)},
+        Wish(want, limits, headroom, own_gib(result)),
+        prices_for(settings.prices),
+        statistic=asked,
+        today=datetime.now(UTC).date(),
+    )
+    return shown_sizes(answer, most=limit)
+
+
+def _ground(result: RunResult, statistic: Statistic, limits_us: dict[str, float]) -> Measured:
+    try:
+        return ground(result, statistic, limits_us)
+    except UsageError as error:  # of the run, and of nothing that was asked
+        raise NoGroundError(str(error)) from None
+
+
+def _limits_us(given: str | None, result: RunResult) -> dict[str, float]:
+    """Read the limits; without any, take those that the run was judged by.
+
+    Raises:
+        UsageError: One is none, or an operation has none.
+    """
+    path, operations = ("limits_us",), operations_of(result)
+    found = own_limits_us(result) if given is None else {}
+    for part in given.split(",") if given else ():
+        name, _, value = part.partition("=")
+        if name not in operations:
+            raise UsageError(unknown("operation", name, operations, path, value=name))
+        found[name] = _microseconds(name, value)
+    lacking = [name for name in operations if name not in found]
+    if lacking:
+        raise UsageError(
+            Complaint(path, f"none for {', '.join(lacking)}: write {lacking[0]}=20000")
+        )
+    return found
+
+
+def _microseconds(name: str, text: str) -> float:
+    try:
+        us = float(text)
+    except ValueError:
+        us = 0.0
+    if not 0 < us <= MOST_US:
+        problem = f"{name}: {text[:40]!r} is no number of microseconds, of 0 to {MOST_US:,.0f}"
+        raise UsageError(Complaint(("limits_us",), problem, text[:40]))
+    return us

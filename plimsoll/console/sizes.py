@@ -1,0 +1,91 @@
+"""What to buy for a load, for a page that asks again and again: an answer with its words. Pure."""
+
+from collections.abc import Iterable
+from datetime import date
+from shlex import join
+from typing import Self
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+from plimsoll.model.prices import HOME_REGION
+from plimsoll.model.steps import Statistic
+from plimsoll.sizing.answer import Negative, Option, Sizing
+from plimsoll.sizing.size import target_words
+from plimsoll.sizing.sizing import bound_words
+
+
+class OptionShown(Option):
+    """A target and what it sustains: measured, or predicted with an interval."""
+
+    target_words: str = Field(description="Its instance class and volume.")
+    binds_words: str | None = Field(description="null: nothing is known to bind it.")
+    next_words: str | None = Field(description="null: nothing is known to bind next.")
+
+    @classmethod
+    def of(cls, option: Option) -> Self:
+        """Put an option into words."""
+        return cls(
+            **dict(option),
+            target_words=target_words(option.target),
+            binds_words=None if option.binds is None else bound_words(option.binds),
+            next_words=None if option.next is None else bound_words(option.next),
+        )
+
+
+class SizesShown(Model):
+    """What `plimsoll size` answers, from one run."""
+
+    sentence: str = Field(description="The answer: what to buy, or that nothing carries it.")
+    run: str = Field(description="The id of the run that it is from.")
+    want_ops_per_second: float = Field(description="The load that is to be carried.")
+    headroom: float = Field(description="The share of the load line that stays free.")
+    required_ops_per_second: float = Field(description="The load line that is needed for both.")
+    statistic: Statistic = Field(description="Of the latencies that the limits are of.")
+    limits_us: dict[str, float] = Field(description="The most that each operation may take.")
+    region: str = Field(description="Whose prices.")
+    as_of: date | None = Field(description="The day of the oldest of them; null: there is none.")
+    options: tuple[OptionShown, ...] = Field(
+        description="What carries it, cheapest first, those without a price last; at most `limit`."
+    )
+    options_in_all: int = Field(description="How many carry it.")
+    measured: tuple[OptionShown, ...] = Field(
+        description="The run itself, whether or not its target carries it."
+    )
+    cannot: tuple[Negative, ...] = Field(description="What does not carry it, and what binds.")
+    assumptions: tuple[str, ...] = Field(description="What the predictions take for granted.")
+    command: str = Field(
+        description="Which asks the same on a machine where the run's files are in"
+        " `plimsoll-results/`."
+    )
+
+
+def shown_sizes(answer: Sizing, *, most: int) -> SizesShown:
+    """Show an answer with so many of its options at most."""
+    same = {
+        name: getattr(answer, name) for name in Sizing.model_fields.keys() & SizesShown.model_fields
+    }
+    return SizesShown(
+        **same
+        | {
+            "options": tuple(map(OptionShown.of, answer.options[:most])),
+            "options_in_all": len(answer.options),
+            "measured": tuple(map(OptionShown.of, answer.measured)),
+            "command": join(_command(answer)),
+        }
+    )
+
+
+def _command(answer: Sizing) -> Iterable[str]:
+    yield from ("plimsoll", "size", answer.run, "--want", f"{answer.want_ops_per_second:.12g}")
+    for name, us in answer.limits_us.items():
+        yield from ("--limit", f"{name}={_latency(us)}")
+    yield from ("--statistic", answer.statistic, "--headroom", f"{100 * answer.headroom:.5g}%")
+    if answer.region != HOME_REGION:
+        yield from ("--region", answer.region, "--prices", f"{answer.region}.json")
+
+
+def _latency(us: float) -> str:
+    """Write a latency so that nothing of it is lost: `20ms`, `3217.25us`."""
+    whole = us.is_integer()
+    return f"{us / 1000:.12g}ms" if whole else f"{us:.6f}".rstrip("0").rstrip(".") + "us"
