@@ -1,6 +1,5 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -17,9 +16,9 @@ from plimsoll.model.prices import HOME_REGION
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
 from plimsoll.report.folder import RESULT, read_model, run_folders
-from plimsoll.runs.limits.seen import Seen
+from plimsoll.runs.limits.ground import ground_from
 from plimsoll.sizing.answer import Confirmed, Sizing
-from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import times_per_year
 from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
@@ -239,15 +238,8 @@ def _measured(
         UsageError: It says too little; names its folder.
         NoGroundError: Its figures are doubtful.
     """
-    waits = [Seen(step, None).waits for step in result.steps]
     try:
-        return measured(
-            result,
-            waits,
-            statistic=statistic,
-            limits_us=limit_us,
-            processors=result.processors or (os.cpu_count() if result.local else None),
-        )
+        return ground_from(result, statistic, limit_us)
     except (UsageError, NoGroundError) as error:
         raise type(error)(f"{folder}: {error}") from None
 

@@ -21,6 +21,7 @@ from plimsoll.quoting.search_time import search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.phase_workload import searched
+from plimsoll.sizing.seekable import require_seekable
 
 
 @click.command()
@@ -89,6 +90,11 @@ def require_all_possible(
             no such target.
     """
     if isinstance(asked, Experiment):
+        try:
+            require_seekable(asked, builtin())
+        except UsageError as error:
+            place = Place(str(request_file))
+            raise UsageError(*(replace(c, place=place) for c in error.complaints)) from None
         requests = {cell.name: cell.request for cell in cells_of(asked)}
     else:
         requests = asked
