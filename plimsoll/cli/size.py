@@ -15,15 +15,20 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.prices import HOME_REGION
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
-from plimsoll.report.folder import RESULT, read_model, run_folders
+from plimsoll.report.folder import (
+    ANSWER,
+    RESULT,
+    SIZING,
+    read_model,
+    run_folders,
+    write_whole,
+)
 from plimsoll.runs.limits.ground import ground_from
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import times_per_year
 from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
-
-CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what it predicts
 
 
 @click.command("size")
@@ -136,7 +141,7 @@ def command(
     grows = None if growth is None else times_per_year(growth, "--growth")
     prices = prices_of(region, prices_file)
     runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
-    runs |= _confirmed(run_folder / CONFIRMED, asked, limit_us)
+    runs |= _confirmed(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
         from plimsoll.cli.size_confirm import confirm_here  # noqa: PLC0415 - runs need an extra
@@ -147,7 +152,7 @@ def command(
         def read(folder: Path) -> Measured:
             return _measured(folder, _read(folder), asked, limit_us)
 
-        runs, confirmed = confirm_here(runs, wish, prices, run_folder / CONFIRMED, read)
+        runs, confirmed = confirm_here(runs, wish, prices, run_folder / SIZING, read)
     answer = size(
         runs,
         wish,
@@ -157,6 +162,7 @@ def command(
         times_per_year=grows,
         confirmed=confirmed,
     )
+    _keep(answer, run_folder / SIZING)
     if output is not None:
         _write_page(answer, output)
     if as_json:
@@ -191,6 +197,15 @@ def _confirmed(
         except (NoGroundError, UsageError) as error:
             click.echo(f"left out: {error}", err=True)
     return found
+
+
+def _keep(answer: Sizing, folder: Path) -> None:
+    """Leave the answer beside its run, for the run's page; a folder that is not ours has none."""
+    try:
+        folder.mkdir(exist_ok=True)
+        write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
+    except OSError as error:
+        click.echo(f"not kept for the run's page: {folder}: {error.strerror}", err=True)
 
 
 def _write_page(answer: Sizing, output: Path) -> None:
