@@ -65,7 +65,9 @@ from plimsoll.sizing.sizing import Wish
     metavar="GIB",
     help="The smallest volume that holds the data. Default: the run's.",
 )
-@click.option("--region", default=HOME_REGION, show_default=True, help="Whose prices.")
+@click.option(
+    "--region", help=f"Whose prices. Default: those of --prices; without it {HOME_REGION}."
+)
 @click.option(
     "--prices",
     "prices_file",
@@ -111,7 +113,7 @@ def command(
     headroom: str,
     growth: str | None,
     size_gib: int | None,
-    region: str,
+    region: str | None,
     prices_file: Path | None,
     confirm: bool,
     output: Path | None,

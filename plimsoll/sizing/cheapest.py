@@ -71,8 +71,10 @@ def next_cell(cells: Sequence[Standing], required: float) -> Found:
 
 
 def _in_vain(cells: Sequence[Standing]) -> bool:
+    """Whether runs failed so that nothing is known; a noisy one still says what others may do."""
     run = [cell for cell in cells if cell.measured is not None]
-    return len(run) >= WITHOUT_GROUND_MOST and all(cell.measured == "no answer" for cell in run)
+    silent = all(cell.measured == "no answer" for cell in run)
+    return len(run) >= WITHOUT_GROUND_MOST and silent and not any(c.predicted for c in cells)
 
 
 def _choice(

@@ -148,6 +148,30 @@ def test_what_is_wrong_is_named_with_what_is_allowed(
     assert words in refused(run_folder, "--want", "2000", *arguments)
 
 
+@pytest.mark.parametrize(
+    ("region", "refusal"),
+    [
+        (("--region", "us-east-1"), "--region: us-east-1, and the prices of --prices are eu-west"),
+        (("--region", "eu-west-2"), "--region: eu-west-2, and the prices of --prices are eu-west"),
+        ((), None),
+        (("--region", "eu-west-1"), None),
+    ],
+)
+def test_prices_of_another_region_than_the_one_asked_for_are_refused(
+    run_folder: Path, region: tuple[str, ...], refusal: str | None
+) -> None:
+    prices = run_folder.parent / "prices.json"
+    prices.write_text(json.dumps(PRICES))
+    arguments = [str(run_folder), "--want", "100", "--limit", "50ms", "--prices", str(prices)]
+    result = CliRunner().invoke(
+        size.command, [*arguments, *region, "--json"], standalone_mode=False
+    )
+    if refusal:
+        assert str(result.exception).startswith(refusal)
+    else:
+        assert json.loads(result.stdout)["region"] == "eu-west-1"
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "--want", "1").endswith("it has no result.json")
 
