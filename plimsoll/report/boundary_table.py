@@ -8,7 +8,7 @@ from plimsoll.report.report_tables import ReportCell, ReportTable
 from plimsoll.report.size_tables import MARKED, PREDICTED
 
 COLUMNS = (
-    "", "$/month", "cell", "measured ops/s", "predicted before, ops/s", "binds first", "error",
+    "", "$/month", "cell", "measured ops/s", "predicted ops/s", "binds first", "error",
     "carries it",
 )  # fmt: skip
 

@@ -109,7 +109,7 @@ class Survey:
         for index, run in self.runs.items():
             if isinstance(run, str):
                 continue
-            if index == cell.index:
+            if index == cell.index and self._evidence(index) != "no answer":
                 break
             before[str(index)] = run
         if not before:
@@ -126,6 +126,7 @@ def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:
     """Sum up a search; the limits are of `statistic`."""
     standings, found, wish = survey.standings(), survey.found(), survey.wish
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
+    ground = ground_of({str(i): run for i, run in told.items()}) if told else None
     cells = tuple(
         _cell(cell, standing, survey.runs.get(cell.index), wish.required)
         for cell, standing in zip(survey.cells, standings, strict=True)
@@ -145,9 +146,7 @@ def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:
         sentence=_sentence(found, chosen, cells, wish),
         stopped=_stopped(found, cells),
         cells=cells,
-        assumptions=tuple(assumptions(ground_of({str(i): run for i, run in told.items()})))
-        if told
-        else (),
+        assumptions=tuple(assumptions(ground, here=ground.result.local)) if ground else (),
     )
 
 

@@ -41,8 +41,8 @@ def test_a_search_for_the_boundary_marks_what_was_predicted_and_says_how_it_ende
         update={"boundary": boundary, "decisions": (), "gains": (), "answer": boundary.sentence}
     )
     (tmp_path / "experiment.json").write_text(result.model_dump_json())
-    shown = CliRunner().invoke(cli, ["show", str(tmp_path)])
-    assert shown.exit_code == exit_code
+    shown = CliRunner().invoke(cli, ["show", str(tmp_path)], standalone_mode=False)
+    assert shown.return_value == exit_code
     assert boundary.sentence in shown.output
     assert "~ is predicted, not measured" in shown.output
     as_json = json.loads(CliRunner().invoke(cli, ["show", str(tmp_path), "--json"]).output)

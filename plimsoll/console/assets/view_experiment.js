@@ -95,7 +95,7 @@ function sought({ cells }) {
   ]);
   return [
     h("h2", {}, "Every cell, by price"),
-    table("Every cell, by price", ["Cell", "", "Measured, ops/s", "Predicted before, ops/s", ""], rows, "words"),
+    table("Every cell, by price", ["Cell", "", "Measured, ops/s", "Predicted, ops/s", ""], rows, "words"),
     h("p", { class: "note" }, "~ is predicted, not measured."),
   ];
 }

@@ -1,6 +1,7 @@
 """A matrix whose boundary is sought: what was measured, what is predicted, and what is decided."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -147,6 +148,30 @@ def test_a_run_without_an_answer_is_told_with_its_reason_and_others_go_on() -> N
         "Open with 2 of 5 cells run: what ran of io1-1000 and io1-3000 does not say whether it"
         " carries it."
     )
+
+
+def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
+    cell = next(c for c in cells() if c.name == "io1-3000")
+    noisy = ran(cell)
+    silent = noisy.capacity.model_copy(
+        update={
+            "verdict": "NOISY",
+            "summary": "it scatters",
+            "bound": None,
+            "max_sustainable_throughput_ops_per_second": None,
+        }
+    )
+    runs: dict[int, Measured | str] = {cell.index: replace(noisy, capacity=silent)}
+    while (found := survey(runs, 30_000).found()).outcome == "measure":
+        assert found.cell is not None
+        chosen = survey(runs, 30_000).cells[found.cell]
+        assert chosen.name in {"io1-4000", "io1-5000"}  # from it the others are predicted not to
+        runs[chosen.index] = ran(cells()[chosen.index])
+    answer = boundary_of(survey(runs, 30_000), "p99")
+    told = by_name(answer)["io1-3000"]
+    assert (told.status, told.why) == ("no answer", "NOISY: it scatters")
+    assert told.predicted is not None
+    assert (answer.outcome, answer.cell) == ("decided", "io1-4000")
 
 
 def test_where_it_was_stopped_what_was_measured_is_said() -> None:
