@@ -53,7 +53,9 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         click.echo(f"{name}: {words.target(request.target)}; {workload}", err=as_json)
         for line in (*_times(request), *(() if local else _warnings(request))):
             click.echo(f"  {line}", err=as_json)
-    click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}", err=as_json)
+    at_most = " at most" if isinstance(asked, Experiment) and asked.want is not None else ""
+    runs = words.plural(len(requests), "run")
+    click.echo(f"{request_file} is valid: {runs}{at_most}", err=as_json)
 
 
 def _times(request: Request) -> Iterator[str]:
