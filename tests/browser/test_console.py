@@ -62,7 +62,7 @@ class Console:
         expect(self.page.locator("main h1").first).to_be_visible()
 
 
-EXPERIMENT = {
+EXPERIMENT: dict[str, Any] = {
     "record": {
         "experiment_id": "e1",
         "name": "which-iops",
