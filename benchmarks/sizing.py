@@ -10,7 +10,6 @@ marks. A quick one belongs into a folder of its own: it has other windows.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,14 +18,14 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.cli.run import run_here
-from plimsoll.model.experiment import laid
+from plimsoll.model.patches import laid
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.results import RunResult
 from plimsoll.model.validation import validated
 from plimsoll.report.folder import RESULT, read_model
-from plimsoll.runs.limits.seen import Seen
+from plimsoll.runs.sizes import ground
 from plimsoll.sizing.caps import caps_of, on_machine
-from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.predict import Prediction, predict
 from plimsoll.sizing.sizing import bound_words
 
@@ -126,13 +125,8 @@ def run_missing(folder: Path, *, quick: bool) -> None:
 def read(folder: Path) -> Measured:
     """Read a run with its own limits."""
     result = read_model(folder / RESULT, RunResult)
-    return measured(
-        result,
-        [Seen(step, None).waits for step in result.steps],
-        statistic=result.request.limits.statistic,
-        limits_us=result.request.limits.limits_us,
-        processors=result.processors or os.cpu_count(),
-    )
+    limits = result.request.limits
+    return ground(result, limits.statistic, limits.limits_us)
 
 
 @dataclass(frozen=True)

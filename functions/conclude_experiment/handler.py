@@ -4,9 +4,9 @@ import os
 from typing import Any
 
 from plimsoll.experiments.conclude_experiment import conclude_experiment
-from plimsoll.model.function_settings import ServiceSettings
+from plimsoll.model.function_settings import PricedSettings
 
-SETTINGS = ServiceSettings.read(os.environ)
+SETTINGS = PricedSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

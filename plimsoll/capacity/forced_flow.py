@@ -1,4 +1,6 @@
-"""What a device of a known rate would carry: a prediction, never a measurement. Pure.
+"""What an operation takes of a resource, and what one of a known rate would carry. Pure.
+
+The first is measured, the second a prediction.
 
 The forced-flow law, `X_device = V * X`, holds of any system over any interval in which no operation
 is lost: a device serves its visits for each operation times the system's throughput. So one that
@@ -9,13 +11,17 @@ Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing Surv
 """
 
 
-def visits_per_operation(
-    device_per_second: float, throughput_ops_per_second: float
-) -> float | None:
-    """I/Os for each operation, both rates of one interval; None where either is not above 0."""
-    if device_per_second <= 0 or throughput_ops_per_second <= 0:
-        return None
-    return device_per_second / throughput_ops_per_second
+def visits_per_operation(amount: float | None, operations: float) -> float | None:
+    """What each operation takes of a resource: I/Os, bytes, seconds of a processor or of a wait.
+
+    Args:
+        amount: What was done in an interval, or a second of it; None: not known.
+        operations: That succeeded in the same interval, or a second of it.
+
+    Returns:
+        None where the amount is not known, or no operation succeeded.
+    """
+    return None if amount is None or operations <= 0 else amount / operations
 
 
 def carried_ops_per_second(device_most_per_second: float, visits: float) -> float:

@@ -10,6 +10,7 @@ MET = 0  # success: there is an answer, and it is what was expected
 FAILURE = 1  # the answer is a failure, or something else failed
 NO_ANSWER = 3  # nothing could be measured or decided
 
+_BOUNDARIES = {"decided": MET, "none carries it": FAILURE, "not decided": NO_ANSWER}
 _CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANSWER}
 
 
@@ -20,7 +21,12 @@ def exit_code_of_runs(summaries: Iterable[Summary]) -> int:
 
 
 def exit_code_of_experiment(result: ExperimentResult) -> int:
-    """Give the code of an experiment: it failed, or for some question no target has a figure."""
+    """Give the code of an experiment: it failed, or for some question no target has a figure.
+
+    Of a search for the boundary: no cell carries the load, or which is the cheapest stays open.
+    """
     if result.state is not RunState.SUCCEEDED:
         return FAILURE
+    if result.boundary is not None:
+        return _BOUNDARIES[result.boundary.outcome]
     return MET if all(decision.best is not None for decision in result.decisions) else NO_ANSWER

@@ -6,6 +6,7 @@ import click
 
 from plimsoll.cli.output import print_report_table
 from plimsoll.model.experiment_record import ExperimentResult
+from plimsoll.report.boundary_table import boundary_lines, boundary_table
 from plimsoll.report.experiment_page import (
     cells_table,
     dataset_sentences,
@@ -25,7 +26,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     if result.failure is not None:
         click.echo(f"It ended {result.state.value}: {result.failure.cause}")
     click.echo(f"\n{result.answer}" if result.answer else "")
-    print_report_table(matrix_table(result))
+    _print_decision(result)
     if (gains := gains_table(result)) is not None:
         click.echo("\nWhat each step up in IOPS gained")
         print_report_table(gains)
@@ -43,8 +44,17 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         click.echo("\nWithout an answer")
         for warning in result.warnings:
             click.echo(f"  {warning}")
-    click.echo("\nEvery cell")
+    click.echo("\nEvery run" if result.boundary else "\nEvery cell")
     print_report_table(cells_table(result))
+
+
+def _print_decision(result: ExperimentResult) -> None:
+    if result.boundary is None:
+        print_report_table(matrix_table(result))
+        return
+    print_report_table(boundary_table(result.boundary))
+    for line in boundary_lines(result.boundary):
+        click.echo(line)
 
 
 def _print_factorials(result: ExperimentResult) -> None:

@@ -61,7 +61,8 @@ def print_report_table(shown: ReportTable) -> None:
     groups = groups or [""] * len(shown.columns)
     table = table_of(*(f"{g}: {c}" if g else c for g, c in zip(groups, shown.columns, strict=True)))
     for row in shown.rows:
-        table.add_row(*(cell.text for cell in row))
+        style = "dim" if row[0].kind == "predicted" else None
+        table.add_row(*(cell.text for cell in row), style=style)
     console().print(table)
 
 

@@ -9,7 +9,7 @@ from plimsoll.cli.number_range import NumberRange
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import chromium
 from plimsoll.report.csv_table import steps_csv
-from plimsoll.report.folder import read_run
+from plimsoll.report.folder import read_run, read_sizing
 from plimsoll.report.page import render
 from plimsoll.report.pictures import picture
 from plimsoll.report.theme import Theme
@@ -49,7 +49,10 @@ def command(
     dark: bool,
     as_json: bool,
 ) -> None:
-    """Write the report of the finished run in DIR."""
+    """Write the report of the finished run in DIR.
+
+    The page has the last answer of `plimsoll size DIR`, too.
+    """
     path = output or folder / ("report.pdf" if pdf else "report.html")
     file_format = path.suffix.removeprefix(".").lower()
     if file_format not in FORMATS:
@@ -67,7 +70,8 @@ def command(
             if file_format == "png":
                 content = chromium.png(drawn.svg, drawn.width_px, drawn.height_px)
         case _:
-            page = render(result, seconds, usd_per_hour=usd_per_hour)
+            sizing = read_sizing(folder)
+            page = render(result, seconds, usd_per_hour=usd_per_hour, sizing=sizing)
             content = chromium.pdf(page) if file_format == "pdf" else page.encode()
     try:
         path.write_bytes(content)

@@ -15,15 +15,22 @@ from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.model.prices import HOME_REGION
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
-from plimsoll.report.folder import RESULT, newest_runs, read_model, run_folders, run_id_in
+from plimsoll.report.folder import (
+    ANSWER,
+    RESULT,
+    SIZING,
+    newest_runs,
+    read_model,
+    run_folders,
+    run_id_in,
+    write_whole,
+)
 from plimsoll.runs.sizes import ground, own_gib
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import times_per_year
 from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
-
-CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what it predicts
 
 
 @click.command("size")
@@ -60,7 +67,9 @@ CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what
     metavar="GIB",
     help="The smallest volume that holds the data. Default: the run's.",
 )
-@click.option("--region", default=HOME_REGION, show_default=True, help="Whose prices.")
+@click.option(
+    "--region", help=f"Whose prices. Default: those of --prices; without it {HOME_REGION}."
+)
 @click.option(
     "--prices",
     "prices_file",
@@ -106,7 +115,7 @@ def command(
     headroom: str,
     growth: str | None,
     size_gib: int | None,
-    region: str,
+    region: str | None,
     prices_file: Path | None,
     confirm: bool,
     output: Path | None,
@@ -139,7 +148,7 @@ def command(
     grows = None if growth is None else times_per_year(growth, "--growth")
     prices = prices_of(region, prices_file)
     runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
-    runs |= _confirmed(run_folder / CONFIRMED, asked, limit_us)
+    runs |= _confirmed(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
         from plimsoll.cli.size_confirm import confirm_here  # noqa: PLC0415 - runs need an extra
@@ -150,7 +159,7 @@ def command(
         def read(folder: Path) -> Measured:
             return _measured(folder, _read(folder), asked, limit_us)
 
-        runs, confirmed = confirm_here(runs, wish, prices, run_folder / CONFIRMED, read)
+        runs, confirmed = confirm_here(runs, wish, prices, run_folder / SIZING, read)
     answer = size(
         runs,
         wish,
@@ -160,6 +169,7 @@ def command(
         times_per_year=grows,
         confirmed=confirmed,
     )
+    _keep(answer, run_folder / SIZING)
     if output is not None:
         _write_page(answer, output)
     if as_json:
@@ -194,6 +204,15 @@ def _confirmed(
         except (NoGroundError, UsageError) as error:
             click.echo(f"left out: {error}", err=True)
     return found
+
+
+def _keep(answer: Sizing, folder: Path) -> None:
+    """Leave the answer beside its run, for the run's page; a folder that is not ours has none."""
+    try:
+        folder.mkdir(exist_ok=True)
+        write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
+    except OSError as error:
+        click.echo(f"not kept for the run's page: {folder}: {error.strerror}", err=True)
 
 
 def _write_page(answer: Sizing, output: Path) -> None:

@@ -43,20 +43,24 @@ def share_of(text: str) -> float:
     return float(found[1]) / 100
 
 
-def prices_of(region: str, file: Path | None) -> PriceTable:
+def prices_of(region: str | None, file: Path | None) -> PriceTable:
     """Find a region's prices.
+
+    Args:
+        region: Whose; None: those of the file, or those that are built in.
+        file: As `plimsoll prices` writes it.
 
     Raises:
         UsageError: There are none here, or the file is of another region.
     """
     if file is None:
-        if region != HOME_REGION:
+        if region not in {None, HOME_REGION}:
             raise UsageError(
                 f"--region: no prices of {region} are here, only those of {HOME_REGION}: write them"
                 f" with `plimsoll prices --region {region}`, and give the file with --prices"
             )
         return prices_for(PriceOverrides())
     overrides = read_model(file, PriceOverrides)
-    if region not in {overrides.region, HOME_REGION}:
+    if region not in {None, overrides.region}:
         raise UsageError(f"--region: {region}, and the prices of --prices are {overrides.region}'s")
     return prices_for(overrides)

@@ -21,6 +21,7 @@ from plimsoll.quoting.search_time import search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.phase_workload import searched
+from plimsoll.sizing.seekable import require_seekable
 
 
 @click.command()
@@ -52,7 +53,9 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         click.echo(f"{name}: {words.target(request.target)}; {workload}", err=as_json)
         for line in (*_times(request), *(() if local else _warnings(request))):
             click.echo(f"  {line}", err=as_json)
-    click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}", err=as_json)
+    at_most = " at most" if isinstance(asked, Experiment) and asked.want is not None else ""
+    runs = words.plural(len(requests), "run")
+    click.echo(f"{request_file} is valid: {runs}{at_most}", err=as_json)
 
 
 def _times(request: Request) -> Iterator[str]:
@@ -89,6 +92,11 @@ def require_all_possible(
             no such target.
     """
     if isinstance(asked, Experiment):
+        try:
+            require_seekable(asked, builtin())
+        except UsageError as error:
+            place = Place(str(request_file))
+            raise UsageError(*(replace(c, place=place) for c in error.complaints)) from None
         requests = {cell.name: cell.request for cell in cells_of(asked)}
     else:
         requests = asked

@@ -4,10 +4,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.aws import run_files
-from plimsoll.aws.run_files import files_of
-from plimsoll.aws.run_records import now, records_of
-from plimsoll.errors import RunNotFoundError, UnreadableRecordError
+from plimsoll.aws.run_records import now
+from plimsoll.experiments.boundary import sought
+from plimsoll.experiments.cell_runs import begun, cell_runs
 from plimsoll.experiments.datasets import dataset_outcomes
 from plimsoll.experiments.records import (
     REPORT,
@@ -15,27 +14,26 @@ from plimsoll.experiments.records import (
     asked,
     experiment_files,
     experiments_of,
-    run_id_of,
 )
 from plimsoll.experiments.turns import turn_of
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.experiment import Cell, Experiment, order
+from plimsoll.model.boundary import Boundary
+from plimsoll.model.experiment import Experiment, order
 from plimsoll.model.experiment_record import (
     DatasetOutcome,
     ExperimentFailure,
     ExperimentRecord,
     ExperimentResult,
 )
-from plimsoll.model.function_settings import RunSettings, ServiceSettings
-from plimsoll.model.results import RunResult
+from plimsoll.model.function_settings import PricedSettings, RunSettings
 from plimsoll.model.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
+from plimsoll.prices import prices_for
 from plimsoll.report.answer import answer
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
 from plimsoll.report.factorials import factorials
 from plimsoll.report.gains import gains
 from plimsoll.report.phase_answer import phase_answers
-from plimsoll.requests.cells import cells_of
 
 WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
@@ -46,7 +44,7 @@ BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 
 
 def conclude_experiment(
-    settings: ServiceSettings,
+    settings: PricedSettings,
     experiment_id: str,
     *,
     refused: Sequence[Mapping[str, Any]] = (),
@@ -69,13 +67,11 @@ def conclude_experiment(
         state, failed = _outcome(failure, ended)
         last: dict[str, Any] = {"state": state, "failure": failed, "ended_at": now()}
         last["concluded"] = True
-        reasons = {refusal["cell"]: plain_cause(str(refusal["cause"])) for refusal in refused}
-        cells = [
-            _measured(settings, experiment_id, cell, reasons.get(cell.index))
-            for cell in cells_of(experiment)
-        ]
+        cells = cell_runs(settings, experiment_id, experiment, refused)
         datasets = dataset_outcomes(settings, experiment, record)
-        result = concluded(record.model_copy(update=last), experiment, cells, datasets)
+        boundary = sought(experiment, cells, prices_for(settings.prices))
+        ended_as = record.model_copy(update=last)
+        result = concluded(ended_as, experiment, cells, datasets, boundary)
         experiment_files(settings, experiment_id).put_model(RESULT, result)
         experiments.change(
             record, states=BEFORE_END, **last
@@ -98,36 +94,25 @@ def _outcome(
     return RunState.SUCCEEDED, None
 
 
-def _measured(
-    settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
-) -> CellRun:
-    run_id = run_id_of(experiment_id, cell)
-    try:
-        record = records_of(settings).get(run_id)
-    except RunNotFoundError:
-        return CellRun(cell, run_id, None, None, refused)
-    except UnreadableRecordError as error:
-        return CellRun(cell, run_id, None, None, str(error))
-    if record.started_at is None:  # it left no files
-        why = record.failure.cause if record.failure else refused
-        return CellRun(cell, run_id, record.state, None, why)
-    files = files_of(settings, run_id)
-    return CellRun(cell, run_id, record.state, files.find_model(run_files.RESULT, RunResult))
-
-
 def concluded(
     record: ExperimentRecord,
     experiment: Experiment,
     cells: Sequence[CellRun],
     datasets: tuple[DatasetOutcome, ...] = (),
+    boundary: Boundary | None = None,
 ) -> ExperimentResult:
-    """Draw an experiment's decision from its cells. Pure."""
+    """Draw an experiment's decision from its cells; of a search for the boundary, that is it. Pure.
+
+    Most cells of such a search were not run: no others are compared.
+    """
     places = layout(experiment)
     rows = by_question(cells, places)
     outcomes = tuple(outcome(cell) for cell in cells)
     apart_s = _apart_s(experiment, cells, local=record.local)
-    decided = decisions(rows, apart_s=apart_s)
-    laid = factorials(experiment, cells)
+    decided = () if boundary else decisions(rows, apart_s=apart_s)
+    laid = () if boundary else factorials(experiment, cells)
+    ran = {run.cell.name for run in begun(cells)}
+    drawn = [cells[index] for index in order(len(cells), record.seed)]
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -137,7 +122,7 @@ def concluded(
         state=record.state,
         failure=record.failure,
         seed=record.seed,
-        order=tuple(cells[index].cell.name for index in order(len(cells), record.seed)),
+        order=tuple(run.cell.name for run in (begun(cells) if boundary else drawn)),
         submitted=record.submitted_at,
         started=record.started_at,
         ended=record.ended_at,
@@ -145,12 +130,17 @@ def concluded(
         questions=tuple(rows),
         datasets=datasets,
         cells=outcomes,
-        answer=" ".join([*phase_answers(laid), answer(decided)]),
+        answer=f"{boundary.sentence} {boundary.stopped}"
+        if boundary
+        else " ".join([*phase_answers(laid), answer(decided)]),
         decisions=decided,
-        gains=gains(rows, apart_s=apart_s),
+        boundary=boundary,
+        gains=() if boundary else gains(rows, apart_s=apart_s),
         factorials=laid,
         warnings=tuple(
-            f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
+            f"{outcome.name}: {outcome.no_answer}"
+            for outcome in outcomes
+            if outcome.no_answer and (boundary is None or outcome.name in ran)
         ),
         experiment=experiment,
     )

@@ -34,6 +34,7 @@ from plimsoll.requests.cells import cells_of, of_each_cell
 from plimsoll.requests.prepared_datasets import shared_datasets
 from plimsoll.runs.stop import stop_execution
 from plimsoll.runs.submit import begin_execution, run_id_for, version_made
+from plimsoll.sizing.seekable import require_seekable
 from plimsoll.targets.engine_version import rds_version
 
 SEEDS = 2**31
@@ -66,6 +67,7 @@ def submit_experiment(
     prices = prices_for(settings.prices)
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
+    require_seekable(experiment, prices)
     of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
     for shared in shared_datasets(experiment, local=local):
         try:

@@ -42,16 +42,18 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     changes = {"state": RunState.RUNNING, "started_at": now()}
     begun = experiments.change(record, states=(RunState.PENDING,), **changes)
     if not begun:
-        _require_running(experiments.get(experiment.team, experiment_id))
+        require_running(experiments.get(experiment.team, experiment_id))
     drawn = order(record.cells, record.seed)
     team = settings.teams.get(experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
     shared = datasets_of(experiment, experiments.get(experiment.team, experiment_id))
+    seeks = experiment.want is not None  # cell by cell, each chosen from what was measured
     return {
         "datasets": [one.number for one in shared],
-        "batches": planned_batches(experiment, drawn),
+        "batches": [] if seeks else planned_batches(experiment, drawn),
         "at_once": at_once,
+        "seeks": seeks,
     }
 
 
@@ -63,7 +65,7 @@ def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) ->
     """
     experiment = asked(settings, experiment_id)
     record = experiments_of(settings).get(experiment.team, experiment_id)
-    _require_running(record)
+    require_running(record)
     run_id = record_dataset(settings, experiment, record, number)
     _require_still_running(settings, experiment, experiment_id, run_id)
     return {"run_id": run_id}
@@ -81,7 +83,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
     """
     experiment = asked(settings, experiment_id)
     record = experiments_of(settings).get(experiment.team, experiment_id)
-    _require_running(record)
+    require_running(record)
     this = cells_of(experiment)[cell]
     run_id = run_id_of(experiment_id, this)
     restores = restored_for(settings, experiment, record, this)
@@ -108,10 +110,15 @@ def _require_still_running(
     record = experiments_of(settings).get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
         stop_run(settings, run_id)
-    _require_running(record)
+    require_running(record)
 
 
-def _require_running(record: ExperimentRecord) -> None:
+def require_running(record: ExperimentRecord) -> None:
+    """Refuse to go on with an experiment that is being stopped, or has ended.
+
+    Raises:
+        RunStoppedError: It is.
+    """
     if record.state is not RunState.RUNNING:
         raise RunStoppedError(
             f"experiment {record.experiment_id} is {record.state}: nothing new is made for it"

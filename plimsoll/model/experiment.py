@@ -8,20 +8,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from plimsoll.complaints import Complaint, FieldPath
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.boundary import Want, require_predicted
+from plimsoll.model.patches import Patch, laid, leaves
 from plimsoll.model.request import Name, Request
 
 CELLS_MOST = 200  # one execution of the workflow must hold them all in its history
 AT_ONCE_MOST = 40  # AWS's limit of an inline Map
 FROM_CELL = ("name", "team", "tags")  # of a request; an experiment gives them itself
 
-Patch = dict[str, Any]
 Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
 
 
@@ -67,7 +68,14 @@ class Experiment(Model):
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = Field(
         None, description="Of the order of the runs; null: drawn, and recorded."
     )
-
+    search: Literal["matrix", "boundary"] = Field(
+        "matrix",
+        description="`matrix`: every cell is run. `boundary`: one after the other, until the"
+        " cheapest that carries `want` is known; most are predicted alone.",
+    )
+    want: Want | None = Field(
+        None, description="What a search for the boundary looks for; null: nothing."
+    )
     pairs: Pairs | None = Field(
         None,
         description="Two variants of an axis whose runs go at once and take turns, step by step, so"
@@ -103,6 +111,7 @@ class Experiment(Model):
                 raise UsageError(Complaint((*path, "expect"), problem))
         self._refuse_two_hands_on_one_field()
         self._require_known_pair()
+        self._require_known_search()
         return self
 
     def _refuse_two_hands_on_one_field(self) -> None:
@@ -132,6 +141,24 @@ class Experiment(Model):
         if of[0] == of[1]:
             raise UsageError(Complaint(("pairs", "of"), "two different variants", of[0]))
 
+    def _require_known_search(self) -> None:
+        if (self.search == "boundary") != (self.want is not None):
+            problem = "search: boundary and want: {ops_per_second: ...} need each other"
+            raise UsageError(Complaint(("want",) if self.want is None else ("search",), problem))
+        if self.want is None:
+            return
+        others = {
+            "pairs": (self.pairs, "runs of a pair go at once"),
+            "dataset": (self.dataset, "datasets are prepared before any run, of every volume"),
+            "at_once": (self.at_once > 1, "what is run next follows from what was measured"),
+            "batch_size": (self.batch_size, "what is run next follows from what was measured"),
+        }
+        for field, (given, why) in others.items():
+            if given is not None and given is not False:
+                problem = f"cannot go with search: boundary, since {why}"
+                raise UsageError(Complaint((field,), problem))
+        require_predicted(self.request, self.axes)
+
 
 class Cell(Model):
     """One run of an experiment."""
@@ -140,20 +167,6 @@ class Cell(Model):
     name: str  # its variants, joined
     variants: dict[str, str]  # {axis: variant}
     request: Request
-
-
-def laid(base: Any, change: Any) -> Any:
-    """Lay a change over a value: mappings field by field, anything else whole."""
-    if not (isinstance(base, Mapping) and isinstance(change, Mapping)):
-        return change
-    return {**base, **{key: laid(base.get(key), value) for key, value in change.items()}}
-
-
-def leaves(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Name the fields that a patch sets."""
-    if not isinstance(patch, Mapping) or not patch:
-        return [path] if path else []
-    return [leaf for key, value in patch.items() for leaf in leaves(value, (*path, str(key)))]
 
 
 def combinations(experiment: Experiment) -> list[dict[str, str]]:
@@ -170,6 +183,8 @@ def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, A
     if experiment.pairs is not None and partner(experiment, variants) is not None:
         repeated = {"least": experiment.pairs.count, "most": experiment.pairs.count}
         value = laid(value, {"limits": {"confirmation": repeated}})
+    if experiment.want is not None and experiment.want.limits_us is not None:
+        value = laid(value, {"limits": {"limits_us": experiment.want.limits_us}})
     own = {
         "name": "-".join(variants.values()),
         "team": experiment.team,

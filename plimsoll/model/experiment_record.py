@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.boundary import Boundary
 from plimsoll.model.capacity import Bound
 from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.experiment import Experiment
@@ -184,6 +185,7 @@ class ExperimentResult(Model):
     factorials: tuple[Factorial, ...] = ()  # of axes with two variants each
     warnings: tuple[str, ...]
     experiment: Experiment
+    boundary: Boundary | None = None  # of a search for it; None: every cell was to be run
     answer: str = ""  # all decisions in one sentence; empty: an older result
 
 

@@ -28,6 +28,12 @@ class ServiceSettings(RunSettings):
     service_table: str
 
 
+class PricedSettings(ServiceSettings):
+    """Where experiments are recorded, and what their targets cost; of `choose-cell`."""
+
+    prices: Json[PriceOverrides]
+
+
 class TeamSettings(ServiceSettings):
     """Which teams there are; one that is not among them has no limits."""
 

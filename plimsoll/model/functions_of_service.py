@@ -24,7 +24,7 @@ from plimsoll.model.function_settings import (
     ApiSettings,
     DeleteDatasetsSettings,
     JudgeCheckSettings,
-    ServiceSettings,
+    PricedSettings,
     SettleCellsSettings,
     StartCheckSettings,
     SubmitSettings,
@@ -60,6 +60,14 @@ OF_SERVICE = (
         ),
     ),
     Function(
+        name="choose-cell",
+        summary="Chooses the next cell of a search for the boundary, from those that were run.",
+        timeout_s=120,
+        memory_mib=1024,
+        settings=PricedSettings,
+        permissions=(READ_EXPERIMENT, READ_EXPERIMENT_RECORD, READ_RUN, LIST_RUN, READ_RECORD),
+    ),
+    Function(
         name="delete-datasets",
         summary="Deletes the snapshots of an experiment's datasets, and says whether all are gone.",
         timeout_s=120,
@@ -93,7 +101,7 @@ OF_SERVICE = (
         summary="Compares an experiment's cells, draws its decision, and writes how it ended.",
         timeout_s=300,
         memory_mib=3008,  # holds the results of 200 runs
-        settings=ServiceSettings,
+        settings=PricedSettings,
         permissions=(
             READ_EXPERIMENT,
             Permission(actions=("s3:PutObject",), resource=Resource.EXPERIMENT_FILES),

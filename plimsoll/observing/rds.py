@@ -46,8 +46,11 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
         UsageError: It is no time of whole hours that CloudWatch keeps.
         PlimsollError: AWS refuses, or CloudWatch has no point of the instance.
     """
-    if not HOUR_S <= for_s <= LONGEST_S:
-        raise UsageError(f"--for: of an RDS instance from 1h to 455d, not {for_s:g} s")
+    if not HOUR_S <= for_s <= LONGEST_S or for_s % HOUR_S:
+        raise UsageError(
+            "--for: of an RDS instance whole hours, from 1h to 455d, not"
+            f" {words.duration(for_s)}: CloudWatch is asked for means of hours"
+        )
     ended = now.replace(minute=0, second=0, microsecond=0)
     began = ended - timedelta(hours=round(for_s / HOUR_S))
     address = TargetAddress(

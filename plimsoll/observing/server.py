@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from plimsoll.capacity.forced_flow import visits_per_operation
 from plimsoll.errors import UsageError
 from plimsoll.families.counted_statements import Look, grown
 from plimsoll.families.family import Family, family_of
@@ -132,12 +133,11 @@ def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
 
 
 def _demand(rates: Rates, ops_per_second: float) -> Demand | None:
-    """Divide means by the operations: the forced flow law, the other way round."""
     if not ops_per_second:
         return None
 
     def each(spread: Spread | None) -> float | None:
-        return None if spread is None else spread.mean / ops_per_second
+        return visits_per_operation(spread.mean if spread else None, ops_per_second)
 
     return Demand(
         ops_per_second=ops_per_second,

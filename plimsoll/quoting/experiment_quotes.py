@@ -19,6 +19,10 @@ _TURNS = (
     "Runs that take turns wait for each other: for the slower dataset, and for every step of the"
     " other. The time and the dollars of these waits are not in it."
 )
+_BOUNDARY = (
+    "It is that of all cells. A search for the boundary runs those beside it alone, about three of"
+    " twelve, and predicts the others."
+)
 _WORKFLOW = (
     "Without: the experiment's own workflow, some five state transitions and a call of a function"
     " for each run."
@@ -125,6 +129,8 @@ def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]
         yield f"At once go {at_once}, not {asked}: the most runs that the team may have."
     if experiment.pairs is not None:
         yield _TURNS
+    if experiment.want is not None:
+        yield _BOUNDARY
     if experiment.seed is None and at_once > 1:
         yield _ORDER
     yield _WORKFLOW

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from plimsoll import words
 from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
 from plimsoll.report import scale, theme
+from plimsoll.report.boundary_table import boundary_lines, boundary_table
 from plimsoll.report.chart import Box, Chart, Key, Label, Mark, Panel
 from plimsoll.report.dollars import AS_IF
 from plimsoll.report.experiment_summary import layout
@@ -28,7 +29,9 @@ def render(result: ExperimentResult) -> str:
         result=result,
         priced=any(cell.usd_per_hour is not None for cell in result.cells),
         as_if=AS_IF,
-        matrix=matrix_table(result),
+        matrix=None if result.boundary else matrix_table(result),
+        boundary=boundary_table(result.boundary) if result.boundary else None,
+        boundary_lines=list(boundary_lines(result.boundary)) if result.boundary else [],
         gains=gains_table(result),
         factorials=factorials_table(result.factorials),
         phases=phases_table(result),

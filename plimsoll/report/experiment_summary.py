@@ -6,10 +6,12 @@ load, the search, the limits) are questions.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from plimsoll import words
-from plimsoll.model.experiment import Cell, Experiment, leaves
+from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import CellOutcome, Decision
+from plimsoll.model.patches import leaves
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
@@ -31,6 +33,7 @@ class CellRun:
         state: How it ended; None: it was never started.
         result: What it measured; None: nothing was written.
         why: Why there is no result.
+        submitted: When it was recorded; None: it was not.
     """
 
     cell: Cell
@@ -38,6 +41,7 @@ class CellRun:
     state: RunState | None
     result: RunResult | None
     why: str | None = None
+    submitted: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from itertools import combinations
 
 from plimsoll import words
 from plimsoll.capacity.factorial import Effects, Square, effects
-from plimsoll.model.experiment import Experiment, leaves
+from plimsoll.model.experiment import Experiment
 from plimsoll.model.factorial import Effect, Factorial
+from plimsoll.model.patches import leaves
 from plimsoll.report.experiment_summary import ALL, CellRun, answers, layout
 from plimsoll.report.limit_words import limit_sentence
 from plimsoll.report.phase_figures import Figures, figures_of

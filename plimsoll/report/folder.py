@@ -13,9 +13,12 @@ from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, Seconds
+from plimsoll.sizing.answer import Sizing
 
 RESULT = "result.json"
 SECONDS = "seconds.json"
+SIZING = "sizing"  # the folder within a run's: what was predicted from it, and what confirms that
+ANSWER = "answer.json"
 # what may control a terminal, as JSON writes it: an escape, or C1 as it is (UTF-8)
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 _RUN_ID = re.compile(rb'"run_id":\s*"([a-z0-9-]{1,60})"')
@@ -79,6 +82,16 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
     if not series.is_file():
         return result, Seconds(run_id=result.run_id, operations=(), target=())
     return result, read_model(series, Seconds)
+
+
+def read_sizing(folder: Path) -> Sizing | None:
+    """Read what `plimsoll size` has answered last from the run in a folder; None: nothing.
+
+    Raises:
+        UsageError: The file does not hold such an answer.
+    """
+    path = folder / SIZING / ANSWER
+    return read_model(path, Sizing) if path.is_file() else None
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from plimsoll.capacity.forced_flow import (
     visits_per_operation,
 )
 from plimsoll.model.capacity import Capacity, Verdict
+from plimsoll.model.metric_periods import held
 from plimsoll.model.request import RdsTarget
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.volumes import band, iops_range
@@ -44,6 +45,7 @@ class Prediction:
     iops_now: int
     visits: float  # I/Os for each operation, as measured
     step: int  # in which they were
+    with_warmup: bool  # a period of the metrics was longer than its window
     throughput_ops_per_second: float  # the most that the volume carries
     full_processor_ops_per_second: float | None  # where the processors would be busy all the time
 
@@ -55,7 +57,7 @@ class Prediction:
         told = (
             f"Predicted, not measured: {self.iops:,} IOPS instead of {self.iops_now:,} would carry"
             f" at most about {most} (forced-flow law, {visits} I/Os for each operation in"
-            f" step {self.step})"
+            f" step {self.step}{', I/Os counted over its warm-up too' if self.with_warmup else ''})"
         )
         processor = self.full_processor_ops_per_second
         if processor is not None and processor < self.throughput_ops_per_second:
@@ -106,7 +108,7 @@ def predicted(result: RunResult) -> Prediction | None:
         return None
     more = min(STEP_UP * now, iops_range(target.volume, row)[1])
     visits = visits_per_operation(done, throughput)
-    if visits is None or done < AT_ITS_LIMIT * now or more <= now:
+    if not visits or done < AT_ITS_LIMIT * now or more <= now:
         return None
     carried = carried_ops_per_second(more, visits)
     if carried <= (capacity.max_sustainable_throughput_ops_per_second or 0):
@@ -117,11 +119,19 @@ def predicted(result: RunResult) -> Prediction | None:
         iops_now=now,
         visits=visits,
         step=step.plan.index,
+        with_warmup=_with_warmup(step),
         throughput_ops_per_second=carried,
         full_processor_ops_per_second=None
         if busy is None
         else full_at_ops_per_second(throughput, busy / 100),
     )
+
+
+def _with_warmup(step: StepResult) -> bool:
+    """Whether the target's figures are of the whole load: no period of them lies in the window."""
+    start = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
+    end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
+    return step.target is not None and not held(start, end, period_s=step.target.period_s)
 
 
 def _iops(step: StepResult) -> float | None:

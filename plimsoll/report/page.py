@@ -18,10 +18,12 @@ from plimsoll.report.first_screen import first_screen
 from plimsoll.report.headline import headline
 from plimsoll.report.phase_tables import run_phases_table
 from plimsoll.report.policy import content_security_policy
+from plimsoll.report.size_tables import ranking
 from plimsoll.report.svg import key, plot
 from plimsoll.report.target_words import target_words
 from plimsoll.report.ticks import in_hours
 from plimsoll.report.toggle_words import toggle_table
+from plimsoll.sizing.answer import Sizing
 
 _POLICY = "{policy}"  # the page's own, put in when the rest of it is there
 
@@ -91,7 +93,13 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
     return page.replace(_POLICY, content_security_policy(page), 1)
 
 
-def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = None) -> str:
+def render(
+    result: RunResult,
+    seconds: Seconds,
+    *,
+    usd_per_hour: float | None = None,
+    sizing: Sizing | None = None,
+) -> str:
     """Write the report of a run.
 
     Args:
@@ -99,6 +107,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         seconds: Its series on one clock.
         usd_per_hour: What the target costs an hour; None: as the run estimated it. It gives the
             dollars per million operations.
+        sizing: What was predicted from it; None: nothing.
     """
     capacity = result.capacity
     names = rows.operations(capacity)
@@ -119,6 +128,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         operations=names,
         limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
+        ranking=ranking(sizing) if sizing else None,
         phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
         steps=report_tables.steps_table(result),

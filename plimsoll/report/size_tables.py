@@ -1,6 +1,7 @@
 """An answer of `plimsoll size` in tables and sentences: measured is plain, predicted is marked."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.report.report_tables import ReportCell, ReportTable
@@ -16,6 +17,45 @@ OPTION_COLUMNS = (
 DEMAND_COLUMNS = (
     "under way", "ops/s", "I/Os", "read", "written", "KiB", "CPU", "log flushes", "locks",
 )  # fmt: skip
+
+
+SHOWN = 20  # targets on the page of a run; that of `plimsoll size` has all
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a run's page says of what to buy.
+
+    Attributes:
+        sentence: The answer.
+        asked: What was asked.
+        marked: How predicted is told from measured.
+        lines: What cannot be, what was confirmed, until when it suffices.
+        options: The cheapest that carry the load; None: nothing does.
+        more: How many further ones there are; empty: none.
+    """
+
+    sentence: str
+    asked: str
+    marked: str
+    lines: tuple[str, ...]
+    options: ReportTable | None
+    more: str
+
+
+def ranking(answer: Sizing) -> Ranking:
+    """Give what the page of a run shows of an answer that was made from it."""
+    left = len(answer.options) - SHOWN
+    return Ranking(
+        sentence=answer.sentence,
+        asked=asked_words(answer),
+        marked=MARKED,
+        lines=tuple(further_lines(answer)),
+        options=options_table(answer.options[:SHOWN]) if answer.options else None,
+        more=f"And {words.plural(left, 'more target')}: plimsoll size -o FILE.html has all."
+        if left > 0
+        else "",
+    )
 
 
 def options_table(options: Sequence[Option]) -> ReportTable:

@@ -7,7 +7,8 @@ from typing import Any
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.experiment import Cell, Experiment, laid
+from plimsoll.model.experiment import Cell, Experiment
+from plimsoll.model.patches import laid
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request

@@ -10,8 +10,13 @@ from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.profile import Profile
 
 
-def assumptions(run: Measured) -> Iterator[str]:
-    """List what predictions from a run take for granted."""
+def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
+    """List what predictions from a run take for granted.
+
+    Args:
+        run: From which is predicted.
+        here: Whether what this machine would measure is predicted, not AWS.
+    """
     profile = run.known.profile
     yield (
         "the same workload, rows and engine parameters, asked by callers who wait for their answers"
@@ -22,7 +27,10 @@ def assumptions(run: Measured) -> Iterator[str]:
         yield _of_demand(profile)
     else:
         yield "the I/Os of an operation are not known: no volume is held to be the limit"
-    yield from _of_processors(run)
+    if here:
+        yield "this machine's processors stand in for those of every class"
+    else:
+        yield from _of_processors(run)
     yield from _of_memory(run)
     yield from _of_storage(run)
     if profile.tails_under_way:

@@ -4,6 +4,7 @@ The rules of volumes, the limits of instances and their prices come from the tab
 `plimsoll.model`; each has its source there.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from plimsoll.model.cpu_credits import cpu_credits
 from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.request import RdsTarget
+from plimsoll.model.steps import CreditBucket
 from plimsoll.model.volumes import VolumeType, limits
 from plimsoll.sizing.guess import Guess
 
@@ -24,6 +26,7 @@ Owner = Literal["volume", "instance"]
 SAME_FAMILY = 1.05  # by so much processors of one family differ
 OTHER_FAMILY = 1.4  # ... and of another, or of another generation: assumed
 OTHER_MACHINE = 1.5  # ... and of AWS from those of the machine that stands in for it: assumed
+INSTANCE_IO: frozenset[CreditBucket] = frozenset({"instance_io", "instance_throughput"})
 POOL_SIZE = "innodb_buffer_pool_size"
 
 
@@ -69,17 +72,32 @@ def caps_of(target: Made, *, lasting: bool = True) -> Caps:
     )
     if isinstance(target, AuroraTarget):
         return plain
+    held: frozenset[CreditBucket] = frozenset() if lasting else INSTANCE_IO
+    return _with_storage(plain, target, held)
+
+
+def with_credits(caps: Caps, target: Made, held: Collection[CreditBucket]) -> Caps:
+    """Say what a target lets through while the credits in some buckets last; see `caps_of`."""
+    return caps if isinstance(target, AuroraTarget) else _with_storage(caps, target, held)
+
+
+def _with_storage(
+    caps: Caps, target: RdsTarget | CassandraTarget, held: Collection[CreditBucket]
+) -> Caps:
     promised = limits(target.volume, service=target.service)
-    plain = plain.model_copy(update={"base_latency_us": promised.base_latency_us})
+    caps = caps.model_copy(update={"base_latency_us": promised.base_latency_us})
     if target.volume.type == "nvme":
-        return plain
-    through = instance_limits(name)
-    iops = through.baseline_iops if lasting else through.burst_iops
-    mib_s = through.baseline_throughput_mib_s if lasting else through.burst_throughput_mib_s
-    return plain.model_copy(
+        return caps
+    through = instance_limits(target.instance_class.removeprefix("db."))
+    of_volume = promised.burst_iops if "volume" in held else promised.baseline_iops
+    iops = through.burst_iops if "instance_io" in held else through.baseline_iops
+    mib_s = through.baseline_throughput_mib_s
+    if "instance_throughput" in held:
+        mib_s = through.burst_throughput_mib_s
+    return caps.model_copy(
         update={
-            "iops": _least(promised.baseline_iops, iops),
-            "iops_of": _owner(promised.baseline_iops, iops),
+            "iops": _least(of_volume, iops),
+            "iops_of": _owner(of_volume, iops),
             "mib_s": _least(promised.throughput_mib_s, mib_s),
             "mib_s_of": _owner(promised.throughput_mib_s, mib_s),
         }

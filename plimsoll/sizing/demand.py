@@ -1,9 +1,7 @@
 """What one operation takes of each resource: the measured ground of every prediction.
 
-By the forced flow law a resource does X x (its visits per operation) a second at X operations a
-second, and by the utilization law it is busy X x (its demand per operation) of the time
-(P. J. Denning and J. P. Buzen, "The Operational Analysis of Queueing Network Models", ACM
-Computing Surveys 10(3), 1978). Neither assumes anything of distributions.
+They are its visits, by the forced-flow law (`plimsoll.capacity.forced_flow`), which assumes nothing
+of distributions.
 """
 
 from typing import Annotated

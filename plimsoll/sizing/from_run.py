@@ -1,6 +1,6 @@
 """A finished run as the ground of predictions. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll.capacity.credits import judge_sustained
@@ -8,9 +8,9 @@ from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.capacity import Capacity, Resource, Verdict
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.results import LimitingResource, RunResult, ServerWaits
-from plimsoll.model.steps import Statistic
-from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine
+from plimsoll.model.results import LimitingResource, RunResult, ServerWaits, TargetFigures
+from plimsoll.model.steps import CreditBucket, Statistic
+from plimsoll.sizing.caps import INSTANCE_IO, Caps, Made, caps_of, on_machine, with_credits
 from plimsoll.sizing.guess import LEAST_SPREAD
 from plimsoll.sizing.observed import Observed, observed
 from plimsoll.sizing.predict import Calibrated, calibrated
@@ -21,6 +21,11 @@ HELD: frozenset[Resource] = frozenset(
 )
 DOUBTFUL: frozenset[Verdict] = frozenset({"DISTURBED", "INCONSISTENT"})
 SPENT_PERCENT = 1.0  # of burst credits: below it none are left
+_BALANCES: dict[CreditBucket, Callable[[TargetFigures], float | None]] = {
+    "volume": lambda seen: seen.burst_balance_percent,
+    "instance_io": lambda seen: seen.ebs_io_balance_percent,
+    "instance_throughput": lambda seen: seen.ebs_byte_balance_percent,
+}
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def measured(
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}
     seen = observed(result, waits, statistic=statistic, processors=own_processors, without=doubtful)
-    own = _in_force(result, caps_of(target, lasting=False))
+    own = _in_force(result, target)
     if result.local and processors is not None:
         own = on_machine(own, processors)
     pages = result.dataset.pages if result.dataset else None
@@ -102,19 +107,19 @@ def measured(
     return Measured(result, target, seen, capacity, replace(known, held=_held(result, capacity)))
 
 
-def _in_force(result: RunResult, caps: Caps) -> Caps:
-    """Take the burst rate of a volume that had credits while it was measured."""
-    promised = result.volume_limits
-    if promised is None or promised.burst_credits is None or promised.burst_iops is None:
-        return caps
-    left = [
-        step.target.burst_balance_percent
-        for step in result.steps
-        if step.target and step.target.burst_balance_percent is not None
-    ]
-    if not left or min(left) < SPENT_PERCENT:
-        return caps
-    return caps.model_copy(update={"iops": promised.burst_iops})
+def _in_force(result: RunResult, target: Made) -> Caps:
+    """Take what the credits let through that the volume and the instance had while it was measured.
+
+    Of an instance they last unless its metrics say otherwise; of a volume only if they say so.
+    """
+    seen = [step.target for step in result.steps if step.target is not None]
+    least = {
+        bucket: min((left for one in seen if (left := balance(one)) is not None), default=None)
+        for bucket, balance in _BALANCES.items()
+    }
+    held = {bucket for bucket, left in least.items() if left is not None and left >= SPENT_PERCENT}
+    held |= {bucket for bucket in INSTANCE_IO if least[bucket] is None}
+    return with_credits(caps_of(target, lasting=False), target, held)
 
 
 def _spread(capacity: Capacity) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from plimsoll.capacity.forced_flow import visits_per_operation
 from plimsoll.capacity.under_way import under_way
 from plimsoll.model.results import RunResult, ServerWaits, StepResult, TargetFigures
 from plimsoll.model.steps import CLOSING, Statistic
@@ -71,53 +72,54 @@ def _seen(
     said_of_target = step.void is None and result.plan.purpose not in CLOSING and not step.refused
     if not (said_of_target and found and rate and found.most and target and latency_us):
         return
-    demand = _demand(result, target, waits, rate, processors)
+    load_s = result.plan.warmup_s + result.plan.duration_s  # counters grew in it, warm-up included
+    demand = _demand(target, waits, rate, load_s, processors)
     idle = target.host_idle_percent
     others = (target.host_others_percent or 0.0) + (target.host_stolen_percent or 0.0)
-    per_operation = 1 / (result.plan.warmup_s + result.plan.duration_s) / rate
+    busy = None
+    if idle is not None and processors is not None:
+        busy = max(0.0, 100 - idle - others) / 100 * processors
     yield Observed(
         load=found.most,
         response_s=found.most_mean_us / 1e6,
         demand=demand,
         latency_us=latency_us,
-        machine_cpu_s=None
-        if idle is None or processors is None
-        else max(0.0, 100 - idle - others) / 100 * processors / rate,
-        page_reads_s=_times(waits.page_reads, per_operation, target.read_latency_us),
-        log_s=_times(waits.log_flushes, per_operation, _durable_us(target)),
+        machine_cpu_s=visits_per_operation(busy, rate),
+        page_reads_s=visits_per_operation(
+            _waited_s(waits.page_reads, target.read_latency_us), rate * load_s
+        ),
+        log_s=visits_per_operation(
+            _waited_s(waits.log_flushes, _durable_us(target)), rate * load_s
+        ),
         miss_share=result.server.buffer_pool_miss_share if result.server else None,
         pool_pages=result.server.gauges.get(POOL_PAGES) if result.server else None,
     )
 
 
 def _demand(
-    result: StepResult,
     target: TargetFigures,
     waits: ServerWaits,
     rate: float,
+    load_s: float,
     processors: int | None,
 ) -> Demand:
-    load_s = result.plan.warmup_s + result.plan.duration_s  # counters grew in it, warm-up included
     locks = [s for s in (waits.row_locks_s, waits.table_locks_s) if s is not None]
     cpu = target.cpu_percent
+    busy = None if cpu is None or processors is None else cpu / 100 * processors
     return Demand(
         ops_per_second=rate,
-        ios=_sum_each(target.read_iops, target.write_iops, rate),
-        read_ios=_each(target.read_iops, rate),
-        write_ios=_each(target.write_iops, rate),
-        mib=_sum_each(target.read_mib_s, target.write_mib_s, rate),
-        cpu_s=None if cpu is None or processors is None else cpu / 100 * processors / rate,
-        log_flushes=_each(waits.log_flushes, rate * load_s),
-        lock_wait_s=sum(locks) / load_s / rate if locks else None,
+        ios=visits_per_operation(_sum(target.read_iops, target.write_iops), rate),
+        read_ios=visits_per_operation(target.read_iops, rate),
+        write_ios=visits_per_operation(target.write_iops, rate),
+        mib=visits_per_operation(_sum(target.read_mib_s, target.write_mib_s), rate),
+        cpu_s=visits_per_operation(busy, rate),
+        log_flushes=visits_per_operation(waits.log_flushes, rate * load_s),
+        lock_wait_s=visits_per_operation(sum(locks) if locks else None, rate * load_s),
     )
 
 
-def _each(amount: float | None, operations: float) -> float | None:
-    return None if amount is None else amount / operations
-
-
-def _sum_each(one: float | None, other: float | None, operations: float) -> float | None:
-    return None if one is None or other is None else (one + other) / operations
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _durable_us(target: TargetFigures) -> float | None:
@@ -126,7 +128,7 @@ def _durable_us(target: TargetFigures) -> float | None:
     return None if write_us is None else write_us + (target.flush_latency_us or 0.0)
 
 
-def _times(count: int | None, per_operation: float, each_us: float | None) -> float | None:
+def _waited_s(count: int | None, each_us: float | None) -> float | None:
     if count is None or (each_us is None and count):
         return None
-    return count * per_operation * (each_us or 0.0) / 1e6
+    return count * (each_us or 0.0) / 1e6

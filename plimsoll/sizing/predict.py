@@ -1,10 +1,10 @@
 """The load line of a target that was not measured: its throughput within limits of latency. Pure.
 
 By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
-wherever it runs; by the utilization law what lets through the fewest operations binds first
-(Denning and Buzen 1978). Between an idle target and that bound a closed network of the volume and
-the processors says how long operations take (`network`), and the run's own tails what a percentile
-then is (`tails`).
+wherever it runs (`plimsoll.capacity.forced_flow`); by the utilization law what lets through the
+fewest operations binds first. Between an idle target and that bound a closed network of the volume
+and the processors says how long operations take (`network`), and the run's own tails what a
+percentile then is (`tails`).
 """
 
 from collections.abc import Mapping

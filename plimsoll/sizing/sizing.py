@@ -99,12 +99,20 @@ class Sizer:
         Where nothing tells how the reads of pages change with memory, one with less than the run's
         could be anything: those are left out.
         """
+        return [
+            name
+            for name in classes(self.base, self.prices)
+            if self.knows_memory_of(of_class(self.base, name))
+        ]
+
+    def knows_memory_of(self, target: Made) -> bool:
+        """Whether its reads of pages can be told: with less memory they could be anything."""
         own = self.known.profile.own
-        listed = classes(self.base, self.prices)
         if self.known.profile.pool is not None or own.memory_gib is None:
-            return listed
-        sizes = {name: caps_of(of_class(self.base, name)).memory_gib for name in listed}
-        return [name for name in listed if (sizes[name] or 0.0) >= own.memory_gib]
+            return True
+        caps = caps_of(target)
+        smaller_pool = caps.pool_bytes is not None and caps.pool_bytes < (own.pool_bytes or 0)
+        return (caps.memory_gib or 0.0) >= own.memory_gib and not smaller_pool
 
     def _volumes(self, on_class: Made) -> Iterator[Volume]:
         """Give the cheapest volume of each type that carries the load on a class."""

@@ -10,7 +10,7 @@ from tests.support.synthetic_run import request, synthetic_run
 TOKEN = "t0ken-of-this-start"
 SLOW, SLOW_SECONDS = synthetic_run(run_id="slow")
 FAST, FAST_SECONDS = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
-EXPERIMENT = {
+EXPERIMENT: dict[str, Any] = {
     "record": {
         "experiment_id": "e1",
         "name": "which-iops",

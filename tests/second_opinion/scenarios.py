@@ -95,6 +95,7 @@ BASE: Mapping[str, Script] = {
     "teardown": {"delete-target": [{"gone": False, "wait_s": 0}, GONE], "end-run": _told},
     "experiment": {
         "plan-experiment": [{"datasets": [], "batches": [[2, 0], [1]], "at_once": 1}],
+        "choose-cell": [{"batches": [[1]]}, {"batches": [[0]]}, {"batches": []}],
         "submit-cell": lambda payload: {"run_id": f"@--cell-{payload['cell']}"},
         "run": [CELL_RAN],
         "settle-cells": [{"settled": False, "wait_s": 0}, SETTLED],
@@ -194,8 +195,11 @@ PASSED_OVER = {"load-dataset", "load-client", "bus", "publish-target", "submit-c
 
 RETRIED_LONG = {"delete-target", "settle-cells"}
 
-# What leads to a state that a run comes by only then.
+# What leads to a state that a run, or an experiment, comes by only then.
 LEADING: Mapping[str, Script] = {
+    "choose-cell": {
+        "plan-experiment": [{"datasets": [], "batches": [], "at_once": 1, "seeks": True}]
+    },
     "take-snapshot": {"record-run": [{**RECORDED, "prepares": True}]},
 }
 
@@ -314,6 +318,10 @@ def _of_experiments() -> Iterator[Scenario]:
     )
     full = Refused("ExecutionLimitExceeded", 400)
     yield Scenario("experiment", "a run cannot start yet", {"run": [full, CELL_RAN]})
+    seeking = LEADING["choose-cell"]
+    yield Scenario("experiment", "a search for the boundary", seeking)
+    refusing = {**seeking, "submit-cell:1": [BROKEN]}
+    yield Scenario("experiment", "a cell of a search is refused", refusing)
     lacking = {"plan-experiment": [{"batches": [[0]]}]}
     yield Scenario("experiment", "a plan that says too little", lacking, "FAILED")
 

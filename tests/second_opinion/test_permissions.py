@@ -17,6 +17,7 @@ from plimsoll.local.http_front import LocalService
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment import read_deployment
+from plimsoll.model.experiment import Experiment
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.run_record import RunState
 from plimsoll.statemachines import STATE_MACHINES
@@ -90,6 +91,7 @@ def calls(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[
         assert LocalRun(twin, tiny("run")).wait().state is RunState.SUCCEEDED
         cells = matrix(axes={"clients": {"one": {"search": {"clients": [1]}}}}, **_shared())
         assert LocalExperiment(twin, cells).wait().record.state is RunState.SUCCEEDED
+        assert LocalExperiment(twin, _search()).wait().record.state is RunState.SUCCEEDED
         with LocalService(twin) as service:
             _use_the_api(service)
         twin.client("lambda").invoke(FunctionName="janitor", Payload=b"{}")
@@ -99,6 +101,13 @@ def calls(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[
 def _shared() -> dict[str, Any]:
     shared = tiny("cell").model_dump(mode="json", exclude={"name", "team", "tags", "search"})
     return {"request": {**shared, "search": {"strategy": "steps", "clients": [1]}}}
+
+
+def _search() -> Experiment:
+    """Give a search for the boundary of one cell."""
+    want = {"ops_per_second": 1, "limits_us": {"read": 30e6, "update": 30e6}}
+    axes = {"volume": {"one": {"target": {"volume": {"iops": 1000}}}}}
+    return matrix(search="boundary", want=want, axes=axes, at_once=1, **_shared())
 
 
 def _use_the_api(service: LocalService) -> None:

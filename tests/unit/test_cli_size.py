@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from plimsoll.cli import size, size_confirm
+from plimsoll.cli import report, size, size_confirm
 from plimsoll.cli.size_asked import limits_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request import RdsTarget, Request
@@ -86,6 +86,32 @@ def test_the_page_tells_measured_from_predicted(run_folder: Path, tmp_path: Path
     assert '<td class="strong">~' not in text
 
 
+def test_the_page_of_the_run_has_the_ranking_with_measured_and_predicted_apart(
+    fresh_run: Path,
+) -> None:
+    CliRunner().invoke(report.command, [str(fresh_run)], standalone_mode=False)
+    assert "What to buy" not in (fresh_run / "report.html").read_text()
+    asked = json.loads(called(fresh_run, "--want", "100", "--json").output)
+    CliRunner().invoke(report.command, [str(fresh_run)], standalone_mode=False)
+    page = (fresh_run / "report.html").read_text()
+    assert asked["sentence"] in page
+    assert "asked: 100 ops/s within" in page
+    assert "~ is predicted, not measured." in page
+    ranking = page[page.index("What to buy") :]
+    ranking = ranking[: ranking.index("</section>")]
+    assert ranking.count('<th scope="row">measured</th>') == 1
+    predicted = sum(option["status"] == "predicted" for option in asked["options"])
+    assert 0 < ranking.count('<td class="predicted">~') <= 3 * predicted
+    assert '<td class="strong">~' not in ranking
+
+
+def test_an_answer_that_cannot_be_kept_is_given_all_the_same(fresh_run: Path) -> None:
+    (fresh_run / "sizing").write_text("a file is in the way")
+    result = called(fresh_run, "--want", "100")
+    assert result.return_value == 0, result.exception
+    assert "not kept for the run's page: " in result.stderr
+
+
 def test_where_nothing_carries_it_the_exit_code_is_1(run_folder: Path) -> None:
     result = called(run_folder, "--want", "100000000")
     assert result.return_value == 1
@@ -108,6 +134,30 @@ def test_what_is_wrong_is_named_with_what_is_allowed(
     run_folder: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     assert words in refused(run_folder, "--want", "2000", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("region", "refusal"),
+    [
+        (("--region", "us-east-1"), "--region: us-east-1, and the prices of --prices are eu-west"),
+        (("--region", "eu-west-2"), "--region: eu-west-2, and the prices of --prices are eu-west"),
+        ((), None),
+        (("--region", "eu-west-1"), None),
+    ],
+)
+def test_prices_of_another_region_than_the_one_asked_for_are_refused(
+    run_folder: Path, region: tuple[str, ...], refusal: str | None
+) -> None:
+    prices = run_folder.parent / "prices.json"
+    prices.write_text(json.dumps(PRICES))
+    arguments = [str(run_folder), "--want", "100", "--limit", "50ms", "--prices", str(prices)]
+    result = CliRunner().invoke(
+        size.command, [*arguments, *region, "--json"], standalone_mode=False
+    )
+    if refusal:
+        assert str(result.exception).startswith(refusal)
+    else:
+        assert json.loads(result.stdout)["region"] == "eu-west-1"
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
@@ -155,7 +205,7 @@ def confirmed(
 @pytest.fixture
 def fresh_run(run_folder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "r1-demo"
-    shutil.copytree(run_folder, folder)
+    shutil.copytree(run_folder, folder, ignore=shutil.ignore_patterns("sizing"))
     return folder
 
 

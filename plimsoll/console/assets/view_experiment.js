@@ -79,10 +79,23 @@ function decided(result) {
     gain.question, `${gain.lower} to ${gain.higher}`, gain.ratio === null ? words.NOTHING : h("b", {}, words.ratio(gain.ratio)),
     gain.low === null ? words.NOTHING : `${words.ratio(gain.low)} to ${words.ratio(gain.high)}`, gain.outcome, gain.sentence,
   ]);
+  const decisions = result.decisions.map((/** @type {any} */ one) => [one.question, one.sentence]);
   return [
-    h("h2", {}, "What to buy"),
-    table("What to buy", ["Question", "Decision"], result.decisions.map((/** @type {any} */ one) => [one.question, one.sentence]), "words"),
+    ...(result.boundary ? sought(result.boundary) : [h("h2", {}, "What to buy"), table("What to buy", ["Question", "Decision"], decisions, "words")]),
     ...(figures.length ? [h("h2", {}, "What each step up in IOPS gained"), table("Gains", ["Question", "Step", "Ratio", "95 % interval", "Gain", "In words"], figures, "words")] : []),
     ...result.warnings.map((/** @type {string} */ warning) => h("p", { class: "note" }, warning)),
+  ];
+}
+
+/** A search for the boundary: what was measured, and what is predicted alone. @param {any} boundary */
+function sought({ cells }) {
+  const rows = cells.map((/** @type {any} */ { name, status, measured_ops_per_second: figure, bound, predicted, why }) => [
+    name, status, figure === null ? words.NOTHING : words.bounded(words.rate(figure), bound),
+    predicted === null ? words.NOTHING : `~${words.rate(predicted.ops_per_second)} (${words.rate(predicted.low)} to ${words.rate(predicted.high)})`, why ?? "",
+  ]);
+  return [
+    h("h2", {}, "Every cell, by price"),
+    table("Every cell, by price", ["Cell", "", "Measured, ops/s", "Predicted, ops/s", ""], rows, "words"),
+    h("p", { class: "note" }, "~ is predicted, not measured."),
   ];
 }

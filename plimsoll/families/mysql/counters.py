@@ -5,7 +5,7 @@ from contextlib import closing
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
-from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.families.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
@@ -74,7 +74,9 @@ _PS_PER_US = 1_000_000
 def read_counters(target: EngineTarget) -> ServerCounters | None:
     """Read the server's own counters; None where it does not answer."""
     try:
-        with closing(connect(target)) as connection:
+        # from where its questions do not count as statements of the target's database
+        beside = target.model_copy(update={"database": ELSEWHERE})
+        with closing(connect(beside)) as connection:
             rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
             variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)"
             rows |= execute(connection, variables, ("max_connections", "performance_schema"))

@@ -1,7 +1,8 @@
 """Connections to MySQL for schemas, counts and the server's own counters; never for load."""
 
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 else:
     _Driver = pymysql.connections.Connection  # generic in its types alone
 Rows = tuple[tuple[Any, ...], ...]
+ELSEWHERE = "information_schema"  # every server has it, and every account may use it
 
 _REFUSED = {
     ER.ACCESS_DENIED_ERROR: "wrong user or password",
@@ -127,6 +129,29 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
         raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
     except Exception as error:  # noqa: BLE001 - see above
         raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
+
+
+@contextmanager
+def elsewhere(connection: Connection, database: str) -> Iterator[None]:
+    """Ask from another database than a target's, whose statements are counted: ours are none of it.
+
+    By a command of the protocol, which is no statement and is not counted either.
+
+    Raises:
+        PlimsollError: The server refuses it, or is gone.
+    """
+    _use(connection, ELSEWHERE)
+    try:
+        yield
+    finally:
+        _use(connection, database)
+
+
+def _use(connection: Connection, database: str) -> None:
+    try:
+        connection.select_db(database)
+    except Exception as error:  # noqa: BLE001 - see above
+        raise PlimsollError(f"{unreadable(error)} to: use {short(database)}") from None
 
 
 def server_version(connection: Connection) -> str:

@@ -19,7 +19,13 @@ from plimsoll.families.counted_statements import (
     Counted,
     Look,
 )
-from plimsoll.families.mysql.session import Connection, connect, execute, server_version
+from plimsoll.families.mysql.session import (
+    Connection,
+    connect,
+    elsewhere,
+    execute,
+    server_version,
+)
 from plimsoll.families.mysql.table_facts import table_seen
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.statements_seen import TableSeen
@@ -31,7 +37,7 @@ _DIGESTS = f"""
 SELECT DIGEST, COUNT_STAR, SUM_TIMER_WAIT DIV 1000000, SUM_ROWS_SENT, SUM_ROWS_EXAMINED,
        SUM_ROWS_AFFECTED, UNIX_TIMESTAMP(FIRST_SEEN)
   FROM performance_schema.events_statements_summary_by_digest
- WHERE SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL
+ WHERE SCHEMA_NAME = %s AND DIGEST IS NOT NULL
  ORDER BY DIGEST LIMIT {_AT_ONCE} OFFSET %s
 """  # noqa: S608 - a number of ours
 _UNKNOWN = """
@@ -41,7 +47,7 @@ SELECT COALESCE(SUM(COUNT_STAR), 0)
 _OF_DATABASE = """
   FROM performance_schema.prepared_statements_instances p
   JOIN performance_schema.threads t ON t.THREAD_ID = p.OWNER_THREAD_ID
- WHERE t.PROCESSLIST_DB = DATABASE()
+ WHERE t.PROCESSLIST_DB = %s
 """
 _INSTANCES = f"""
 SELECT MD5(p.SQL_TEXT), SUM(COUNT_EXECUTE), SUM(SUM_TIMER_EXECUTE) DIV 1000000, SUM(SUM_ROWS_SENT),
@@ -51,7 +57,7 @@ SELECT MD5(p.SQL_TEXT), SUM(COUNT_EXECUTE), SUM(SUM_TIMER_EXECUTE) DIV 1000000, 
 _DIGEST_TEXTS = f"""
 SELECT DIGEST, MIN(LEFT(DIGEST_TEXT, {TEXT_MOST}))
   FROM performance_schema.events_statements_summary_by_digest
- WHERE SCHEMA_NAME = DATABASE() AND DIGEST IN ({{marks}}) GROUP BY DIGEST
+ WHERE SCHEMA_NAME = %s AND DIGEST IN ({{marks}}) GROUP BY DIGEST
 """  # noqa: S608 - the same
 _INSTANCE_TEXTS = f"""
 SELECT MD5(p.SQL_TEXT), MIN(LEFT(p.SQL_TEXT, {TEXT_MOST}))
@@ -83,9 +89,11 @@ class MySqlStatements:
         self._server = server_version(connection)
         self._require_counting()
         self._counts_prepared = bool(execute(connection, _CONSUMER))
+        ((database,),) = execute(connection, "SELECT DATABASE()")
+        self._database = str(database)
         self._has_instances = False
         with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
-            execute(connection, _INSTANCES, (0,))
+            execute(connection, _INSTANCES, (self._database, 0))
             self._has_instances = True
         execute(connection, "SET SESSION TRANSACTION READ ONLY")
         for limit in (
@@ -109,11 +117,14 @@ class MySqlStatements:
 
     def qualifier(self) -> str:
         """Say what may stand before a table's name, for the target's own."""
-        ((name,),) = execute(self._connection, "SELECT DATABASE()")
-        return str(name)
+        return self._database
 
     def look(self) -> Look:
-        """Read all that it has counted in the target's database."""
+        """Read all that it has counted in the target's database, but what this itself asks."""
+        with elsewhere(self._connection, self._database):
+            return self._look()
+
+    def _look(self) -> Look:
         counted = self._counted(_DIGESTS, "")
         if self._has_instances:  # a look without them would tell all they ever did as new
             counted |= self._counted(_INSTANCES, _PREPARED)
@@ -134,7 +145,7 @@ class MySqlStatements:
     def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
         found: dict[str, Counted] = {}
         while True:
-            rows = execute(self._connection, sql, (len(found),))
+            rows = execute(self._connection, sql, (self._database, len(found)))
             for kind, calls, time_us, sent, examined, affected, order in rows:
                 found[f"{mark}{kind}"] = Counted(
                     int(calls),
@@ -162,7 +173,7 @@ class MySqlStatements:
         for start in range(0, len(kinds), _TEXTS_AT_ONCE):
             part = kinds[start : start + _TEXTS_AT_ONCE]
             asked = sql.format(marks=", ".join(["%s"] * len(part)))
-            rows = execute(self._connection, asked, part)
+            rows = execute(self._connection, asked, (self._database, *part))
             found |= {str(kind): str(text) for kind, text in rows if text is not None}
         return found
 

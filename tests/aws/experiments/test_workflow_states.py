@@ -108,6 +108,7 @@ def test_the_plan_is_the_seeds_order_in_batches(place: EverySetting, started: st
         "datasets": [],
         "batches": [list(drawn[:2]), list(drawn[2:4]), list(drawn[4:])],
         "at_once": 2,
+        "seeks": False,
     }
     assert experiments_of(place).get("dba", started).state is RunState.RUNNING
     assert plan(place, started) == planned  # a repeated call changes nothing

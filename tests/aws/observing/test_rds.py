@@ -80,6 +80,12 @@ def test_a_time_that_cloudwatch_does_not_keep_is_refused() -> None:
         observe_rds("shop", 60, NOW)
 
 
+@pytest.mark.parametrize("for_s", [5400, 3601, 14 * 86_400 + 1])
+def test_a_part_of_an_hour_is_refused_and_not_rounded_away(for_s: float) -> None:
+    with pytest.raises(UsageError, match="--for: of an RDS instance whole hours"):
+        observe_rds("shop", for_s, NOW)
+
+
 @pytest.mark.parametrize("name", ["", "1db", "a--b", "a-", "x" * 64, "db;rm", "a/b"])
 def test_what_is_no_identifier_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no identifier of an RDS instance"):

@@ -96,6 +96,31 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
     assert_nothing_left(experiment_twin)
 
 
+def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known(
+    experiment_twin: LocalTwin, tmp_path: Path
+) -> None:
+    """Each carries one operation a second: the middle is run, then the cheapest, no other."""
+    limits_us = {"read": 30e6, "update": 30e6}
+    axes = {
+        "volume": {f"iops-{n}": {"target": {"volume": {"iops": n}}} for n in (1000, 2000, 3000)}
+    }
+    shared = tiny("cell", load__duration_s=5).model_dump(
+        mode="json", exclude={"name", "team", "tags"}
+    )
+    want = {"ops_per_second": 1, "limits_us": limits_us}
+    asked = matrix(search="boundary", want=want, request=shared, axes=axes, at_once=1)
+    running = LocalExperiment(experiment_twin, asked)
+    ended = running.wait()
+    assert ended.record.failure is None, ended.record.failure
+    result = running.save(tmp_path)
+    assert result.boundary is not None
+    assert result.order == ("iops-2000", "iops-1000"), result.answer
+    assert (result.boundary.outcome, result.boundary.cell) == ("decided", "iops-1000")
+    assert [cell.status for cell in result.boundary.cells] == ["measured", "measured", "predicted"]
+    assert {path.parent.name for path in tmp_path.glob("*/result.json")} == set(result.order)
+    assert_nothing_left(experiment_twin)
+
+
 def test_stopping_it_stops_every_run_and_tears_every_target_down(
     experiment_twin: LocalTwin,
 ) -> None:

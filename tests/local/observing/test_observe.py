@@ -93,11 +93,12 @@ def test_a_postgresql_tells_what_surely_reached_its_storage(
 def test_a_database_without_load_has_rates_and_no_operations(
     counting_mariadb: MariaDbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    observe(a_database(counting_mariadb, "idle"), "1s", None, json=True)
+    observe(a_database(counting_mariadb, "idle"), "6s", None, json=True)
     seen = json.loads(capsys.readouterr().out)
     assert seen["rates"]["iops"] is not None
     assert seen["rates"]["operations"] is None
     assert seen["demand"] is None
+    assert seen["rates"]["statements"]["mean"] == 0  # what is asked to observe it is no load
     assert any("no statement of which a workload can be made" in note for note in seen["notes"])
 
 

@@ -26,9 +26,14 @@ def test_what_a_device_carries(
     assert carried_ops_per_second(most_iops, found) == pytest.approx(carried, rel=1e-5)
 
 
-@pytest.mark.parametrize(("iops", "throughput"), [(0, 100), (100, 0)])
-def test_nothing_follows_from_nothing(iops: float, throughput: float) -> None:
-    assert visits_per_operation(iops, throughput) is None
+@pytest.mark.parametrize(
+    ("amount", "operations", "visits"),
+    [(100, 0, None), (None, 100, None), (0, 100, 0), (7, 2, 3.5)],
+)
+def test_what_is_not_known_is_not_none_at_all(
+    amount: float | None, operations: float, visits: float | None
+) -> None:
+    assert visits_per_operation(amount, operations) == visits
 
 
 @pytest.mark.parametrize(("utilization", "full"), [(0.5, 2000), (1, 1000), (0, None)])

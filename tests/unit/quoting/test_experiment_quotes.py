@@ -13,6 +13,8 @@ from plimsoll.model.request import Request
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import lasts_s, quote_experiment
 from plimsoll.quoting.quotes import quote
+from plimsoll.requests.cells import checked_experiment
+from tests.support.synthetic_cells import boundary_experiment
 from tests.unit.quoting.test_quotes import TARGET
 
 SHARED: dict[str, Any] = {
@@ -95,6 +97,13 @@ def test_budgets_are_each_runs_own_and_told_together() -> None:
     assert found.notes[0] == (
         "Each run's budget_usd is its own; those of the runs are $7.50 together."
     )
+
+
+def test_of_a_search_for_the_boundary_it_is_that_of_all_cells() -> None:
+    experiment = checked_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
+    found = quote_experiment(experiment, builtin())
+    assert found.time_s.most == pytest.approx(sum(cell.quote.time_s.most for cell in found.cells))
+    assert any("runs those beside it alone" in note for note in found.notes)
 
 
 def test_what_cannot_be_is_refused_by_its_place() -> None:

@@ -70,6 +70,20 @@ def test_the_sentence_is_marked_and_says_what_it_rests_on() -> None:
     assert "if nothing else is the limit before" in told
 
 
+def test_where_a_period_of_the_metrics_is_longer_than_the_window_the_warm_up_is_told() -> None:
+    """CloudWatch's minute of a window of 12 s holds what was before the window, too."""
+    whole = limited()
+    steps = tuple(
+        step.model_copy(
+            update={"target": step.target and step.target.model_copy(update={"period_s": 60})}
+        )
+        for step in whole.steps
+    )
+    told = next_step(whole.model_copy(update={"steps": steps}))
+    assert "0.03 I/Os for each operation in step 4, I/Os counted over its warm-up too)" in told
+    assert "warm-up" not in next_step(whole)
+
+
 def test_processors_that_would_be_full_before_are_named() -> None:
     assert "but the processors would be full at about 41,250 ops/s" in next_step(limited(cpu=80))
 

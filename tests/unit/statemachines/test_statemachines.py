@@ -101,7 +101,7 @@ def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> 
 
 def test_every_way_out_of_an_experiment_settles_its_cells_and_concludes() -> None:
     machine = definition("experiment.asl.json")["States"]
-    for name in ("Plan", "PrepareDatasets", "RunBatches"):
+    for name in ("Plan", "PrepareDatasets", "RunBatches", "ChooseCell"):
         (catch,) = machine[name]["Catch"]
         assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], "SettleCells"), name
         assert "failure" in catch["Assign"], f"{name} forgets that it failed"

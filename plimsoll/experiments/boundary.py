@@ -1,0 +1,87 @@
+"""The search of a matrix for its cheapest cell that carries a load: the next run, and the answer.
+
+The workflow runs the cell that this names, and asks again.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.errors import NoGroundError, UsageError
+from plimsoll.experiments.cell_runs import begun, cell_runs
+from plimsoll.experiments.records import asked, experiments_of
+from plimsoll.experiments.workflow_states import require_running
+from plimsoll.model.boundary import Boundary
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.function_settings import PricedSettings
+from plimsoll.model.prices import PriceTable
+from plimsoll.prices import prices_for
+from plimsoll.report.experiment_summary import CellRun, outcome
+from plimsoll.runs.sizes import ground
+from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.sizing import Wish
+from plimsoll.sizing.survey import Survey, boundary_of, by_price
+
+
+def choose_cell(
+    settings: PricedSettings, experiment_id: str, refused: Sequence[Mapping[str, Any]]
+) -> dict[str, object]:
+    """Name the cell to run next, as a batch by itself; no batch where none is left to be run.
+
+    Args:
+        settings: Where.
+        experiment_id: Which.
+        refused: Cells that could not be submitted: cell, error and cause.
+
+    Raises:
+        RunStoppedError: The experiment is being stopped.
+    """
+    experiment = asked(settings, experiment_id)
+    require_running(experiments_of(settings).get(experiment.team, experiment_id))
+    runs = cell_runs(settings, experiment_id, experiment, refused)
+    survey = _survey(experiment, runs, prices_for(settings.prices))
+    found = survey.found()
+    if found.outcome != "measure" or found.cell is None:
+        return {"batches": []}
+    return {"batches": [[survey.cells[found.cell].index]]}
+
+
+def sought(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Boundary | None:
+    """Say which cell is the cheapest that carries the load; None where none was looked for. Pure.
+
+    Args:
+        experiment: What was asked.
+        runs: Of every cell, in the order of the axes.
+        prices: Of the region.
+    """
+    if experiment.want is None:
+        return None
+    return boundary_of(_survey(experiment, runs, prices), runs[0].cell.request.limits.statistic)
+
+
+def _survey(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Survey:
+    want, first = experiment.want, runs[0].cell.request
+    assert want is not None  # noqa: S101 - asked by the callers
+    targets = {
+        run.cell.name: run.cell.request.target
+        for run in runs
+        if not isinstance(run.cell.request.target, EndpointTarget)
+    }
+    return Survey(
+        cells=by_price(targets, prices),
+        runs={run.cell.index: _ground(run) for run in begun(runs)},
+        wish=Wish(want.ops_per_second, first.limits.limits_us, want.headroom, least_gib=1),
+        prices=prices,
+    )
+
+
+def _ground(run: CellRun) -> Measured | str:
+    """Read a run as what others are predicted from; else say why it tells nothing."""
+    result = run.result
+    if result is None or result.capacity is None or result.failure is not None:
+        return outcome(run).no_answer or "it failed"
+    limits = run.cell.request.limits
+    try:
+        return ground(result, limits.statistic, limits.limits_us)
+    except (NoGroundError, UsageError) as error:
+        return str(error)

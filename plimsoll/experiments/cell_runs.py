@@ -1,0 +1,62 @@
+"""What an experiment's cells have come to, read from their runs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from plimsoll.aws import run_files
+from plimsoll.aws.run_files import files_of
+from plimsoll.aws.run_records import records_of
+from plimsoll.errors import RunNotFoundError, UnreadableRecordError
+from plimsoll.experiments.records import run_id_of
+from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.experiment import Cell, Experiment
+from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.results import RunResult
+from plimsoll.report.experiment_summary import CellRun
+from plimsoll.requests.cells import cells_of
+
+
+def cell_runs(
+    settings: RunSettings,
+    experiment_id: str,
+    experiment: Experiment,
+    refused: Sequence[Mapping[str, Any]],
+) -> list[CellRun]:
+    """Read every cell's run, in the order of the axes.
+
+    Args:
+        settings: Where.
+        experiment_id: Which.
+        experiment: As it was asked.
+        refused: Cells that could not be submitted: cell, error and cause.
+    """
+    reasons = {refusal["cell"]: plain_cause(str(refusal["cause"])) for refusal in refused}
+    return [
+        _cell_run(settings, experiment_id, cell, reasons.get(cell.index))
+        for cell in cells_of(experiment)
+    ]
+
+
+def _cell_run(
+    settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
+) -> CellRun:
+    run_id = run_id_of(experiment_id, cell)
+    try:
+        record = records_of(settings).get(run_id)
+    except RunNotFoundError:
+        return CellRun(cell, run_id, None, None, refused)
+    except UnreadableRecordError as error:
+        return CellRun(cell, run_id, None, None, str(error))
+    if record.started_at is None:  # it left no files
+        why = record.failure.cause if record.failure else refused
+        return CellRun(cell, run_id, record.state, None, why, record.submitted_at)
+    result = files_of(settings, run_id).find_model(run_files.RESULT, RunResult)
+    return CellRun(cell, run_id, record.state, result, submitted=record.submitted_at)
+
+
+def begun(runs: Sequence[CellRun]) -> list[CellRun]:
+    """Give the cells whose turn has come, in that order; those without a record last."""
+    last = datetime.max.replace(tzinfo=UTC)
+    tried = [run for run in runs if run.state is not None or run.why is not None]
+    return sorted(tried, key=lambda run: run.submitted or last)
