@@ -8,8 +8,7 @@ from typing import Any
 
 from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.experiments.cell_runs import begun, cell_runs
-from plimsoll.experiments.records import asked, experiments_of
-from plimsoll.experiments.workflow_states import require_running
+from plimsoll.experiments.records import asked, experiments_of, require_running
 from plimsoll.model.boundary import Boundary
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.experiment import Experiment

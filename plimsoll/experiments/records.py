@@ -7,7 +7,7 @@ from typing import Any
 from plimsoll.aws import clients
 from plimsoll.aws.items import as_item, read_item, readable, set_attributes, values_of
 from plimsoll.aws.run_files import RunFiles
-from plimsoll.errors import ExperimentNotFoundError
+from plimsoll.errors import ExperimentNotFoundError, RunStoppedError
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import ExperimentRecord
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
@@ -116,3 +116,15 @@ def asked(settings: RunSettings, experiment_id: str) -> Experiment:
 def run_id_of(experiment_id: str, cell: Cell) -> str:
     """Name the run of a cell."""
     return f"{experiment_id}-{cell.index + 1:03d}"
+
+
+def require_running(record: ExperimentRecord) -> None:
+    """Refuse to go on with an experiment that is being stopped, or has ended.
+
+    Raises:
+        RunStoppedError: It is.
+    """
+    if record.state is not RunState.RUNNING:
+        raise RunStoppedError(
+            f"experiment {record.experiment_id} is {record.state}: nothing new is made for it"
+        )

@@ -6,14 +6,12 @@ from plimsoll.errors import (
     LimitReachedError,
     NoRoomYetError,
     RunNotFoundError,
-    RunStoppedError,
     UnreadableRecordError,
 )
 from plimsoll.experiments.datasets import datasets_of, record_dataset, restored_for
-from plimsoll.experiments.records import asked, experiments_of, run_id_of
+from plimsoll.experiments.records import asked, experiments_of, require_running, run_id_of
 from plimsoll.experiments.turns import turn_of
 from plimsoll.model.experiment import Experiment, order, planned_batches
-from plimsoll.model.experiment_record import ExperimentRecord
 from plimsoll.model.function_settings import (
     SettleCellsSettings,
     StopSettings,
@@ -111,18 +109,6 @@ def _require_still_running(
     if record.state is not RunState.RUNNING:
         stop_run(settings, run_id)
     require_running(record)
-
-
-def require_running(record: ExperimentRecord) -> None:
-    """Refuse to go on with an experiment that is being stopped, or has ended.
-
-    Raises:
-        RunStoppedError: It is.
-    """
-    if record.state is not RunState.RUNNING:
-        raise RunStoppedError(
-            f"experiment {record.experiment_id} is {record.state}: nothing new is made for it"
-        )
 
 
 def settle_cells(

@@ -6,11 +6,11 @@ from typing import Any
 Patch = dict[str, Any]
 
 
-def laid(base: Any, change: Any) -> Any:
-    """Lay a change over a value: mappings field by field, anything else whole."""
-    if not (isinstance(base, Mapping) and isinstance(change, Mapping)):
-        return change
-    return {**base, **{key: laid(base.get(key), value) for key, value in change.items()}}
+def laid(base: Any, patch: Any) -> Any:
+    """Lay a patch over a value: mappings field by field, anything else whole."""
+    if not (isinstance(base, Mapping) and isinstance(patch, Mapping)):
+        return patch
+    return {**base, **{key: laid(base.get(key), value) for key, value in patch.items()}}
 
 
 def leaves(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

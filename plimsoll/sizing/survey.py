@@ -100,26 +100,33 @@ class Survey:
         return "carries" if enough else "falls short"
 
     def _prediction(self, cell: Candidate) -> Prediction | None:
-        """Predict a cell from the runs before its own; None where they do not say enough.
+        """Predict a cell from the nearest run before its own; None where that does not say enough.
 
-        Of a run on one machine what that would measure is predicted: its processors stand in for
-        the class's.
+        The nearest by price, of those with a figure where there is one; of two the later. Of a run
+        on one machine what that would measure is predicted, its processors in place of the class's.
         """
-        before: dict[str, Measured] = {}
+        before: dict[int, Measured] = {}
         for index, run in self.runs.items():
             if isinstance(run, str):
                 continue
             if index == cell.index and self._evidence(index) != "no answer":
                 break
-            before[str(index)] = run
+            before[index] = run
         if not before:
             return None
-        sizer = sizer_of(before, self.wish, self.prices)
+        places = {one.index: place for place, one in enumerate(self.cells)}
+        told = [index for index in before if _has_figure(before[index])] or list(before)
+        ground = min(reversed(told), key=lambda index: abs(places[index] - places[cell.index]))
+        sizer = sizer_of({str(ground): before[ground]}, self.wish, self.prices)
         if not sizer.knows_memory_of(cell.target):
             return None
         own = sizer.known.profile.own.processors
         here = round(own) if sizer.local and own is not None else None
         return sizer.prediction(cell.target, processors=here)
+
+
+def _has_figure(run: Measured) -> bool:
+    return run.capacity.max_sustainable_throughput_ops_per_second is not None
 
 
 def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:

@@ -13,6 +13,7 @@ from plimsoll.quoting.quotes import quote, target_usd_per_hour
 from plimsoll.report.experiment_summary import layout
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
+from plimsoll.sizing.seekable import require_seekable
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))
@@ -111,3 +112,10 @@ def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
     (request,) = asked.values()
     assert request.limits.statistic == "p99"
     assert request.limits.limits_us == {"read": 20_000, "update": 20_000}
+
+
+def test_the_demo_of_the_boundary_can_be_sought() -> None:
+    asked = read_file(ROOT / "scenarios/boundary-demo.yaml")
+    assert isinstance(asked, Experiment)
+    require_seekable(asked, builtin())
+    assert len(cells_of(asked)) == 4

@@ -174,6 +174,17 @@ def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
     assert (answer.outcome, answer.cell) == ("decided", "io1-4000")
 
 
+def test_each_cell_is_predicted_from_the_run_that_is_nearest_to_it_by_price() -> None:
+    runs = {c.index: ran(c) for c in cells() if c.name in {"io1-5000", "io1-2000"}}
+    both = by_name(boundary_of(survey(runs), "p99"))
+    for name, nearest in (("io1-1000", "io1-2000"), ("io1-4000", "io1-5000")):
+        one = {i: run for i, run in runs.items() if cells()[i].name == nearest}
+        alone = by_name(boundary_of(survey(one), "p99"))[name].predicted
+        other = {i: run for i, run in runs.items() if i not in one}
+        assert both[name].predicted == alone
+        assert alone != by_name(boundary_of(survey(other), "p99"))[name].predicted
+
+
 def test_where_it_was_stopped_what_was_measured_is_said() -> None:
     cell = next(c for c in cells() if c.name == "io1-5000")
     found = boundary_of(survey({cell.index: ran(cell)}), "p99")
