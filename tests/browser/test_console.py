@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import threading
 import time
 import webbrowser
 from datetime import timedelta
@@ -18,7 +19,7 @@ from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.local.front import Front, listen
 from tests.browser import console_documents as documents
-from tests.browser.conftest import Console, until
+from tests.browser.conftest import PATIENCE_MS, Console, until
 from tests.browser.console_known import FAST, SLOW, SLOW_SECONDS, TOKEN
 from tests.browser.console_service import LaidDown, problem
 from tests.support.synthetic_run import CLIENTS, OPERATIONS, START
@@ -413,6 +414,27 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
     expect(first).to_contain_text("running")
     assert page.evaluate("window.kept.isConnected")  # what has not changed is not made anew
     assert console.complaints == []
+
+
+def test_the_newest_runs_are_there_before_the_others(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    rows = [documents.row(SLOW, run_id=f"run-{i}") for i in range(40)]
+    others = threading.Event()
+
+    def listed(asked: Request) -> Any:
+        if asked.args.get("cursor") is None:
+            few = int(asked.args["limit"])
+            return {"runs": rows[:few], "next_cursor": "next", "unreadable": 0}
+        assert others.wait(PATIENCE_MS / 1000)
+        return {"runs": rows[25:], "next_cursor": None, "unreadable": 0}
+
+    service.answers["/runs"] = listed
+    service.forget("")
+    Console(page, front)
+    expect(page.locator("tbody tr")).to_have_count(25)
+    others.set()
+    expect(page.locator("tbody tr")).to_have_count(40)
 
 
 def long_run(count: int = 600) -> dict[str, Any]:

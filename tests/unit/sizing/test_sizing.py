@@ -110,7 +110,9 @@ def test_a_run_that_does_not_carry_it_is_told_and_not_listed() -> None:
     found = sized(100_000_000)
     assert [option.carries for option in found.measured] == [False]
     assert found.options == ()
-    assert found.sentence.startswith("nothing carries 100,000,000 ops/s with 30 % to spare: the most is ")
+    assert found.sentence.startswith(
+        "nothing carries 100,000,000 ops/s with 30 % to spare: the most is "
+    )
 
 
 def test_what_cannot_be_names_the_resource_and_where_it_binds() -> None:
