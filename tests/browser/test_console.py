@@ -14,15 +14,17 @@ import pytest
 from playwright.sync_api import Page, expect
 from werkzeug.wrappers import Request
 
+from plimsoll import words
 from plimsoll.cli.page import Page as Asked
 from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
+from plimsoll.console.outlook import BETWEEN_STEPS_S
 from plimsoll.local.front import Front, listen
 from tests.browser import console_documents as documents
 from tests.browser.conftest import PATIENCE_MS, Console, until
 from tests.browser.console_known import FAST, SLOW, SLOW_SECONDS, TOKEN
 from tests.browser.console_service import LaidDown, problem
-from tests.support.synthetic_run import CLIENTS, OPERATIONS, START
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START, request
 
 HOSTILE = '<img src=x onerror="document.title=1">"\'`\u202e</script><b>'
 VIEWS = (
@@ -287,7 +289,10 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     page: Page, service: LaidDown, front: Front
 ) -> None:
     Console(page, front, "start")
-    expect(page.get_by_label("What it takes")).to_contain_text("3 min 10 s")
+    expect(page.get_by_label("What it takes")).to_contain_text("3 min 10 son AWS")
+    load = request().load
+    here = words.duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
+    expect(page.get_by_label("What it takes")).to_contain_text(f"{here}of load here")
     expect(page.get_by_label("What it takes")).to_contain_text("$0.19")
     iops = page.locator("[id='field-target.volume.iops']")
     assert iops.input_value() == "1000"
