@@ -124,7 +124,7 @@ class FindPage:
         """
         pace = Pace(ended, LOOK_S)
         if request.args.get("run_id") is None:
-            return list_events(self._listed, pace)
+            return list_events(lambda _: self._listed(), pace)
         last = request.headers.get("Last-Event-ID") or request.args.get("after")
         seconds = SecondsReader(self._told)
         return run_events(self.live, Cursor.parse(last), pace, seconds=seconds)

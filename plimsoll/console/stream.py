@@ -4,7 +4,8 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import count
 from threading import Event
 
 from plimsoll.console.live import Cursor, is_over
@@ -14,6 +15,9 @@ from plimsoll.model.live import Live, LiveSecond
 
 LOOK_S = 1.0  # between two looks at a run
 LIST_S = 2.0  # ... and at the list, which is longer
+LISTED = 100  # the newest runs, which the list's stream tells of
+WHOLE_EVERY = 15  # looks at the list all of these are read
+FEW = 10  # of the newest: the others, where these have ended, seldom change
 HEARTBEAT_S = 10.0
 _ALIVE = b": alive\n\n"
 _PASSING = {"at", "time", "money"}  # change with every look, and are no news by themselves
@@ -85,14 +89,22 @@ def run_events(
             return
 
 
-def list_events(read: Callable[[], Sequence[RunSummary]], pace: Pace) -> Iterator[bytes]:
-    """Tell of a list of runs: all of it, then those that have changed or are new."""
-    known: dict[str, RunSummary] | None = None
+def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iterator[bytes]:
+    """Tell of a list of runs: all of it, then those that have changed or are new.
+
+    Most have ended and change no more: all are read anew once in a while, else the newest alone.
+
+    Args:
+        read: Gives so many of the newest runs.
+        pace: Of the looks.
+    """
+    known: dict[str, RunSummary] = {}
     number = 0
-    while True:
-        runs = {run.run_id: run for run in read()}
-        changed = [run for run_id, run in runs.items() if (known or {}).get(run_id) != run]
-        if known is None or changed:
+    for look in count():
+        whole = look % WHOLE_EVERY == 0
+        runs = {run.run_id: run for run in read(LISTED if whole else _reach(known.values()))}
+        changed = [run for run_id, run in runs.items() if known.get(run_id) != run]
+        if look == 0 or changed:
             number += 1
             rows = ",".join(run.model_dump_json() for run in changed)
             yield encoded("runs", f'{{"runs":[{rows}]}}', str(number))
@@ -100,7 +112,14 @@ def list_events(read: Callable[[], Sequence[RunSummary]], pace: Pace) -> Iterato
         elif pace.quiet:
             yield _ALIVE
             pace.told()
-        known = runs
+        known = runs if whole else known | runs
         if not pace.goes_on():
             yield BYE
             return
+
+
+def _reach(known: Collection[RunSummary]) -> int:
+    """Count the newest runs down to the oldest that goes on, and a few that may be new."""
+    going = [run.submitted_at for run in known if not run.state.ended]
+    newer = sum(run.submitted_at >= min(going) for run in known) if going else 0
+    return min(LISTED, newer + FEW)

@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
@@ -45,8 +46,6 @@ from plimsoll.model.function_settings import ApiSettings
 from plimsoll.runs.listing import page_of_runs
 from plimsoll.runs.summaries import summary_of
 from plimsoll.teams.teams import caller_of
-
-LISTED = 100  # the newest runs, which the list's stream tells of
 
 
 class LocalService(Front):
@@ -129,7 +128,7 @@ class _Function:
         run_id, points = request.args.get("run_id"), asked_points(request)
         last = request.headers.get("Last-Event-ID")
         if run_id is None:
-            return list_events(lambda: _listed(settings.runs_table, team), Pace(ended, LIST_S))
+            return list_events(partial(_listed, settings.runs_table, team), Pace(ended, LIST_S))
         if records_of(settings).get(run_id).team != team:
             raise RunNotFoundError(f"there is no run {run_id!r}")
         after = Cursor.parse(last or request.args.get("after"))
@@ -183,8 +182,8 @@ def body_of(request: Request) -> bytes | Answer:
         return TOO_LONG
 
 
-def _listed(table: str, team: str) -> list[RunSummary]:
-    return [summary_of(record) for record in page_of_runs(table, team, limit=LISTED).runs]
+def _listed(table: str, team: str, most: int) -> list[RunSummary]:
+    return [summary_of(record) for record in page_of_runs(table, team, limit=most).runs]
 
 
 def asked_points(request: Request) -> int:

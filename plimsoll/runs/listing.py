@@ -68,6 +68,8 @@ def page_of_runs(
     unreadable = 0
     for _ in range(_MOST_QUERIES):
         query = _query(table, team, state, tag, target)
+        if "FilterExpression" not in query:  # it would count what a filter leaves out
+            query["Limit"] = limit + 1
         if start is not None:
             query["ExclusiveStartKey"] = start
         answer = clients.dynamodb().query(**query)

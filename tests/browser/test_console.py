@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import threading
 import time
 import webbrowser
 from datetime import timedelta
@@ -13,15 +14,17 @@ import pytest
 from playwright.sync_api import Page, expect
 from werkzeug.wrappers import Request
 
+from plimsoll import words
 from plimsoll.cli.page import Page as Asked
 from plimsoll.cli.page import shown
 from plimsoll.console.config import ConsoleConfig
+from plimsoll.console.outlook import BETWEEN_STEPS_S
 from plimsoll.local.front import Front, listen
 from tests.browser import console_documents as documents
-from tests.browser.conftest import Console, until
+from tests.browser.conftest import PATIENCE_MS, Console, until
 from tests.browser.console_known import EXPERIMENT, FAST, SLOW, SLOW_SECONDS, TOKEN
 from tests.browser.console_service import LaidDown, problem
-from tests.support.synthetic_run import CLIENTS, OPERATIONS, START
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START, request
 
 HOSTILE = '<img src=x onerror="document.title=1">"\'`\u202e</script><b>'
 VIEWS = (
@@ -286,7 +289,10 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     page: Page, service: LaidDown, front: Front
 ) -> None:
     Console(page, front, "start")
-    expect(page.get_by_label("What it takes")).to_contain_text("3 min 10 s")
+    expect(page.get_by_label("What it takes")).to_contain_text("3 min 10 son AWS")
+    load = request().load
+    here = words.duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
+    expect(page.get_by_label("What it takes")).to_contain_text(f"{here}of load here")
     expect(page.get_by_label("What it takes")).to_contain_text("$0.19")
     iops = page.locator("[id='field-target.volume.iops']")
     assert iops.input_value() == "1000"
@@ -437,6 +443,27 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
     expect(first).to_contain_text("running")
     assert page.evaluate("window.kept.isConnected")  # what has not changed is not made anew
     assert console.complaints == []
+
+
+def test_the_newest_runs_are_there_before_the_others(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    rows = [documents.row(SLOW, run_id=f"run-{i}") for i in range(40)]
+    others = threading.Event()
+
+    def listed(asked: Request) -> Any:
+        if asked.args.get("cursor") is None:
+            few = int(asked.args["limit"])
+            return {"runs": rows[:few], "next_cursor": "next", "unreadable": 0}
+        assert others.wait(PATIENCE_MS / 1000)
+        return {"runs": rows[25:], "next_cursor": None, "unreadable": 0}
+
+    service.answers["/runs"] = listed
+    service.forget("")
+    Console(page, front)
+    expect(page.locator("tbody tr")).to_have_count(25)
+    others.set()
+    expect(page.locator("tbody tr")).to_have_count(40)
 
 
 def long_run(count: int = 600) -> dict[str, Any]:

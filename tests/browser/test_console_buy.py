@@ -165,6 +165,17 @@ def test_all_targets_are_shown_where_they_are_asked_for(page: Page, front: Front
     expect(page.get_by_role("button", name="Show all")).to_have_count(0)
 
 
+def test_a_measured_lower_bound_is_marked_as_one(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    told = documents.sizes(SLOW, want="90000000")
+    told["measured"][0] |= {"sure": False, "ops_per_second": 656.0}
+    service.answers[ASKED] = told
+    Console(page, front, "buy/slow")
+    own = page.get_by_role("region", name="Measured, and does not carry it")
+    expect(own.get_by_role("row").last).to_contain_text("≥ 656")
+
+
 def test_a_hostile_name_is_text(page: Page, service: LaidDown, front: Front) -> None:
     told = json.loads(json.dumps(documents.sizes(SLOW, want="500")).replace("db.m6i", "HOST"))
     told = json.loads(json.dumps(told).replace("HOST", json.dumps(HOSTILE)[1:-1]))

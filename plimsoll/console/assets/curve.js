@@ -154,7 +154,8 @@ function limitLines(series, ends, y) {
   return [...lines].sort(([, a], [, b]) => a.at - b.at).map(([text, { at, names, stroke }]) => {
     const crowded = at - left < LABEL_HEIGHT;
     if (!crowded) left = at;
-    return levelLine(ends, at, `limit of ${names.join(", ")}: ${text}`, names.length > 1 ? "var(--ink)" : stroke, crowded);
+    const whose = names.length > 2 && names.length === series.length ? "all" : names.join(", ");
+    return levelLine(ends, at, `limit of ${whose}: ${text}`, names.length > 1 ? "var(--ink)" : stroke, crowded);
   });
 }
 

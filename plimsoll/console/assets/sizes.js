@@ -52,7 +52,7 @@ function cells(option, of) {
   const told = [
     [option.target_words, ...(option.run ? [" (", h("a", { href: href(`/runs/${of.run_id}`) }, of.name), ")"] : [])],
     words.usd(option.usd_per_month),
-    [h("b", {}, option.ops_per_second === null ? words.NOTHING : `${mark}${words.rate(option.ops_per_second)}`), option.low !== null && h("span", { class: "note block" }, `${words.rate(option.low)} to ${words.rate(option.high)}`)],
+    [h("b", {}, option.ops_per_second === null ? words.NOTHING : measured ? words.bounded(words.rate(option.ops_per_second), option.sure ? "=" : ">=") : `~${words.rate(option.ops_per_second)}`), option.low !== null && h("span", { class: "note block" }, `${words.rate(option.low)} to ${words.rate(option.high)}`)],
     measured || option.sure ? option.status : "perhaps",
     option.binds_words ?? words.NOTHING,
     option.next_words === null ? words.NOTHING : `${option.next_words} at ${mark}${words.rate(option.next.ops_per_second)}`,

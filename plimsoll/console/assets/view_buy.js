@@ -109,7 +109,7 @@ export async function showBuy({ main, service, signal, id, query, say }) {
   /** @param {{limits_us: Record<string, number>, statistic: string}} sizes */
   function fillLimits({ limits_us: found, statistic }) {
     for (const [name, us] of Object.entries(found)) {
-      const input = number(`limit-${name}`, String(Number((us / 1000).toFixed(6))), () => changed(), "limits_us-bad");
+      const input = number(`limit-${name}`, String(Number((us / 1000).toPrecision(4))), () => changed(), "limits_us-bad");
       limitOf.set(name, input);
       within.append(field(`${name}, ${words.statistic(statistic)} at most, ms`, input));
     }

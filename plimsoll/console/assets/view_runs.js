@@ -5,7 +5,7 @@ import { costWords, figureWords, goneWords, intervalWords, spark, stateTag, verd
 import * as words from "./words.js";
 
 const PAGE = 100;
-const FIRST_PAGES = 2;
+const FIRST_PAGES = [25, PAGE, PAGE]; // the first is soon there, and fills a screen
 const COMPARED_MOST = 10;
 const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Target gone", "Cost", "Submitted"];
 
@@ -45,7 +45,7 @@ export async function showRuns({ main, service, signal, query }) {
   const filter = h("input", { type: "search", id: "filter", value: query.get("q") ?? "", autocomplete: "off", oninput: () => draw() });
   const compare = h("a", { class: "button", href: href("/compare") }, "");
   const count = h("p", { class: "note", role: "status" }, "Loading the runs …");
-  const older = h("button", { type: "button", hidden: true, onclick: () => void load().then(draw) }, "Load older runs");
+  const older = h("button", { type: "button", hidden: true, onclick: () => void load() }, "Load older runs");
   const body = h("tbody", {});
   const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
 
@@ -68,10 +68,11 @@ export async function showRuns({ main, service, signal, query }) {
     compare.setAttribute("href", ready ? href("/compare", [...chosen].map((id) => ["run", id])) : href("/compare"));
     compare.classList.toggle("quiet", !ready);
   }
-  async function load() {
-    const page = await service.get(`/runs?limit=${PAGE}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`, signal);
+  async function load(limit = PAGE) {
+    const page = await service.get(`/runs?limit=${limit}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`, signal);
     cursor = page.next_cursor;
     page.runs.forEach((/** @type {any} */ run) => runs.set(run.run_id, run));
+    draw();
   }
 
   main.append(
@@ -91,8 +92,7 @@ export async function showRuns({ main, service, signal, query }) {
   );
 
   await service.keep(async () => {
-    for (let pages = 0; pages < FIRST_PAGES && (pages === 0 || cursor); pages += 1) await load();
-    draw();
+    for (const [i, limit] of FIRST_PAGES.entries()) if (i === 0 || cursor) await load(limit);
     if (service.config.one_run && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`));
     return false;
   }, signal);

@@ -52,7 +52,7 @@ export async function showStart({ main, service, signal, query, say }) {
     yaml: h("code", {}),
     problem: h("p", { class: "bad", role: "alert" }),
   };
-  const showQuote = place(parts.quote, (quote) => quoteSection(quote, service.config.where));
+  const showQuote = place(parts.quote, ({ quote, stepS }) => quoteSection(quote, service.config.where, stepS));
   const form = new SchemaForm(schema, () => changed(), { "workload.name": workloads.map((/** @type {any} */ one) => one.name) });
   const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
   const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
@@ -60,6 +60,13 @@ export async function showStart({ main, service, signal, query, say }) {
 
   const body = () => chosen.experiment ?? form.value;
   const kind = () => (chosen.experiment ? "experiments" : "runs");
+
+  /** How long a step is; null: of an experiment's runs that may differ. */
+  function stepSeconds() {
+    if (chosen.experiment) return null;
+    const { warmup_s: warmup, duration_s: window } = { ...schema.properties.load.default, ...form.value.load };
+    return warmup + window;
+  }
 
   /** @param {Preset} preset */
   function choose(preset) {
@@ -83,12 +90,12 @@ export async function showStart({ main, service, signal, query, say }) {
       const quote = await service.call("POST", chosen.experiment ? "/quotes/experiments" : "/quotes", { body: body(), signal });
       if (asked !== key) return; // it has changed meanwhile
       complain(null);
-      showQuote(quote);
+      showQuote({ quote, stepS: stepSeconds() });
       say(`It takes about ${words.duration(quote.time_s.expected)}.`);
     } catch (error) {
       if (asked !== key || signal.aborted) return;
       complain(error);
-      showQuote(null);
+      showQuote({ quote: null, stepS: null });
     }
   }
   /** @param {unknown} error null: nothing is wrong */

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from plimsoll.console.live import Cursor, live
-from plimsoll.console.stream import Pace, encoded, list_events, run_events
+from plimsoll.console.stream import (
+    FEW,
+    LISTED,
+    WHOLE_EVERY,
+    Pace,
+    encoded,
+    list_events,
+    run_events,
+)
+from plimsoll.model.api_answers import RunSummary
 from plimsoll.model.live import Live, LiveAnswer, LiveSecond, LiveSecondOperation
 from plimsoll.model.run_record import RunState
 from plimsoll.runs.past import record_of_result
@@ -116,7 +125,7 @@ def test_a_list_is_told_whole_and_then_what_is_new_in_it() -> None:
     two = one.model_copy(update={"run_id": "another", "submitted_at": datetime.now(UTC)})
     moved = one.model_copy(update={"verdict": "PLATEAU"})
     looks = iter([[one], [two, one], [two, one], [two, moved]])
-    events = [parsed(event) for event in list_events(lambda: next(looks), Ticks(4))]
+    events = [parsed(event) for event in list_events(lambda _: next(looks), Ticks(4))]
     told = [[row["run_id"] for row in event["data"]["runs"]] for event in events[:-1]]
     assert told == [[one.run_id], ["another"], [one.run_id]]
     assert [event.get("id") for event in events] == ["1", "2", "3", None]
@@ -124,5 +133,30 @@ def test_a_list_is_told_whole_and_then_what_is_new_in_it() -> None:
 
 
 def test_an_empty_list_is_told_too() -> None:
-    [first, _] = [parsed(event) for event in list_events(list, Ticks(1))]
+    [first, _] = [parsed(event) for event in list_events(lambda _: [], Ticks(1))]
     assert first["data"] == {"runs": []}
+
+
+def test_what_has_ended_long_ago_is_read_anew_once_in_a_while() -> None:
+    result, _ = synthetic_run()
+    ended = summary_of(record_of_result(result))
+    rows = [
+        ended.model_copy(
+            update={"run_id": f"run-{i}", "submitted_at": ended.submitted_at - timedelta(hours=i)}
+        )
+        for i in range(60)
+    ]
+    rows[20] = rows[20].model_copy(update={"state": RunState.RUNNING})
+    asked: list[int] = []
+
+    def read(most: int) -> list[RunSummary]:
+        asked.append(most)
+        if len(asked) == 3:
+            rows[20] = rows[20].model_copy(update={"state": RunState.SUCCEEDED})
+            rows[50] = rows[50].model_copy(update={"verdict": "PLATEAU"})
+        return rows[:most]
+
+    events = [parsed(event) for event in list_events(read, Ticks(WHOLE_EVERY + 1))]
+    told = [[row["run_id"] for row in event["data"]["runs"]] for event in events[:-1]]
+    assert asked == [LISTED, 31, 31, *[FEW] * (WHOLE_EVERY - 3), LISTED]
+    assert told[1:] == [["run-20"], ["run-50"]]
