@@ -68,20 +68,25 @@ def _without_credits(target: Made) -> dict[str, Any]:
 
 
 def _search(asked: Request, found: Prediction) -> dict[str, Any]:
-    """Begin at half of the load at which the limit is predicted, and go to twice that at least."""
-    search, load = asked.search, found.load or 1
+    """Begin below the least load that may be the limit, and go beyond the likeliest.
+
+    What fails at its first load tells little, and every lighter one is then a step of its own.
+    """
+    search, load, least = asked.search, found.load or 1, found.least_load or 1
     match search:
         case StepsSearch():
             each = search.connections_per_client
-            clients = sorted({max(1, round(times * load / each)) for times in NEARBY})
+            clients = sorted(
+                {max(1, round(near / each)) for near in (least, *(t * load for t in NEARBY))}
+            )
             changed: dict[str, Any] = {"clients": clients}
         case RampSearch():
             changed = {
-                "connections_first": max(search.connections_first, load // 2),
+                "connections_first": max(search.connections_first, least // 2),
                 "connections_max": max(search.connections_max, 2 * load),
             }
         case RateSearch():
-            first = max(search.rate_first_ops_per_second, found.ops_per_second / 2)
+            first = max(search.rate_first_ops_per_second, found.low / 2)
             changed = {
                 "rate_first_ops_per_second": first,
                 "rate_max_ops_per_second": max(search.rate_max_ops_per_second, 2 * found.high),

@@ -33,6 +33,7 @@ class Prediction(Model):
     binds: Bound  # the resource that sets it, and what that alone lets through
     next: Bound | None  # the one that would be next; None: no other is known
     load: int | None  # operations under way there; None: one alone takes too long
+    least_load: int | None = None  # those at the low end
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
         binds=binds,
         next=following,
         load=likely.point.load if likely.point else None,
+        least_load=lines["low"].point.load if lines["low"].point else None,
     )
 
 
