@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.request import Request
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.sizing.boundary import request_beside
 from plimsoll.sizing.elsewhere import Bound
 from plimsoll.sizing.predict import Prediction
@@ -46,6 +46,7 @@ def test_it_begins_below_the_least_that_may_be_the_limit(
     before a lighter load is tried.
     """
     asked = Request.model_validate({**REQUESTED, "search": search})
+    assert isinstance(asked.target, RdsTarget)
     made = request_beside(
         asked, asked.target, FOUND, name="confirm", statistic="p99", limits_us={"read": 20_000}
     )
