@@ -41,3 +41,13 @@ def test_on_paper_no_chart_is_cut_and_nothing_is_beyond_the_edge(page: Page, fil
         "Math.max(...[...document.querySelectorAll('.panel')].map(p => p.offsetHeight))"
     )
     assert tallest < (297 - 2 * 14) / 25.4 * 96
+
+
+def test_a_button_prints_the_page_and_is_not_on_the_paper(page: Page, file: Path) -> None:
+    page.add_init_script("window.print = () => { document.title = 'printed'; }")
+    Watched(page, file)
+    button = page.get_by_role("button", name="Save as PDF")
+    button.click()
+    assert page.title() == "printed"
+    page.emulate_media(media="print")
+    assert not button.is_visible()

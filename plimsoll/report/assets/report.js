@@ -7,6 +7,11 @@
   tip.setAttribute("role", "status");
   document.body.append(tip);
 
+  // the browser's own print makes the PDF: the page has a layout for paper
+  const pdf = Object.assign(create("button", "Save as PDF"), { id: "pdf", type: "button" });
+  pdf.addEventListener("click", () => print());
+  document.querySelector("header").prepend(pdf);
+
   // titles are what browsers show by themselves: here they are shown at once, and on a telephone
   const told = new WeakMap();
   for (const title of document.querySelectorAll("[data-panel] title")) {
