@@ -112,5 +112,5 @@ def test_a_cassandra_that_ends_is_told(instance: Instance, script: str) -> None:
     done = instance.install(script)
     assert done.status == 1
     assert [answer["Reason"] for answer in done.answers] == [
-        "Cassandra did not start within 300 s, or ended: 0 of 1 nodes are up"
+        "Cassandra ended while it started: 0 of 1 nodes are up"
     ]
