@@ -123,7 +123,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         metrics_awaited_until=None,
         verdict=capacity.verdict,
         figures=RunFigures.of(capacity, final=True),
-        capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
+        capacity_ops_per_second=None if figure is None else str(figure),
     )
     return {"concluded": True, "wait_s": 0}
 

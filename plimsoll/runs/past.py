@@ -48,6 +48,6 @@ def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
         failure=result.failure,
         verdict=capacity.verdict if capacity else None,
         figures=RunFigures.of(capacity, final=True) if capacity else None,
-        capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
+        capacity_ops_per_second=None if figure is None else str(figure),
         cost_usd=None if cost is None else f"{cost:.6f}",
     )

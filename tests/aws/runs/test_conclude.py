@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, plan_path, step_path
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.request import Request
@@ -105,6 +106,25 @@ def test_after_three_minutes_it_goes_on_without_them_and_says_so(
     assert conclude(measured, RUN) == DONE
     (note,) = measured.files(RUN).get(CONCLUSION, Conclusion).notes
     assert note == "the target's metrics of its last step were not all there after 3 min"
+
+
+def test_the_record_has_the_whole_figure_so_that_it_is_rounded_once(
+    measured: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2066.48 written as 2066.5 was shown as 2,067 beside a report with 2,066."""
+    measured.records.change(RUN, target=TARGET.model_copy(update={"identifier": None}))
+    figure = 2066.48329048017
+    judged = judge_sustained
+
+    def with_the_figure(*arguments: Any, **others: Any) -> Any:
+        capacity = judged(*arguments, **others)
+        return capacity.model_copy(update={"max_sustainable_throughput_ops_per_second": figure})
+
+    monkeypatch.setattr(concluding, "judge_sustained", with_the_figure)
+    conclude(measured, RUN)
+    told = measured.records.get(RUN).capacity_ops_per_second
+    assert told is not None
+    assert float(told) == figure
 
 
 def test_nothing_is_awaited_of_a_target_without_metrics(measured: EverySetting) -> None:
