@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from plimsoll.local.front import Front
 
 Command = Callable[..., Any]
-LOOKS_S = 1.0  # a signal just before a wait wakes nobody: it is seen when the wait is over
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,6 @@ def stay() -> None:
     """Keep a page until Ctrl-C."""
     try:
         click.echo("the page stays until Ctrl-C", err=True)  # who reads this may press it at once
-        while not Event().wait(LOOKS_S):
-            pass
+        Event().wait()
     except KeyboardInterrupt:
         click.echo("the page is closed", err=True)

@@ -68,23 +68,6 @@ def test_who_presses_ctrl_c_on_reading_that_the_page_stays_closes_it(
     assert said == ["the page stays until Ctrl-C", "the page is closed"]
 
 
-def test_ctrl_c_just_before_a_wait_is_seen_after_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    waits: list[float | None] = []
-
-    def wait(timeout_s: float | None = None) -> bool:
-        waits.append(timeout_s)
-        if len(waits) == 2:
-            raise KeyboardInterrupt
-        return False
-
-    monkeypatch.setattr(page, "Event", lambda: SimpleNamespace(wait=wait))
-    page.stay()
-    assert waits == [page.LOOKS_S] * 2
-    assert "the page is closed" in capsys.readouterr().err
-
-
 def test_a_page_of_runs_of_several_teams_is_refused(tmp_path: Path) -> None:
     runs = {"a": {"team": "web"}, "b": {"team": "data"}}
     request = tmp_path / "two.yaml"
