@@ -3,4 +3,6 @@
 import sys
 
 Output = tuple[int, str, str]  # exit code, standard output, standard error
-COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]
+# a job in a shell's background ignores Ctrl-C, and so does what it starts
+_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{_CTRL_C}; from plimsoll.cli.main import main; main()"]

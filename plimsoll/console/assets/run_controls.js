@@ -28,9 +28,10 @@ export function stopControl(service, id) {
   dialog.addEventListener("close", async () => {
     if (dialog.returnValue !== "stop") return;
     button.disabled = true;
-    said.textContent = "Asked to stop.";
+    said.textContent = "Asking it to stop.";
     try {
       await service.call("DELETE", `/runs/${encodeURIComponent(id)}`);
+      said.textContent = "Asked to stop.";
     } catch (error) {
       button.disabled = false;
       said.textContent = error instanceof Refusal ? error.message : "Plimsoll was not reached: it may not have been asked. Press Stop again.";
