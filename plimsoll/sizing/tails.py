@@ -7,8 +7,8 @@ many times longer is held to stretch them alike.
 
 Writes have another cause that no queue of the volume shows: pages are written back in batches, and
 who changes one of them, or commits, waits for a batch. On a volume six times as fast the 99th
-percentile of updates was seen to be as long under three operations as before, while they took a
-third of the time on average. So where a workload writes, the worst that is held possible is that
+percentile of updates was seen to be as long under three operations as before, while operations took
+half of the time on average. So where a workload writes, the worst that is held possible is that
 latencies are those of the run under as many operations under way.
 """
 
