@@ -4,7 +4,7 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll import words
@@ -214,15 +214,15 @@ def most(request: Request, length: Duration) -> Extent:
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
     warm_s = client_s(seconds["warm"], 1)
+    steps = [
+        *_most_steps(request, length),
+        *(each for of_phase in length.searches for each in _most_steps(*of_phase)),
+        *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)),
+    ]
     return extent(
         target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
-        step_clients=[
-            *_most_steps(request, length),
-            *(each for of_phase in length.searches for each in _most_steps(*of_phase)),
-            *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)),
-            (1, warm_s),
-        ],
+        step_clients=[*_within(steps, request.time_limit_s), (1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
     )
@@ -239,6 +239,17 @@ def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, flo
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
         + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
     )
+
+
+def _within(
+    steps: Sequence[tuple[float, float]], time_limit_s: float
+) -> Iterator[tuple[float, float]]:
+    """Give those that fit a run's time, one after another; at worst those with the most clients."""
+    left_s = time_limit_s
+    for clients, seconds in sorted(steps, reverse=True):
+        if left_s > 0:
+            yield clients, min(seconds, left_s)
+        left_s -= seconds
 
 
 def client_s(load_s: float, clients: float) -> float:

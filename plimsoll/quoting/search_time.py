@@ -22,7 +22,8 @@ def search_words(request: Request) -> str:
     steps = words.plural(round(rehearsed.steps) + toggled, "step")
     soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
     if toggled:
-        soaked += f", {words.duration(round(toggled_s))} of it a toggle, besides its restarts"
+        soaked += f", {words.duration(round(toggled_s))} of it a toggle"
+        soaked += ", besides its restarts" if request.target.provisioned else ""
     return (
         f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
         f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"

@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.model.quote import Quote
 from plimsoll.prices import builtin
+from plimsoll.quoting.charges import CLIENT_GIB
 from plimsoll.quoting.phase_time import fleet_most
 from plimsoll.quoting.quotes import quote
 from tests.unit.quoting.test_quotes import line, request
@@ -52,3 +53,13 @@ def test_a_phases_search_takes_what_it_would_take_as_a_runs() -> None:
 
 def test_its_clients_are_those_that_a_team_needs_room_for() -> None:
     assert fleet_most(request(phases=[ASK])) == 7
+
+
+def test_all_searches_together_take_no_more_than_the_runs_time() -> None:
+    """At worst the whole time limit goes to the search with the most clients, and only once."""
+    asks = [{**ASK, "name": f"ask-{number}"} for number in range(3)]
+    limits = {"time_limit_s": 600, "prepare": {"warm_s": 0}}
+    found = quote(request(phases=asks, **limits), builtin())
+    busiest = max(fleet_most(request(phases=[ask])) for ask in asks)
+    loading = line(quote(request(**limits), builtin()), "client").quantity.most
+    assert line(found, "client").quantity.most <= loading + busiest * 600 * CLIENT_GIB
