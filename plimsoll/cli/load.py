@@ -11,7 +11,7 @@ from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import UsageError
-from plimsoll.finding.host import poll_us_here
+from plimsoll.finding.host import poll_us_here, threads_here
 from plimsoll.finding.loading import Loaded, a_seed, loadable, run_load
 from plimsoll.model.dsn import parse_dsn, said_of_mode
 from plimsoll.model.engine import POLL_MOST_US, POLL_US, ClosedLoop, LoadSpec, OpenLoop
@@ -29,7 +29,11 @@ from plimsoll.workload import load_workload
     help="Records of the dataset; by default as `plimsoll prepare` has made it.",
 )
 @click.option("--connections", type=click.IntRange(1, 20_000), default=8, show_default=True)
-@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 64),
+    help="That send.  [default: 2 where the database is on this machine, without --rate; else 1]",
+)
 @click.option(
     "--poll-us",
     type=click.IntRange(0, POLL_MOST_US),
@@ -96,7 +100,7 @@ def command(
     settings: tuple[str, ...],
     records: int | None,
     connections: int,
-    threads: int,
+    threads: int | None,
     poll_us: int | None,
     warmup_s: float,
     duration_s: float,
@@ -119,6 +123,7 @@ def command(
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
     there = loadable(target, workload, records, given)
+    threads = threads or threads_here(target, connections, rate)
     spec = LoadSpec(
         target=target,
         workload=there.sent,

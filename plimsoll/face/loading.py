@@ -14,7 +14,7 @@ from plimsoll.face.databases import WorkloadName, database, require_count, workl
 from plimsoll.face.frames import Frames, frame_of
 from plimsoll.face.progress import Callback, Progress
 from plimsoll.face.sentences import plimsoll_errors
-from plimsoll.finding.host import poll_us_here
+from plimsoll.finding.host import poll_us_here, threads_here
 from plimsoll.finding.loading import Loaded, a_seed, loadable, run_load
 from plimsoll.model.engine import POLL_MOST_US, ClosedLoop, LoadSpec, OpenLoop
 
@@ -74,7 +74,7 @@ def load(
     *,
     workload: WorkloadName,
     connections: int = 8,
-    threads: int = 1,
+    threads: int | None = None,
     poll_us: int | None = None,
     rate: float | None = None,
     arrivals: Literal["constant", "poisson"] | None = None,
@@ -94,9 +94,10 @@ def load(
         dsn: The database, as of `find`.
         workload: A built-in one by name, or the path of a YAML file.
         connections: At once, 1 to 20,000.
-        threads: That send, 1 to 64.
+        threads: That send, 1 to 64; None: 2 where the database is on this machine and there is no
+            rate, else 1.
         poll_us: For how long to look for answers before sleeping, 0 to 1,000 microseconds, where
-            that pays; None: 50 where the database is elsewhere and a processor is left, else 0.
+            that pays; None: 500 where the database is elsewhere and a processor is left, else 0.
         rate: Operations fall due at so many per second, and latency counts from the due time;
             None: each connection sends when its last operation is answered.
         arrivals: With a rate: how the due times are spread; None: constantly.
@@ -120,7 +121,8 @@ def load(
         number(warmup_s, "warmup_s", Range(0, 86_400))
         number(timeout_ms, "timeout_ms", Range(1, 300_000), whole=True)
         number(connections, "connections", Range(1, 20_000), whole=True)
-        number(threads, "threads", Range(1, 64), whole=True)
+        if threads is not None:
+            number(threads, "threads", Range(1, 64), whole=True)
         if poll_us is not None:
             number(poll_us, "poll_us", Range(0, POLL_MOST_US), whole=True)
         if operations_most is not None:
@@ -136,6 +138,7 @@ def load(
         target = database(dsn, password)
         chosen, _ = workload_named(workload)
         there = loadable(target, chosen, records, parameters or {})
+        threads = threads or threads_here(target, connections, rate)
         spec = LoadSpec(
             target=target,
             workload=there.sent,

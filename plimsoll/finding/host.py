@@ -39,6 +39,17 @@ def poll_us_here(target: EngineTarget, threads: int) -> int:
     return POLL_US if own else 0
 
 
+def threads_here(target: EngineTarget, connections: int, rate: float | None) -> int:
+    """Give how many threads send on this machine, where nobody says.
+
+    Two where they share its processors with the database, which then wakes clients less often
+    (docs/performance.md). One where it is elsewhere, which leaves a processor to poll with, and one
+    at a rate, where a thread waits for due times.
+    """
+    shared = rate is None and _is_this_machine(target.host)
+    return min(2, connections, len(os.sched_getaffinity(0))) if shared else 1
+
+
 @dataclass(frozen=True)
 class Look:
     """The processor times at one moment: of this machine, and of the database's server."""

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from plimsoll.finding import host as module
-from plimsoll.finding.host import Host, Look, poll_us_here
+from plimsoll.finding.host import Host, Look, poll_us_here, threads_here
 from plimsoll.machine import TICKS_PER_S, CpuTimes
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import POLL_US
@@ -43,6 +43,28 @@ def test_clients_poll_only_on_processors_of_their_own(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     assert poll_us_here(parse_dsn(f"mysql://u@{address}/d"), threads) == polls_us
+
+
+@pytest.mark.parametrize(
+    ("address", "load", "processors", "threads"),
+    [
+        ("127.0.0.1", (8, None), {0, 1, 2, 3}, 2),
+        ("127.0.0.1", (8, None), {0}, 1),
+        ("127.0.0.1", (1, None), {0, 1}, 1),  # no thread is without a connection
+        ("127.0.0.1", (8, 100.0), {0, 1}, 1),  # it waits for due times
+        ("192.0.2.1", (8, None), {0, 1}, 1),  # a processor is left to poll with
+    ],
+)
+def test_two_threads_send_where_the_database_has_the_same_processors(
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    load: tuple[int, float | None],
+    processors: set[int],
+    threads: int,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: processors)
+    target = parse_dsn(f"mysql://u@{address}/d")
+    assert threads_here(target, *load) == threads
 
 
 def looked(server_s: tuple[float | None, float | None]) -> list[Look]:
