@@ -52,7 +52,7 @@ AWS_TIMINGS = Timings(
 # docs/local.md: 100 cold clients on two cores, which they share with the database: none polls
 ONE_MACHINE_TIMINGS = Timings(
     poll_s=1,
-    lead_ms=900,
+    lead_ms=400,
     lead_ms_per_client=90,
     poll_us=0,
     metric_period_s=1,
