@@ -78,13 +78,21 @@ def _plain(value: Any) -> Any:
 
 
 def _attribute(value: object) -> Any:
-    if isinstance(value, Model):
-        value = value.model_dump(mode="json")
-    elif isinstance(value, datetime):
-        value = value.isoformat()
-    elif isinstance(value, RunState):
-        value = value.value
-    return TypeSerializer().serialize(value)
+    return TypeSerializer().serialize(_storable(value))
+
+
+def _storable(value: object) -> object:
+    match value:
+        case Model():
+            return value.model_dump(mode="json")
+        case datetime():
+            return value.isoformat()
+        case RunState():
+            return value.value
+        case dict():
+            return {name: _storable(one) for name, one in value.items()}
+        case _:
+            return value
 
 
 def as_item(record: Model) -> dict[str, Any]:

@@ -66,7 +66,13 @@ def _shape(at: Assessed) -> Shape:
 
 
 def toggled(
-    toggle: Toggle, steps: Sequence[Step], rules: Rules, *, axis: Axis, readings: Readings
+    toggle: Toggle,
+    steps: Sequence[Step],
+    rules: Rules,
+    *,
+    axis: Axis,
+    readings: Readings,
+    addresses: Mapping[str, str],
 ) -> ToggleResult:
     """Say what the pairs show.
 
@@ -76,6 +82,7 @@ def toggled(
         rules: By which it is judged; its audits dispute steps of pairs as well.
         axis: What its load is.
         readings: What the server said of its parameters in each state.
+        addresses: How an existing database is reached in each state; of one that is made, none.
     """
     tried = toggled_steps(steps)
     first = toggle.states[0].name
@@ -86,8 +93,8 @@ def toggled(
     load = getattr(pairs[0][0].step, axis) if pairs else None
     found = ToggleResult(
         states=(
-            _figures(toggle, 0, [a for a, _ in pairs], readings),
-            _figures(toggle, 1, [b for _, b in pairs], readings),
+            _figures(toggle, 0, [a for a, _ in pairs], readings, addresses),
+            _figures(toggle, 1, [b for _, b in pairs], readings, addresses),
         ),
         axis=axis,
         load=load,
@@ -106,7 +113,11 @@ def toggled(
 
 
 def _figures(
-    toggle: Toggle, number: int, steps: Sequence[Repetition], readings: Readings
+    toggle: Toggle,
+    number: int,
+    steps: Sequence[Repetition],
+    readings: Readings,
+    addresses: Mapping[str, str],
 ) -> StateFigures:
     state = toggle.states[number]
     rates = [repetition.figures.throughput for repetition in steps]
@@ -116,6 +127,7 @@ def _figures(
     return StateFigures(
         name=state.name,
         parameters=state.parameters,
+        endpoint=addresses.get(state.name),
         server_says=dict(readings.get(state.name, {})),
         throughput_ops_per_second=mean,
         errors_share=failed / asked if asked else None,

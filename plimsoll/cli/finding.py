@@ -1,8 +1,8 @@
 """A search in this process, on a terminal: its signals, its progress, its answer."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from plimsoll.cli.find_progress import FindProgress
 from plimsoll.cli.prepare import prepare_shown
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
+from plimsoll.families.dataset_notes import check_whole
+from plimsoll.families.family import family_of
 from plimsoll.finding.asked import opened
 from plimsoll.finding.dataset import Found, Made, is_complete, load_number, look, settled
 from plimsoll.finding.finder import Finder
@@ -22,7 +24,9 @@ from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Request
+from plimsoll.model.toggled_target import endpoints_by_state
 from plimsoll.requests.request_workload import workload_of
+from plimsoll.workload import Compiled
 
 if TYPE_CHECKING:
     from plimsoll.cli.find_page import FindPage
@@ -39,6 +43,7 @@ class Search:
         stop_rules: What ends the load at once.
         rows: Of the dataset, counted; None: nobody has.
         notes: What a reader has to know besides.
+        reached: By the states of its toggle, the target as it is reached in them.
     """
 
     request: Request
@@ -47,6 +52,7 @@ class Search:
     stop_rules: Sequence[StopRule]
     rows: int | None
     notes: tuple[str, ...] = ()
+    reached: Mapping[str, EngineTarget] = field(default_factory=dict)
 
 
 def asked_search(request: Request) -> Search:
@@ -67,13 +73,34 @@ def asked_search(request: Request) -> Search:
             " out, or run the request on AWS"
         )
         raise UsageError(Complaint(("background",), problem))
-    target, workload = opened(request.target), workload_of(request.workload)
+    first = request.target.reached(request.toggle.states[0].endpoint if request.toggle else None)
+    target, workload = opened(first), workload_of(request.workload)
     records, given = request.workload.records, request.workload.parameters
     found, made = look(target, workload, records, given), Made()
     if not is_complete(found):
         made = made_rows(target, found)
         found = look(target, workload, records, given)
-    return Search(request, target, found, (), made.rows, made.notes)
+    reached = _reached(request, request.target, found.compiled)
+    return Search(request, target, found, (), made.rows, made.notes, reached)
+
+
+def _reached(
+    request: Request, target: EndpointTarget, compiled: Compiled
+) -> dict[str, EngineTarget]:
+    """Open the target in each state of its toggle, where the same rows have to be.
+
+    Raises:
+        PlimsollError: Somewhere they are not, or it cannot be reached.
+    """
+    if request.toggle is None:
+        return {}
+    states = endpoints_by_state(target, request.toggle)
+    reached = {name: opened(endpoint) for name, endpoint in states.items()}
+    for name, one in reached.items():
+        with family_of(one.protocol).open_datasets(one) as datasets:
+            note = datasets.read_note(compiled.dataset) if datasets.has_place() else None
+            check_whole(compiled, note, f"state {name}: {states[name].address}")
+    return reached
 
 
 def made_rows(target: EngineTarget, found: Found) -> Made:
@@ -101,7 +128,8 @@ def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> b
             request=search.request,
             target=search.target,
             compiled=search.found.compiled,
-            load_number=lambda: load_number(search.target, search.found),
+            load_number=lambda target: load_number(target, search.found),
+            reached=search.reached,
             stop_rules=search.stop_rules,
             shows=shows if page is None else page.beside(shows),
         )

@@ -133,7 +133,7 @@ def find(
                 request=request,
                 target=target,
                 compiled=there.compiled,
-                load_number=lambda: dataset.load_number(target, there),
+                load_number=lambda reached: dataset.load_number(reached, there),
                 stop_rules=stops,
             )
 

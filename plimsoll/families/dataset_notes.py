@@ -88,6 +88,32 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
             )
 
 
+def is_complete(compiled: Compiled, note: DatasetNote | None) -> bool:
+    """Whether Plimsoll has made a dataset, to its last row, with the parameters that are wanted."""
+    if note is None or note.parameters != compiled.dataset_parameters:
+        return False
+    return all(note.loaded_rows.get(table.name, 0) >= table.rows for table in compiled.tables)
+
+
+def check_whole(compiled: Compiled, note: DatasetNote | None, where: str) -> None:
+    """Check that a dataset is there to its last row.
+
+    Args:
+        compiled: The workload whose dataset it is.
+        note: What is known of it; None: nothing.
+        where: Which server, for the sentence.
+
+    Raises:
+        PlimsollError: It is not.
+    """
+    if not is_complete(compiled, note):
+        raise PlimsollError(
+            f"{where} has not all rows of {compiled.dataset}: it has to be the same database,"
+            f" reached another way, or one with the same rows (plimsoll prepare --workload"
+            f" {compiled.name} --records {compiled.records})"
+        )
+
+
 def note_counted(
     compiled: Compiled,
     counts: Mapping[str, int],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.complaints import Scalar
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families import dataset_notes
 from plimsoll.families.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.families.family import family_of
 from plimsoll.families.prepare import Prepared
@@ -70,11 +71,7 @@ def look(
 
 def is_complete(found: Found) -> bool:
     """Whether Plimsoll has made the dataset, to its last row, with the parameters asked for."""
-    note = found.note
-    if note is None or note.parameters != found.compiled.dataset_parameters:
-        return False
-    loaded = note.loaded_rows
-    return all(loaded.get(table.name, 0) >= table.rows for table in found.compiled.tables)
+    return dataset_notes.is_complete(found.compiled, found.note)
 
 
 def needs_no_rows(found: Found, *, records: int | None, prepare: bool) -> bool:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event, Lock
 
@@ -14,7 +14,7 @@ from plimsoll.finding.host import Host, poll_us_here
 from plimsoll.finding.others import without_others
 from plimsoll.finding.quantities import StopRule
 from plimsoll.fleet.fold import folded
-from plimsoll.fleet.plan import plan_step, warming_step
+from plimsoll.fleet.plan import plan_step, warmed_s, warming_step
 from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import step_of
@@ -56,9 +56,10 @@ class Finder:
 
     Attributes:
         request: What is asked for; its target is an endpoint.
-        target: The same, with what opens it.
+        target: The same, with what opens it; in the state of its toggle that it is in.
         compiled: Its workload.
-        load_number: Of loads on its dataset before this one.
+        load_number: Of loads on a target's dataset before this one.
+        reached: By the states of its toggle, where its target is reached in them.
         stop_rules: What ends the load at once.
         shows: What is shown meanwhile.
         steps: Every finished step.
@@ -68,7 +69,8 @@ class Finder:
     request: Request
     target: EngineTarget
     compiled: Compiled
-    load_number: Callable[[], int] = lambda: 0
+    load_number: Callable[[EngineTarget], int] = lambda _: 0
+    reached: Mapping[str, EngineTarget] = field(default_factory=dict)
     stop_rules: Sequence[StopRule] = ()
     shows: Shows = field(default_factory=Shows)
     steps: list[StepResult] = field(default_factory=list)
@@ -96,7 +98,8 @@ class Finder:
             self._warm()
         while not self._ended.is_set():
             done = [result.step for result in self.steps]
-            following = next_step(self.request.search, done, self.request.limits)
+            rules, toggle = self.request.limits, self.request.toggle
+            following = next_step(self.request.search, done, rules, toggle)
             if isinstance(following, Done):
                 return
             if following.window_factor > 1 and time.monotonic() + self._takes_s(following) > until:
@@ -111,7 +114,8 @@ class Finder:
     def _takes_s(self, following: NextStep) -> float:
         load, factor = self.request.load, following.window_factor
         window_s = following.duration_s or factor * load.duration_s
-        return factor * load.warmup_s + window_s + JUDGING_S
+        warm_s = warmed_s(self.request, following.state) + factor * load.warmup_s
+        return warm_s + window_s + JUDGING_S
 
     def _warm(self) -> None:
         search, plan = self.request.search, warming_step(self.request, start_at_epoch_ms=0)
@@ -126,6 +130,8 @@ class Finder:
             self.shows.say(f"warming: {failed[0].cause}")
 
     def _step(self, following: NextStep) -> None:
+        if following.state is not None and self.reached:
+            self.target = self.reached[following.state]
         family = family_of(self.target.protocol)
         before = family.read_counters(self.target)
         recovered, before = self._recover(following, before)
@@ -140,7 +146,7 @@ class Finder:
             server_before=before,
             poll_us=poll_us_here(self.target, following.clients),
         )
-        number, host = self.load_number(), Host.of(self.target)
+        number, host = self.load_number(self.target), Host.of(self.target)
         start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)

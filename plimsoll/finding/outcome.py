@@ -8,11 +8,15 @@ from pathlib import Path
 import plimsoll
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.toggled import toggled
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.finding.finder import Finder
 from plimsoll.model.dashboards import Dashboards
-from plimsoll.model.results import Moments, RunResult, Seconds, Versions
+from plimsoll.model.request import Request
+from plimsoll.model.results import Moments, RunResult, Seconds, StepResult, Versions
 from plimsoll.model.run_record import Failure, RunState
+from plimsoll.model.toggle import ToggleResult
+from plimsoll.model.toggled_target import addresses_by_state
 from plimsoll.report.folder import RESULT, write_whole
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.limits import limiting_resource
@@ -86,6 +90,7 @@ def outcome(
         else None,
         capacity=capacity,
         limiting=limiting,
+        toggle=_toggled(request, steps) if steps else None,
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         rows=rows,
         volume_limits=None,
@@ -102,6 +107,19 @@ def outcome(
     )
     measured = tuple(second for step in steps for second in step.seconds)
     return result, Seconds(run_id=run_id, operations=measured, target=())
+
+
+def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+    if request.toggle is None:
+        return None
+    return toggled(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings={},
+        addresses=addresses_by_state(request.target, request.toggle),
+    )
 
 
 def _moments(began: datetime, ended: datetime) -> Moments:

@@ -9,6 +9,34 @@ from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine
 from plimsoll.model.engine import StatementMode, require_cluster, require_options
 from plimsoll.model.networks import Network
 from plimsoll.model.tls import TlsMode
+from plimsoll.model.validation import validated
+
+HostName = Annotated[str, Field(min_length=1, max_length=253)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+SecretArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
+
+
+class StateEndpoint(Model):
+    """Another way to an existing database, or to another one with the same rows.
+
+    What is left out is the target's.
+    """
+
+    host: HostName | None = Field(
+        None, description="Its host name; `host:port` must be in the deployment's list."
+    )
+    port: Port | None = Field(None, description="Its port.")
+    secret_arn: SecretArn | None = Field(
+        None, description="The Secrets Manager secret that opens it: on AWS."
+    )
+    tls: TlsMode | None = Field(None, description="How connections are encrypted.")
+    statement_mode: StatementMode | None = Field(
+        None,
+        description="Of a PostgreSQL: `simple` for a pooler that does not know prepared ones.",
+    )
+    allow_md5: bool | None = Field(
+        None, description="Of a PostgreSQL: let it ask for the password by MD5."
+    )
 
 
 class EndpointTarget(Model):
@@ -20,16 +48,16 @@ class EndpointTarget(Model):
 
     kind: Literal["endpoint"] = Field(description="An existing database.")
     engine: Engine = Field(description="What it is; a Cassandra on one machine only.")
-    host: Annotated[str, Field(min_length=1, max_length=253)] = Field(
+    host: HostName = Field(
         description="Its host name; `host:port` must be in the deployment's list."
     )
-    port: Annotated[int, Field(ge=1, le=65535)] = Field(
+    port: Port = Field(
         3306, description="Its port; without one 5432 of a PostgreSQL, 9042 of a Cassandra."
     )
     database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
         "plimsoll", description="The database that holds the dataset."
     )
-    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] | None = Field(
+    secret_arn: SecretArn | None = Field(
         None,
         description="The Secrets Manager secret with its `username` and `password`: on AWS always.",
     )
@@ -71,6 +99,20 @@ class EndpointTarget(Model):
         require_options(protocol_of_engine(self.engine), self.statement_mode, self.allow_md5)
         require_cluster(protocol_of_engine(self.engine), self.nodes)
         return self
+
+    @property
+    def address(self) -> str:
+        """Where it answers, as `host:port`."""
+        return f"{self.host}:{self.port}"
+
+    def reached(self, otherwise: StateEndpoint | None) -> Self:
+        """Give the same, reached another way.
+
+        Raises:
+            UsageError: Its engine has no such option.
+        """
+        given = otherwise.model_dump(exclude_none=True) if otherwise else {}
+        return validated(type(self), {**self.model_dump(), **given})
 
     @property
     def snapshot(self) -> None:

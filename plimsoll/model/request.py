@@ -33,6 +33,7 @@ from plimsoll.model.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.tls import TlsMode
 from plimsoll.model.toggle import Toggle
+from plimsoll.model.toggled_target import require_switchable
 from plimsoll.model.volume_faults import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
@@ -143,7 +144,7 @@ class Request(Model):
     toggle: Toggle | None = Field(
         None,
         description="Two states of the target, such as a feature off and on, measured in pairs"
-        " after the search; RDS targets only.",
+        " after the search: of an RDS instance, or two ways to an existing database.",
     )
     limits: Rules = Field(Rules(), description="When a step passes.")
     expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
@@ -282,12 +283,7 @@ class Request(Model):
     def _can_be_toggled(self) -> Self:
         if self.toggle is None:
             return self
-        if not isinstance(self.target, RdsTarget):
-            problem = (
-                f"switches engine parameters of an RDS instance; of {self.target.kind} targets"
-                " measure each state in a run of its own, and `plimsoll compare` them"
-            )
-            raise UsageError(Complaint(("toggle",), problem))
+        require_switchable(self.target, self.toggle)
         if isinstance(self.search, RateSearch):
             problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
             raise UsageError(Complaint(("toggle",), problem))

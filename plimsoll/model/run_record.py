@@ -168,7 +168,9 @@ class RunRecord(Model):
     zones_refused: tuple[str, ...] = ()  # had no room for its target
     stack_id: str | None = None
     target_ready_at: datetime | None = None
-    target: TargetAddress | None = None
+    target: TargetAddress | None = None  # in the state of its toggle that it is in
+    # of an existing database with a toggle: where it is reached in each state
+    targets_by_state: dict[str, TargetAddress] = Field(default_factory=dict)
     server_version: str | None = None  # as it names itself
     rows: int | None = None  # of the dataset, counted
     prepares_until: datetime | None = None  # it makes a snapshot, to be gone by then; None: no

@@ -9,6 +9,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.aurora_target import ParameterName
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Axis
+from plimsoll.model.endpoint_target import StateEndpoint
 from plimsoll.model.paired import PairedRatio
 from plimsoll.model.steps import Statistic
 
@@ -17,20 +18,24 @@ SPARE_TRIES = 4  # steps more than the pairs need: audits may dispute some
 
 
 class ToggledState(Model):
-    """Engine parameters under a name."""
+    """A state under a name: engine parameters, or where an existing database is reached."""
 
     name: StateName = Field(description="What reports call it, such as doublewrite-off.")
     # RDS takes so many in one call: API_ModifyDBParameterGroup (read 2026-11)
-    parameters: Annotated[dict[ParameterName, str | int], Field(min_length=1, max_length=20)] = (
-        Field(
-            description="Engine parameters, over those of the target; both states set the same"
-            " ones."
-        )
+    parameters: Annotated[dict[ParameterName, str | int], Field(max_length=20)] = Field(
+        default_factory=dict,
+        description="Of an RDS target: engine parameters, over those of the target; both states"
+        " set the same ones.",
+    )
+    endpoint: StateEndpoint | None = Field(
+        None,
+        description="Of an endpoint: where it is reached in this state, such as through a proxy;"
+        " none: as the target says.",
     )
 
 
 class Toggle(Model):
-    """Engine parameters in two states, measured in pairs on one target and one dataset."""
+    """Two states, measured in pairs on one target or dataset."""
 
     states: Annotated[tuple[ToggledState, ...], Field(min_length=2, max_length=2)] = Field(
         description="Two states. The target begins in the first, in which its capacity is sought;"
@@ -53,9 +58,9 @@ class Toggle(Model):
         """How many steps the pairs take."""
         return 2 * self.pairs
 
-    def parameters_of(self, state: str) -> dict[ParameterName, str | int]:
-        """Give the parameters of a state by its name."""
-        return next(s.parameters for s in self.states if s.name == state)
+    def state(self, name: str) -> ToggledState:
+        """Give a state by its name."""
+        return next(state for state in self.states if state.name == name)
 
     @model_validator(mode="after")
     def _two_different_states(self) -> Self:
@@ -67,7 +72,7 @@ class Toggle(Model):
         if lacking := sorted(set(first.parameters) ^ set(second.parameters)):
             problem = f"only one of both states sets {lacking[0]}; the other would keep its value"
             raise UsageError(Complaint(path, problem))
-        if _as_text(first) == _as_text(second):
+        if first.parameters and _as_text(first) == _as_text(second):
             raise UsageError(Complaint(path, "are the first state's: nothing would be switched"))
         return self
 
@@ -81,6 +86,7 @@ class StateFigures(Model):
 
     name: str
     parameters: dict[str, str | int]  # as they were asked for
+    endpoint: str | None = None  # where an existing database was reached; None: one was made
     # what the server itself called them; empty: it does not tell, or no step was measured
     server_says: dict[str, str]
     throughput_ops_per_second: float | None  # geometric mean of the steps that count; None: none

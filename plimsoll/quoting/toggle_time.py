@@ -1,4 +1,7 @@
-"""What a toggle adds to a run: its steps, each after a restart and warmed by itself. Pure."""
+"""What a toggle adds to a run: its steps, each after a restart and warmed by itself. Pure.
+
+An existing database is not restarted: it is reached another way.
+"""
 
 from plimsoll import words
 from plimsoll.model.request import Request
@@ -18,15 +21,16 @@ def _switched_steps(request: Request) -> int:
 
 def expected_s(request: Request) -> float:
     """Seconds of restarts and warming that are expected, beside the steps themselves."""
-    return _switched_steps(request) * (request.prepare.warm_s + INSTANCE_RESTART.expected_s)
+    restart_s = INSTANCE_RESTART.expected_s if request.target.provisioned else 0.0
+    return _switched_steps(request) * (request.prepare.warm_s + restart_s)
 
 
 def most_s(request: Request) -> float:
     """The same at worst."""
     if request.toggle is None:
         return 0.0
-    each = request.prepare.warm_s + INSTANCE_RESTART.most_s
-    return (_switched_steps(request) + SPARE_TRIES) * each
+    restart_s = INSTANCE_RESTART.most_s if request.target.provisioned else 0.0
+    return (_switched_steps(request) + SPARE_TRIES) * (request.prepare.warm_s + restart_s)
 
 
 def assumption(request: Request) -> str:
@@ -34,6 +38,8 @@ def assumption(request: Request) -> str:
     if request.toggle is None:
         return ""
     steps = words.plural(toggle_steps(request), "step")
+    if not request.target.provisioned:
+        return f", and {steps} of a toggle, each after prepare.warm_s"
     return (
         f", and {steps} of a toggle, each after prepare.warm_s and, as if its parameters needed it,"
         f" a restart of {INSTANCE_RESTART.in_minutes}"

@@ -9,9 +9,7 @@ from plimsoll.report.report_tables import ReportCell, ReportTable
 def toggle_facts(found: ToggleResult) -> list[str]:
     """Say what stands beside the finding: each state's figure and settings, and the latencies."""
     lines = [
-        f"{state.name}: {words.throughput(state.throughput_ops_per_second)}"
-        f" ({_settings(state.server_says or state.parameters)}"
-        f"{'' if state.server_says else ', not confirmed by the server'})"
+        f"{state.name}: {words.throughput(state.throughput_ops_per_second)} ({_what(state)})"
         for state in found.states
     ]
     statistic = words.statistic(found.statistic)
@@ -42,6 +40,11 @@ def toggle_table(found: ToggleResult | None) -> ReportTable | None:
             for name, ratio in found.latency.items()
         ),
         *(
+            [("reached at", first.endpoint, second.endpoint or "", "", "")]
+            if first.endpoint
+            else []
+        ),
+        *(
             (name, _told(first, name), _told(second, name), "", "")
             for name in sorted(first.parameters)
         ),
@@ -63,6 +66,14 @@ def _interval(ratio: PairedRatio) -> str:
 def _told(state: StateFigures, parameter: str) -> str:
     """A parameter as the server has it; where it does not tell, as it was asked for."""
     return state.server_says.get(parameter, f"{state.parameters[parameter]} (as asked)")
+
+
+def _what(state: StateFigures) -> str:
+    """Say what makes a state, and whether the server has told so."""
+    if state.endpoint is not None:
+        return f"reached at {state.endpoint}"
+    doubt = "" if state.server_says else ", not confirmed by the server"
+    return f"{_settings(state.server_says or state.parameters)}{doubt}"
 
 
 def _settings(values: dict[str, str] | dict[str, str | int]) -> str:

@@ -25,6 +25,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds, StepResult
 from plimsoll.model.run_record import RunFigures, RunRecord
 from plimsoll.model.toggle import ToggleResult
+from plimsoll.model.toggled_target import addresses_by_state
 from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.history import measured_steps
 from plimsoll.runs.limits import limiting_resource
@@ -148,6 +149,7 @@ def _toggled(
         request.limits,
         axis=axis_of(request.search),
         readings=readings_of(steps),
+        addresses=addresses_by_state(request.target, request.toggle),
     )
     if record.switch is None or record.switch.problem is None:
         return found

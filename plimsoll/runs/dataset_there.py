@@ -6,13 +6,15 @@ from typing import Any
 
 from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.errors import DatasetError, PlimsollError
+from plimsoll.families.dataset_notes import check_whole
 from plimsoll.families.family import Datasets, family_of
 from plimsoll.model.dataset_layout import DatasetLayout, LoadOrder, TableLayout
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ReachSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
+from plimsoll.targets.connection import engine_target
 from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
 
 READING_S = 720.0  # of a call's 900 s; the last piece that it reads takes a while
@@ -108,6 +110,20 @@ def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
                 f"the snapshot's table {table.name} has {counts[table.name]:,} rows, and"
                 f" workload.records draws from {table.rows:,}: name fewer"
             )
+
+
+def require_in_each_state(settings: ReachSettings, record: RunRecord, request: Request) -> None:
+    """Check that the dataset is there wherever a toggle reaches it, before anything is measured.
+
+    Raises:
+        PlimsollError: In one of its states it is not, or not whole, or cannot be reached.
+    """
+    for state, address in record.targets_by_state.items():
+        target = engine_target(settings, address)
+        with family_of(target.protocol).open_datasets(target) as datasets:
+            for workload in prepared_workloads(request):
+                note = datasets.read_note(workload.dataset) if datasets.has_place() else None
+                check_whole(workload, note, f"state {state}: {address.host}:{address.port}")
 
 
 def to_read(tables: Sequence[Table]) -> list[dict[str, object]]:

@@ -18,6 +18,7 @@ from plimsoll.runs.dataset_there import (
     is_restored,
     note_layout,
     parts_of,
+    require_in_each_state,
     require_rows,
     to_read,
 )
@@ -105,6 +106,7 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
+    require_in_each_state(settings, record, request)
     note_layout(settings, record, request, target, counted)
     records_of(settings).change(run_id, rows=sum(counted.values()))
 

@@ -6,11 +6,9 @@ from typing import assert_never
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.complaints import Complaint
-from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
+from plimsoll.errors import RunStoppedError, TargetCreationError
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import AwaitTargetSettings, CreateTargetSettings, Zone
 from plimsoll.model.request import RdsTarget, Request, Target
@@ -236,38 +234,3 @@ def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddr
 
 def _copies(target: Target) -> int:
     return target.copies if isinstance(target, CassandraTarget) else 1
-
-
-def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
-    """Give the address of an existing database.
-
-    Args:
-        target: What is asked for.
-        allowed: The secret of each endpoint that the deployment allows, by `host:port`. A secret
-            opens its own endpoint alone: another's password is never sent there.
-
-    Raises:
-        UsageError: The deployment does not allow load on it, or not with this secret.
-    """
-    endpoint = f"{target.host}:{target.port}"
-    if endpoint not in allowed:
-        problem = f"{endpoint} is not among the endpoints that this deployment allows"
-        raise UsageError(Complaint(("target", "host"), problem, target.host, tuple(allowed)))
-    if target.engine == "cassandra":
-        problem = "an existing Cassandra is measured by `plimsoll find` alone"
-        raise UsageError(Complaint(("target", "engine"), problem, target.engine))
-    if target.secret_arn != allowed[endpoint]:
-        path, secret = ("target", "secret_arn"), allowed[endpoint]
-        problem = f"{endpoint} has another secret" if target.secret_arn else "is missing"
-        raise UsageError(Complaint(path, problem, target.secret_arn, (secret,)))
-    return TargetAddress(
-        host=target.host,
-        port=target.port,
-        database=target.database,
-        secret_arn=target.secret_arn,
-        identifier=None,
-        protocol=protocol_of_engine(target.engine),
-        tls=target.tls,
-        statement_mode=target.statement_mode,
-        allow_md5=target.allow_md5,
-    )

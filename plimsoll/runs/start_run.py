@@ -11,7 +11,7 @@ from plimsoll.model.events import RunStarted
 from plimsoll.model.function_settings import ArmDeletionSettings, BusSettings, RecordRunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.runs.provision import endpoint_address
+from plimsoll.runs.endpoint import endpoint_addresses
 from plimsoll.targets.deletion_schedule import arm_deletion
 
 
@@ -27,7 +27,9 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     record = records_of(settings).get(run_id)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
-        changes["target"] = endpoint_address(request.target, settings.allowed_endpoints)
+        addresses = endpoint_addresses(request, settings.allowed_endpoints)
+        changes["target"] = next(iter(addresses.values()))
+        changes["targets_by_state"] = addresses if request.toggle else {}
         changes["zone"] = settings.zones[0].name  # its load clients'; where it stands is not known
     started = now().replace(microsecond=0)
     begun = records_of(settings).change(

@@ -26,7 +26,7 @@ from plimsoll.quoting.given import given_of
 from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations, require_own_tables
-from plimsoll.runs.provision import endpoint_address
+from plimsoll.runs.endpoint import endpoint_addresses
 from plimsoll.targets.engine_version import AskRds, database_version, rds_version
 from plimsoll.teams.limits import limits_of
 from plimsoll.teams.reconcile import reconcile_team
@@ -221,7 +221,7 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     require_own_tables(request)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
-        endpoint_address(request.target, settings.allowed_endpoints)
+        endpoint_addresses(request, settings.allowed_endpoints)
 
 
 def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:

@@ -1,5 +1,7 @@
 """Between two steps of a toggle: the target's parameters are set, and its server restarted.
 
+An existing database is reached another way instead.
+
 Before every such step, whether or not its state is that of the step before, so that all begin
 alike. Where a running server takes the parameters it is not restarted, unless the toggle says so.
 The answer is there by then: a switch that fails ends the pairs, not the run.
@@ -39,6 +41,10 @@ def switch_target(
     except (TimeLimitPassedError, BudgetPassedError):
         return _answer(settings, ready=True)
     assert record.target is not None  # noqa: S101 - a step is asked for, so there is a target
+    if record.targets_by_state:  # nothing of an existing database is changed
+        done = Switch(step=step, state=state, stage="done")
+        records_of(settings).change(run_id, target=record.targets_by_state[state], switch=done)
+        return _answer(settings, ready=True)
     assert record.target.identifier is not None  # noqa: S101 - RDS has made it
     identifier = record.target.identifier
     switch = record.switch
@@ -66,7 +72,7 @@ def _advanced(
     if stage == "set":
         request = files_of(settings, run_id).get(REQUEST, Request)
         assert request.toggle is not None  # noqa: S101 - it has asked for this step
-        parameters = request.toggle.parameters_of(switch.state)
+        parameters = request.toggle.state(switch.state).parameters
         at_once = request.toggle.restart == "needed" and are_dynamic(instance.group, parameters)
         set_parameters(instance.group, parameters, at_once=at_once)
         stage = "apply" if at_once else "restart"

@@ -10,7 +10,6 @@ import pytest
 
 from plimsoll.aws.run_files import REQUEST, TEMPLATE
 from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
-from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import CassandraPlace
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget
@@ -306,38 +305,6 @@ def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: EverySett
     assert record.deleted_at is not None
     assert boto3.client("scheduler").list_schedules()["Schedules"] == []
     assert stack_status() == "DELETE_COMPLETE"
-
-
-def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
-    target = EndpointTarget(
-        kind="endpoint",
-        engine="mysql",
-        host="db.example.com",
-        secret_arn="arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
-    )
-    assert target.secret_arn is not None
-    allowed = {"db.example.com:3306": target.secret_arn}
-    assert provision.endpoint_address(target, allowed).identifier is None
-    pooled = EndpointTarget(
-        kind="endpoint",
-        engine="postgres",
-        host="db.example.com",
-        secret_arn=target.secret_arn,
-        statement_mode="simple",
-        allow_md5=True,
-    )
-    address = provision.endpoint_address(pooled, {"db.example.com:5432": target.secret_arn})
-    assert (address.statement_mode, address.allow_md5) == ("simple", True)
-    without = target.model_copy(update={"secret_arn": None})
-    with pytest.raises(UsageError, match=r"target\.secret_arn: is missing \(allowed: arn:aws:"):
-        provision.endpoint_address(without, allowed)
-    cassandra = target.model_copy(update={"engine": "cassandra"})
-    with pytest.raises(UsageError, match="an existing Cassandra is measured by `plimsoll find`"):
-        provision.endpoint_address(cassandra, allowed)
-    with pytest.raises(
-        UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
-    ):
-        provision.endpoint_address(target, {})
 
 
 def test_a_toggles_target_begins_in_the_first_state(deployment: EverySetting) -> None:

@@ -11,7 +11,8 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.errors import RunStoppedError
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunState, TargetAddress
+from plimsoll.model.run_record import RunState, Switch, TargetAddress
+from plimsoll.runs import start_run
 from plimsoll.runs.switch_target import switch_target
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -177,3 +178,26 @@ def test_a_stopped_run_switches_nothing(there: EverySetting, reboots: list[str])
     with pytest.raises(RunStoppedError):
         switch_target(there, RUN, 2, "off")
     assert (parameters(), reboots) == ({}, [])
+
+
+def test_an_existing_database_is_reached_another_way_and_nothing_of_it_is_changed(
+    deployment: EverySetting,
+) -> None:
+    secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench"
+    endpoint = {"kind": "endpoint", "engine": "mariadb", "host": "db", "secret_arn": secret}
+    states = [{"name": "direct"}, {"name": "proxy", "endpoint": {"host": "proxy"}}]
+    recorded(deployment)
+    request = Request.model_validate(
+        {**REQUESTED, "target": endpoint, "toggle": {"states": states}}
+    )
+    deployment.files(RUN).put(REQUEST, request.model_dump_json())
+    allowed = {"db:3306": secret, "proxy:3306": secret}
+    settings = deployment.model_copy(update={"allowed_endpoints": allowed})
+    assert start_run.record_run(settings, RUN)["provisioned"] is False
+    reached = [deployment.records.get(RUN).target]
+    for step, state in ((2, "proxy"), (3, "proxy"), (4, "direct")):
+        assert switch_target(deployment, RUN, step, state)["ready"] is True
+        record = deployment.records.get(RUN)
+        assert record.switch == Switch(step=step, state=state, stage="done")
+        reached.append(record.target)
+    assert [target and target.host for target in reached] == ["db", "proxy", "proxy", "db"]

@@ -50,7 +50,7 @@ def ran(target: Target, *, search: StepsSearch = SEARCH, rules: Rules = ONCE) ->
 
 
 def told(steps: list[Step]) -> ToggleResult:
-    return toggled(TOGGLE, steps, ONCE, axis="clients", readings=SAYS)
+    return toggled(TOGGLE, steps, ONCE, axis="clients", readings=SAYS, addresses={})
 
 
 def test_pairs_follow_the_answer_at_its_load_each_state_first_by_turns() -> None:

@@ -96,7 +96,7 @@ def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_the_barrier_is_set_when_all_else_is_done(order: list[str]) -> None:
     searching = finder()
-    searching.load_number = lambda: order.append("number") or 7  # type: ignore[func-returns-value]
+    searching.load_number = lambda _: order.append("number") or 7  # type: ignore[func-returns-value]
     searching.shows.planned = lambda plan: searching.end(f"{plan.start_at_epoch_ms}")
     searching._step(NextStep(index=0, clients=1, connections=1, purpose="climb", why=""))
     assert order == ["number", "host", "barrier"]

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.request import Request
+from plimsoll.model.toggled_target import endpoints_by_state
 from plimsoll.requests.request_values import checked_request
 from tests.support.requested import REQUESTED
 
@@ -40,18 +42,72 @@ def test_a_toggle_has_two_states_in_their_order_and_six_pairs() -> None:
             {"states": [ON, {"name": "b", "parameters": {"innodb_flush_method": "fsync"}}]},
             "only one of both states sets innodb_doublewrite",
         ),
-        ({"states": [ON, {"name": "b", "parameters": {}}]}, "parameters"),
+        ({"states": [ON, {"name": "b"}]}, "only one of both states sets innodb_doublewrite"),
     ],
 )
 def test_states_that_are_no_two_states_of_the_same(toggle: dict[str, Any], told: str) -> None:
     assert told in refused(toggle=toggle)
 
 
-def test_a_target_whose_owner_switches_it_is_measured_in_two_runs() -> None:
-    endpoint = {"kind": "endpoint", "engine": "mysql", "host": "db", "database": "d"}
-    told = refused(target={**endpoint, "secret_arn": "arn:aws:secretsmanager:x"})
-    assert "toggle" in told
-    assert "`plimsoll compare`" in told
+ENDPOINT = {
+    "kind": "endpoint",
+    "engine": "mysql",
+    "host": "db",
+    "database": "d",
+    "secret_arn": "arn:aws:secretsmanager:x",
+}
+PROXY = {"name": "proxy", "endpoint": {"port": 3307}}
+
+
+def test_an_existing_database_is_reached_in_two_ways() -> None:
+    toggle = {"states": [{"name": "direct"}, PROXY]}
+    request = Request.model_validate({**REQUESTED, "target": ENDPOINT, "toggle": toggle})
+    assert request.toggle is not None
+    assert isinstance(request.target, EndpointTarget)
+    states = endpoints_by_state(request.target, request.toggle)
+    assert {name: state.address for name, state in states.items()} == {
+        "direct": "db:3306",
+        "proxy": "db:3307",
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "toggle", "told"),
+    [
+        (ENDPOINT, {"states": [ON, OFF]}, "nothing of an existing database is changed"),
+        (ENDPOINT, {"states": [{"name": "a"}, {"name": "b"}]}, "nothing would be switched"),
+        (
+            ENDPOINT,
+            {"states": [{"name": "a"}, {"name": "b", "endpoint": {"port": 3306}}]},
+            "nothing would be switched",
+        ),
+        (
+            ENDPOINT,
+            {"states": [{"name": "a"}, PROXY], "restart": "always"},
+            "an existing database is not restarted",
+        ),
+        (
+            ENDPOINT,
+            {"states": [{"name": "a"}, {"name": "b", "endpoint": {"statement_mode": "simple"}}]},
+            "toggle.states[1].endpoint.statement_mode: is of PostgreSQL alone",
+        ),
+        ({**ENDPOINT, "engine": "cassandra"}, {"states": [{"name": "a"}, PROXY]}, "`plimsoll comp"),
+        (
+            REQUESTED["target"],
+            {"states": [OFF, {**ON, **PROXY}]},
+            "toggle.states[1].endpoint: is of an existing database",
+        ),
+        (
+            REQUESTED["target"],
+            {"states": [{"name": "a"}, {"name": "b"}]},
+            "toggle.states[0].parameters: is missing",
+        ),
+    ],
+)
+def test_states_that_the_target_cannot_have(
+    target: dict[str, Any], toggle: dict[str, Any], told: str
+) -> None:
+    assert told in refused(target=target, toggle=toggle)
 
 
 def test_a_rate_fixes_what_would_be_compared() -> None:

@@ -67,3 +67,16 @@ def test_the_page_says_it_first() -> None:
     html = page.render(toggled, seconds)
     assert "Off gives 1.23 times the throughput of on." in html
     assert "<h2>The toggle</h2>" in html
+
+
+def test_ways_to_an_existing_database_stand_in_place_of_parameters() -> None:
+    parts = [
+        state.model_copy(update={"parameters": {}, "server_says": {}, "endpoint": f"db:{port}"})
+        for state, port in zip(found().states, (3306, 3307), strict=True)
+    ]
+    reached = found().model_copy(update={"states": (parts[0], parts[1])})
+    assert toggle_facts(reached)[1] == "off: 1,230 ops/s (reached at db:3307)"
+    table = toggle_table(reached)
+    assert table is not None
+    last = [cell.text for cell in table.rows[-1]]
+    assert last[:3] == ["reached at", "db:3306", "db:3307"]

@@ -75,6 +75,12 @@ def toggle(**changes: Any) -> dict[str, Any]:
     return {"toggle": {"states": [OFF, ON], **changes}}
 
 
+def reached(**changes: Any) -> dict[str, Any]:
+    """An existing database, and another way to it."""
+    states = [{"name": "direct"}, {"name": "proxy", "endpoint": changes}]
+    return {"target": ENDPOINT, "toggle": {"states": states}}
+
+
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
     (of("target", RDS, "snapshot", "mine"), "target.snapshot", "mine", [SNAPSHOT]),
@@ -242,8 +248,15 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      "phases[0].search.clients[0]", 0, [">= 1"]),
     # two states of the target
     (toggle(states=[OFF, {**ON, "name": "A"}]), "toggle.states[1].name", "A", [NAME]),
-    (toggle(states=[OFF, {**ON, "parameters": {}}]), "toggle.states[1].parameters", None,
-     ["at least 1 long"]),
+    (toggle(states=[OFF, {**ON, "parameters": {}}]), "toggle.states[1].parameters", None, []),
+    (reached(host=""), "toggle.states[1].endpoint.host", "", ["at least 1 long"]),
+    (reached(port=0), "toggle.states[1].endpoint.port", 0, [">= 1"]),
+    (reached(secret_arn="s"), "toggle.states[1].endpoint.secret_arn", "s",
+     [r"^arn:aws[a-z-]*:secretsmanager:"]),
+    (reached(tls="no"), "toggle.states[1].endpoint.tls", "no", ["verify", "require", "off"]),
+    (reached(statement_mode="text"), "toggle.states[1].endpoint.statement_mode", "text",
+     ["prepared", "simple"]),
+    (reached(allow_md5="yes"), "toggle.states[1].endpoint.allow_md5", "yes", ["true", "false"]),
     (toggle(pairs=2), "toggle.pairs", 2, [">= 3"]),
     (toggle(pairs=15), "toggle.pairs", 15, ["<= 14"]),
     (toggle(restart="never"), "toggle.restart", "never", ["needed", "always"]),

@@ -72,7 +72,12 @@ BACKGROUNDS: dict[str, list[Any]] = {
     ],
 }
 STATES = [{"name": name, "parameters": {"sync_binlog": name}} for name in ("0", "1")]
-TOGGLES: dict[str, Any] = {"none": None, "two states": {"states": STATES, "pairs": 3}}
+WAYS = [{"name": "direct"}, {"name": "proxy", "endpoint": {"port": 3307}}]
+TOGGLES: dict[str, Any] = {
+    "none": None,
+    "two states": {"states": STATES, "pairs": 3},
+    "two ways": {"states": WAYS, "pairs": 3},
+}
 COMPLETED = {"name": "job", "to_completion": {"records": 100, "connections": [1, 4]}}
 SOUGHT = {"name": "ask", "workload": {"name": "ycsb-c"}, "search": SEARCHES["steps"]}
 PHASES: dict[str, list[Any]] = {"none": [], "both": [COMPLETED, SOUGHT]}
@@ -264,11 +269,10 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
         assert WITH in beside
         assert WITHOUT not in beside
     if request.toggle is not None:
-        found = toggled(
-            request.toggle, steps, request.limits, axis=axis_of(request.search), readings={}
-        )
+        axis = axis_of(request.search)
+        found = toggled(request.toggle, steps, request.limits, axis=axis, readings={}, addresses={})
         assert len(found.steps) == request.toggle.pairs
-        assert {step.state for step in paired} <= {"0"}, "that of the answer"
+        assert {step.state for step in paired} <= {"0", "direct"}, "that of the answer"
 
 
 def test_what_does_not_go_together() -> None:
@@ -283,8 +287,9 @@ def test_what_does_not_go_together() -> None:
     assert of_toggle == {
         names
         for names in ALL
-        if names[3] != "none"
-        and (names[1] == "rate" or names[0] in {"cassandra", "aurora", "endpoint"})
+        if (names[3] == "two states" and names[0] not in {"rds", "own snapshot"})
+        or (names[3] == "two ways" and names[0] != "endpoint")
+        or (names[3] != "none" and names[1] == "rate")
     }
     others = {names for names, field in refused} - of_toggle
     assert others == {
