@@ -24,7 +24,7 @@ fn what_is_sent_and_counted_is_the_same() {
         let report = run(polling(mysql(server.port), poll_us), &changes).expect("it starts");
         assert_eq!(report.operations[READ].succeeded, 500);
         assert_eq!(report.poll_us, poll_us);
-        assert_eq!(report.client.polled_s > 0.0, poll_us > 0, "{:?}", report.client);
+        assert!(poll_us > 0 || report.client.polled_s == 0.0, "{:?}", report.client);
         let mut log = server.log();
         log.sort();
         log
@@ -37,11 +37,12 @@ fn every_protocol_can_look() {
     let cassandra = support::cql_server::Server::start(|_| support::cql_server::Action::Rows);
     let postgresql =
         support::postgres_server::Server::start(|_| support::postgres_server::Action::Rows);
-    for load in [cql(cassandra.port), postgres(postgresql.port)] {
-        let report =
-            run(polling(load, 1_000), &json!({"operations_limit": 100})).expect("it starts");
-        assert_eq!(report.operations[READ].succeeded, 100);
-        assert!(report.client.polled_s > 0.0);
+    let mariadb = Server::start(|_| Action::Rows);
+    for load in [cql(cassandra.port), postgres(postgresql.port), mysql(mariadb.port)] {
+        // longer than it pauses at first where others want the processor
+        let report = run(polling(load, 1_000), &json!({"duration_s": 0.5})).expect("it starts");
+        assert!(report.operations[READ].errors.is_empty(), "{:?}", report.operations[READ]);
+        assert!(report.client.polled_s > 0.0, "{:?}", report.client);
     }
 }
 
