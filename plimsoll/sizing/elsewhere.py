@@ -11,6 +11,10 @@ from plimsoll.sizing.profile import Profile
 
 SAME_CONSTANTS = 1.1  # by which an I/O's latency may differ from what its type's constant says
 OTHER_CONSTANTS = 1.5  # ... of another type on AWS, where the constants are assumptions
+# of a processor, what an I/O takes: system calls, checksums, wakings, on one machine also what
+# emulates the volume; assumed
+IO_CPU_S = Guess(low=0.0, mid=10e-6, high=30e-6)
+LEAST_CPU = 0.5  # of the processor time of an operation, what is left where it has fewer I/Os
 SURE = Guess.sure(1.0)
 PROCESSORS: frozenset[Resource] = frozenset({"cpu", "machine"})
 
@@ -48,10 +52,19 @@ def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[B
     cpu_s = machine if machine is not None and _on_machine(profile, caps) else server
     if caps.processors:
         taken_s = cpu_s.at(load)
-        rate = caps.processors * caps.speed.at(end) / taken_s.cost(end)
+        each = max(LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _of_ios_s(profile, kept, end))
+        rate = caps.processors * caps.speed.at(end) / each
         # a limit is named the machine's where it is not the server that has most of it
         others = server.at(load).mid < taken_s.mid / 2
         yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
+
+
+def _of_ios_s(profile: Profile, kept: float, end: End) -> float:
+    """Processor time of the I/Os that an operation has more with another memory; below 0: fewer."""
+    if profile.ios is None:
+        return 0.0
+    more = profile.ios.at(profile.most_load).mid * (kept - 1)
+    return more * (IO_CPU_S.cost(end) if more > 0 else IO_CPU_S.at(end))
 
 
 def _on_machine(profile: Profile, caps: Caps) -> bool:
@@ -97,7 +110,8 @@ def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     """Say how many times as many I/Os read and write with another memory.
 
     A pool that reads less evicts fewer changed pages too, but writes its log and checkpoints all
-    the same: beside the log, its writes lie between as many and as many fewer.
+    the same: beside the log, its writes lie between as many and as many fewer. At best the log
+    hardly counts either: one flush of it serves all who commit meanwhile.
     """
     own, pool = profile.own, profile.pool
     if caps.pool_bytes is not None:
@@ -111,5 +125,8 @@ def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     if pool is None:
         return (Guess(low=0.0, mid=1.0, high=1.0), SURE) if ratio > 1 else (SURE, SURE)
     reads = pool.reads_at(pool.pages * ratio)
-    ends = sorted((1.0, profile.log_share + (1 - profile.log_share) * reads.mid))
-    return reads, Guess(low=ends[0], mid=(ends[0] + ends[1]) / 2, high=ends[1])
+    likely = profile.log_share + (1 - profile.log_share) * reads.mid
+    if ratio < 1:
+        return reads, Guess(low=1.0, mid=(1 + likely) / 2, high=likely)
+    least = (1 - profile.log_share) * reads.low
+    return reads, Guess(low=least, mid=(1 + likely) / 2, high=1.0)

@@ -11,7 +11,7 @@ from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.results import LimitingResource, RunResult, ServerWaits, TargetFigures
 from plimsoll.model.steps import CreditBucket, Statistic
 from plimsoll.sizing.caps import INSTANCE_IO, Caps, Made, caps_of, on_machine, with_credits
-from plimsoll.sizing.guess import LEAST_SPREAD
+from plimsoll.sizing.guess import RUNS_SPREAD
 from plimsoll.sizing.observed import Observed, observed
 from plimsoll.sizing.predict import Calibrated, calibrated
 from plimsoll.sizing.profile import profile_of
@@ -123,12 +123,12 @@ def _in_force(result: RunResult, target: Made) -> Caps:
 
 
 def _spread(capacity: Capacity) -> float:
-    """Half of the interval of an answer, as a share of it; a tenth where there is none."""
+    """Half of the interval of an answer, as a share of it; a tenth at least."""
     between, middle = capacity.interval, capacity.median_ops_per_second
     if between is None or not middle:
-        return 0.1
+        return RUNS_SPREAD
     half = (between.high_ops_per_second - between.low_ops_per_second) / 2 / middle
-    return min(0.5, max(LEAST_SPREAD, half))
+    return min(0.5, max(RUNS_SPREAD, half))
 
 
 def limiting_of(result: RunResult, capacity: Capacity) -> LimitingResource | None:

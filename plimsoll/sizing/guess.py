@@ -8,7 +8,10 @@ from plimsoll.model.base import Model
 
 End = Literal["low", "mid", "high"]
 WORSE: dict[End, End] = {"low": "high", "mid": "mid", "high": "low"}
-LEAST_SPREAD = 0.05  # a mean of one run, as a share of it: other runs differ by so much at least
+LEAST_SPREAD = 0.05  # a mean of one run, as a share of it: other steps differ by so much at least
+RUNS_SPREAD = (
+    0.1  # the line of one run, likewise: other runs of the same differ by so much at least
+)
 FEW_SPREAD = 0.15  # of one or two observations, whose scatter nobody knows
 
 

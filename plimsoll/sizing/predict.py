@@ -18,6 +18,7 @@ from plimsoll.sizing.elsewhere import SURE, Bound, bounds_of, network_of
 from plimsoll.sizing.guess import End, Guess
 from plimsoll.sizing.network import Network, Point
 from plimsoll.sizing.profile import Profile
+from plimsoll.sizing.trend import BEYOND
 
 TAIL_FACTOR = 1.1  # by which a percentile may differ from the run's at the same stretch
 NEAR = 0.85  # share of a resource's bound from which it, not the latency alone, binds
@@ -94,7 +95,8 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
 
 def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End) -> _Line:
     """Find the heaviest load within the limits, with what operations take under just that load."""
-    first = _best(profile, caps, limits_us, end, profile.most_load)
+    most = profile.most_load * (BEYOND if end == "high" else 1)
+    first = _best(profile, caps, limits_us, end, most)
     if first.full:
         return first
     return _best(profile, caps, limits_us, end, first.point.load if first.point else 1.0)

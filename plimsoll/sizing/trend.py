@@ -3,7 +3,8 @@
 Commits that come together share a flush of the log, and a page that is changed twice before it is
 written is written once. So an operation takes less the more of them are under way, or as much. A
 line through the logarithms (least squares) says how; where it rises, that is taken for scatter.
-Outside of the loads that were measured nothing is extrapolated.
+Outside of the loads that were measured nothing is counted on: that it goes on falling is held
+possible up to `BEYOND` times the heaviest.
 """
 
 import math
@@ -13,6 +14,8 @@ from statistics import fmean
 
 from plimsoll.capacity.intervals import t_quantile
 from plimsoll.sizing.guess import FEW_SPREAD, LEAST_SPREAD, Guess
+
+BEYOND = 4.0  # times the heaviest load that was measured: so far it may go on falling
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,12 @@ class Trend:
 
     def at(self, load: float) -> Guess:
         """Give what an operation takes under a load, or under the nearest that was measured."""
-        near = min(max(load, self.least_load), self.most_load)
-        value = math.exp(self.middle[1] + self.slope * (math.log(near) - self.middle[0]))
-        return Guess.within(value, 1 + self.spread)
+        value = self._fitted(min(max(load, self.least_load), self.most_load))
+        least = self._fitted(min(max(load, self.least_load), BEYOND * self.most_load))
+        return Guess(low=least / (1 + self.spread), mid=value, high=value * (1 + self.spread))
+
+    def _fitted(self, load: float) -> float:
+        return math.exp(self.middle[1] + self.slope * (math.log(load) - self.middle[0]))
 
 
 def trend(points: Sequence[tuple[float, float]]) -> Trend | None:

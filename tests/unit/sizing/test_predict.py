@@ -1,6 +1,7 @@
 """The load line of a target that was not measured, by hand and by its laws."""
 
 from dataclasses import replace
+from math import log
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from plimsoll.sizing.guess import Guess
 from plimsoll.sizing.memory import Pool
 from plimsoll.sizing.predict import Calibrated, Prediction, calibrated, latencies, predict
 from plimsoll.sizing.tails import Tail
+from plimsoll.sizing.trend import Trend
 from tests.unit.sizing.known import CAPS, KNOWN, PROFILE, always, caps, known
 
 LONG = {"read": 1e6}  # a second: only resources bind
@@ -112,13 +114,43 @@ def test_more_memory_reads_less() -> None:
     assert found.high > 900
 
 
-def test_the_log_is_written_whatever_the_memory() -> None:
-    """A pool that holds every page reads nothing, and its writes are at least those of the log."""
-    pool = Pool(pages=1000, dataset_pages=1500, miss_share=0.2)
-    ground = known(pool=pool, read_share=0.5, log_share=0.8)
-    found = line(caps(memory_gib=16.0), ground=ground)
-    assert found.high == pytest.approx(500 / (0.5 * 0.8), rel=0.01)
+ALL_PAGES = known(
+    pool=Pool(pages=1000, dataset_pages=1500, miss_share=0.2), read_share=0.5, log_share=0.8
+)
+
+
+def test_a_pool_that_holds_every_page_reads_nothing_and_still_writes() -> None:
+    """Half of the I/Os write: at worst as many, likely 0.9 of them, the log's four fifths among."""
+    found = line(caps(memory_gib=16.0), ground=ALL_PAGES)
     assert found.low == pytest.approx(500 / 0.5, rel=0.01)
+    assert found.binds.ops_per_second == pytest.approx(500 / (0.5 * 0.9))
+
+
+def test_at_best_one_flush_of_the_log_serves_many_and_fewer_ios_spare_the_processor() -> None:
+    """No I/O is left: of 1 ms the 2 I/Os of an operation took 60 us at most."""
+    found = line(caps(memory_gib=16.0), ground=ALL_PAGES)
+    assert found.high == pytest.approx(2 / 0.00094, rel=0.01)
+    assert line(caps(memory_gib=16.0, iops=1e6), ground=ALL_PAGES).low == pytest.approx(
+        2000, rel=0.01
+    )
+
+
+def test_less_memory_takes_more_of_the_processor() -> None:
+    """A pool of half the size: 1 to 5 times the reads, and the writes as many to as many more."""
+    pool = Pool(pages=1000, dataset_pages=5000, miss_share=0.2)
+    found = line(caps(memory_gib=4.0, iops=1e6), ground=known(pool=pool, read_share=1.0))
+    most = pool.reads_at(500).high
+    assert most > 2
+    assert found.low == pytest.approx(2 / (0.001 + 2 * (most - 1) * 30e-6), rel=0.01)
+    assert found.high < 2000
+
+
+def test_at_best_an_operation_takes_ever_less_under_heavier_loads() -> None:
+    """At 64 under way 2 I/Os; at 256, with a slope of -1/2, one."""
+    trend = Trend(-0.5, (log(64), log(2)), 0.0, 1, 64)
+    found = line(CAPS, ground=known(ios=trend))
+    assert found.high == pytest.approx(1000, rel=0.01)
+    assert found.low == pytest.approx(500, rel=0.01)
 
 
 def test_where_the_pool_is_set_by_a_parameter_a_larger_class_reads_as_much() -> None:

@@ -53,6 +53,13 @@ def few() -> PriceTable:
     return builtin().model_copy(update={"groups": tuple(groups)})
 
 
+def test_another_run_of_the_same_may_differ_by_a_tenth() -> None:
+    """However alike its own repetitions were."""
+    factor = run().known.factor
+    assert factor.low <= 0.9 * min(1.0, factor.mid)
+    assert factor.high >= 1.1 * max(1.0, factor.mid)
+
+
 def rds(option: Option) -> RdsTarget:
     assert isinstance(option.target, RdsTarget)
     return option.target

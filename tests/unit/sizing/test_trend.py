@@ -16,10 +16,18 @@ def test_commits_that_come_together_take_less_each() -> None:
 
 
 @pytest.mark.parametrize(("load", "each"), [(16, 1.0), (0.5, 2.0)])
-def test_nothing_is_extrapolated(load: float, each: float) -> None:
+def test_nothing_is_counted_on_beyond_what_was_measured(load: float, each: float) -> None:
     found = trend([(1, 2.0), (4, 1.0)])
     assert found is not None
     assert found.at(load).mid == pytest.approx(each)
+
+
+@pytest.mark.parametrize(("load", "least"), [(4, 1.0), (16, 0.5), (64, 0.5)])
+def test_that_it_goes_on_falling_for_a_while_is_held_possible(load: float, least: float) -> None:
+    found = trend([(1, 2.0), (4, 1.0)])
+    assert found is not None
+    assert found.at(load).low == pytest.approx(least / 1.15)
+    assert found.at(load).high == pytest.approx(1.15)
 
 
 def test_what_rises_is_scatter() -> None:
