@@ -107,11 +107,15 @@ def _found(seen: Seen) -> list[_Ranked]:
     on_one_machine = seen.target.host_idle_percent is not None  # where all nodes share processors
     cpu = (processors.cpu if on_one_machine else _CPU_OF_NODES,)
     devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
+    disk = (processors.machine_disk,)
+    # a disk looks late, too, to whoever waits for a processor before it sees that it is done
+    disk_first, disk_last = ((), disk) if processors.full(seen) else (disk, ())
     tiers = (
         (server.connections,),
-        (processors.machine_disk,),
+        disk_first,
         *devices,
         (processors.machine_processors,),
+        disk_last,
         _WAITS,
     )
     return [

@@ -34,6 +34,12 @@ def cpu(seen: Seen) -> Candidate | None:
     )
 
 
+def full(seen: Seen) -> bool:
+    """On one machine: whether next to none of its processor time was left."""
+    idle = seen.target.host_idle_percent
+    return idle is not None and idle < 100 * (1 - NEAR)
+
+
 def machine_disk(seen: Seen) -> Candidate | None:
     """On one machine: its own disk, where that is slower than the volume that it stands for."""
     percent = seen.target.host_late_percent

@@ -308,6 +308,16 @@ def test_a_machine_slower_than_the_volume_is_said_to_be() -> None:
     assert (quick.resource, quick.host_bound) == ("storage_iops", False)
 
 
+def test_a_disk_that_is_late_while_every_processor_is_busy_is_late_for_want_of_one() -> None:
+    full = {"cpu_percent": 92.0, "host_idle_percent": 0.5, "host_late_percent": 11.4}
+    limiting = limiting_resource(*knee({**BUSY, "read_iops": 100.0, **full}), IO1)
+    assert (limiting.resource, limiting.reached, limiting.host_bound) == ("cpu", True, True)
+    assert limiting.second is not None
+    assert limiting.second.resource == "machine"
+    idle = limiting_resource(*knee({**full, "cpu_percent": 40.0, "host_idle_percent": 50.0}), IO1)
+    assert (idle.resource, idle.reached) == ("machine", True)
+
+
 def test_where_nothing_failed_the_nearest_to_its_limit_is_named_and_no_more() -> None:
     steps = [result(1, 1, 1000, 500, BUSY), result(2, 2, 2000, 510, BUSY)]
     capacity = judge([step.step for step in steps], Rules(confirmation=None))
