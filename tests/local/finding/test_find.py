@@ -14,9 +14,7 @@ import pytest
 from plimsoll.families.mysql.session import Connection, connect, execute
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.results import RunResult
-from tests.local.conftest import MariaDbFactory
 from tests.support.command import COMMAND, Output
-from tests.support.relay import relay
 
 BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
 PAGE = Path(__file__).parents[3] / "docs/finding.md"
@@ -242,106 +240,3 @@ def test_others_who_use_the_database_meanwhile_are_named(
     result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
     problems = [text for step in result.steps for text in step.problems]
     assert any("others sent" in text and "statements/s to this server" in text for text in problems)
-
-
-def test_a_run_of_an_endpoint_needs_no_deployment_on_one_machine(
-    plimsoll: Callable[..., Output],
-    fresh_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    target = parse_dsn(fresh_database)
-    request = tmp_path / "endpoint.yaml"
-    request.write_text(
-        f"name: mine\ntarget: {{kind: endpoint, engine: mariadb, host: {target.host},"
-        f" port: {target.port}, database: {target.database}, tls: 'off'}}\n"
-        "workload: {name: ycsb-c, records: 200}\n"
-        "load: {warmup_s: 0, duration_s: 1}\nprepare: {warm_s: 0}\n"
-        "search: {strategy: steps, clients: [1]}\nlimits: {limits_us: {read: 1000000},"
-        " confirmation: null}\n"
-    )
-    code, out, _ = plimsoll("validate", str(request), "--local")
-    assert code == 0, out
-    run = ["run", str(request), "--local", "--out", str(tmp_path / "found")]
-    monkeypatch.delenv("PLIMSOLL_USER", raising=False)
-    code, _, err = plimsoll(*run)
-    assert code == 2
-    assert "Set PLIMSOLL_USER and PLIMSOLL_PASSWORD" in err
-    monkeypatch.setenv("PLIMSOLL_USER", target.user)
-    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
-    _, out, err = plimsoll(*run)
-    assert "MariaDB at 127.0.0.1" in out, err
-    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
-    assert [step.step.clients for step in result.steps[:1]] == [1]
-    assert result.rows == 200
-
-
-def test_an_existing_database_is_measured_in_two_ways_in_pairs(
-    plimsoll: Callable[..., Output],
-    fresh_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    target = parse_dsn(fresh_database)
-    monkeypatch.setenv("PLIMSOLL_USER", target.user)
-    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
-    with relay(target.port) as (port, connected):
-        request = tmp_path / "ways.yaml"
-        request.write_text(
-            f"name: ways\ntarget: {{kind: endpoint, engine: mariadb, host: {target.host},"
-            f" port: {target.port}, database: {target.database}, tls: 'off'}}\n"
-            "toggle:\n  pairs: 3\n  states:\n    - {name: direct}\n"
-            f"    - {{name: relayed, endpoint: {{port: {port}}}}}\n"
-            "workload: {name: ycsb-a, records: 200}\n"
-            "load: {warmup_s: 0, duration_s: 1}\nprepare: {warm_s: 0}\n"
-            "search: {strategy: steps, clients: [1], open_loop_probe: false}\n"
-            "limits: {limits_us: {read: 1000000, update: 1000000}, confirmation: null,"
-            " audits_off: [steady_state, undisturbed]}\n"
-        )
-        code, _, err = plimsoll("run", str(request), "--local", "--out", str(tmp_path / "found"))
-        assert code in {0, 3}, err
-        through = connected()
-    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
-    found = result.toggle
-    assert found is not None
-    assert [state.endpoint for state in found.states] == [
-        f"127.0.0.1:{target.port}",
-        f"127.0.0.1:{port}",
-    ]
-    assert found.throughput.pairs == 3
-    assert found.throughput.ratio is not None
-    states = [done.plan.state for done in result.steps]
-    assert states[-6:] == ["direct", "relayed", "relayed", "direct", "direct", "relayed"]
-    relayed = [done.step for done in result.steps if done.plan.state == "relayed"]
-    for step in relayed:
-        assert step.statements_sent == step.statements_served
-    assert through >= len(relayed)
-    assert "relayed" in found.detail
-
-
-def test_ways_to_other_rows_are_no_two_states(
-    plimsoll: Callable[..., Output],
-    fresh_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    mariadb_factory: MariaDbFactory,
-) -> None:
-    target, other = parse_dsn(fresh_database), mariadb_factory()
-    with closing(connect(parse_dsn(other.dsn))) as connection:  # both let the same user in
-        execute(connection, "ALTER USER CURRENT_USER() IDENTIFIED BY %s", (target.password,))
-        execute(connection, f"CREATE DATABASE {target.database}")
-    monkeypatch.setenv("PLIMSOLL_USER", target.user)
-    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
-    request = tmp_path / "ways.yaml"
-    request.write_text(
-        f"name: ways\ntarget: {{kind: endpoint, engine: mariadb, host: {target.host},"
-        f" port: {target.port}, database: {target.database}, tls: 'off'}}\n"
-        "toggle:\n  pairs: 3\n  states:\n    - {name: here}\n"
-        f"    - {{name: there, endpoint: {{port: {other.port}}}}}\n"
-        "workload: {name: ycsb-c, records: 200}\n"
-        "load: {warmup_s: 0, duration_s: 1}\nprepare: {warm_s: 0}\n"
-        "search: {strategy: steps, clients: [1]}\n"
-    )
-    code, _, err = plimsoll("run", str(request), "--local", "--out", str(tmp_path / "found"))
-    assert code == 1
-    assert f"state there: 127.0.0.1:{other.port} has not all rows of" in err
