@@ -20,14 +20,13 @@ from plimsoll.model.values import PatternValue
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.volumes.places import MEMORY
-from tests.local.limits.planting import Ground, Planted, operation
+from tests.local.limits.planting import TRIES, Ground, Planted, operation
 
 ROWS = 60_000  # of which the buffer pool holds a quarter
 HOT_ROWS = 2_000  # all of them in the buffer pool
 FAT_ROWS = 4_000  # likewise
 WIDE_ROWS = 20_000
 FAST = {"type": "io2", "iops": 50_000}
-TRIES = 10  # while others keep this machine busy
 OTHERS_MOST_PERCENT = 25.0
 SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little beside it
 

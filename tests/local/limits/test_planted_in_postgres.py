@@ -14,13 +14,12 @@ from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.volumes.places import MEMORY
-from tests.local.limits.planting import Ground, Planted, operation
+from tests.local.limits.planting import TRIES, Ground, Planted, operation
 
 ROWS = 60_000  # of which the server's own memory holds a third, and the system's none
 HOT_ROWS = 2_000
 FAST = {"type": "io2", "iops": 50_000}
 SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little beside it
-TRIES = 10  # while others keep this machine busy
 OTHERS_MOST_PERCENT = 25.0
 COLD = (
     f"CREATE TABLE cold AS SELECT id, repeat('x', 500) AS pad FROM generate_series(1, {ROWS}) id",
