@@ -50,4 +50,6 @@ def _outcome(cell: CellStatus) -> str:
     if cell.verdict is None:
         return f"ended {cell.state}"
     figure = cell.capacity_ops_per_second
-    return cell.verdict + (f", {words.throughput(float(figure))}" if figure else "")
+    if figure is None:
+        return cell.verdict
+    return f"{cell.verdict}, {words.bounded(words.throughput(float(figure)), cell.bound)}"

@@ -84,5 +84,5 @@ def capacity_text(run: RunSummary) -> str:
         return words.NOTHING
     if run.capacity_ops_per_second is None:
         return run.verdict
-    bound = {"LOWER_BOUND": ">=", "BELOW_FIRST_STEP": "<", "NOT_SUSTAINED": "<"}.get(run.verdict)
-    return f"{run.verdict} {words.bounded(words.throughput(run.capacity_ops_per_second), bound)}"
+    figure = words.throughput(run.capacity_ops_per_second)
+    return f"{run.verdict} {words.bounded(figure, run.bound)}"

@@ -134,6 +134,7 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
         phase=record and record.phase,
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
+        bound=record.figures.bound if record and record.figures else None,
         unreadable=unreadable,
         waits_for_pair=bool(record and record.turn_ready_at and not record.step),
     )

@@ -64,6 +64,7 @@ class CellStatus(Model):
     phase: str | None
     verdict: str | None
     capacity_ops_per_second: str | None  # a decimal, as in the run's record
+    bound: Bound | None = None  # of that figure; None: there is none
     unreadable: bool = False  # this version of the service cannot read its record
     waits_for_pair: bool = False  # until the run with which it takes turns can measure
 

@@ -17,7 +17,7 @@ export function cellsOf(cells, result) {
   return cells.map((cell) => {
     const outcome = result?.cells.find((/** @type {any} */ one) => one.run_id === cell.run_id);
     const recorded = cell.capacity_ops_per_second === null ? null : Number(cell.capacity_ops_per_second);
-    return { ...cell, figure: outcome ? outcome.figure_ops_per_second : recorded, bound: outcome?.bound ?? null };
+    return { ...cell, figure: outcome ? outcome.figure_ops_per_second : recorded, bound: (outcome ?? cell).bound ?? null };
   });
 }
 

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from plimsoll.aws import clients
+from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.errors import (
     ExperimentNotFoundError,
     LimitReachedError,
@@ -19,10 +22,11 @@ from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, experiment_files, experiments_of, run_id_of
 from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell
+from plimsoll.model.capacity import Bound
 from plimsoll.model.deployment import Team
 from plimsoll.model.experiment import Experiment, order
 from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run_record import RunFigures, RunState
 from plimsoll.requests.cells import cells_of, checked_experiment
 from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
@@ -196,6 +200,29 @@ def test_cells_are_settled_when_each_has_ended_or_never_began(
     assert states == [None, RunState.RUNNING, RunState.STOPPED, None, None]
     place.records.change(running, state=RunState.SUCCEEDED)
     assert settle_cells(place, started, stop=False)["settled"] is True
+
+
+@pytest.mark.parametrize(
+    ("bound", "told"), [("=", "1,386 ops/s"), (">=", "≥ 1,386 ops/s"), ("<", "< 1,386 ops/s")]
+)
+def test_a_cells_figure_is_told_with_its_bound(
+    place: EverySetting, started: str, bound: Bound, told: str
+) -> None:
+    plan(place, started)
+    first = str(submit_cell(place, started, 0)["run_id"])
+    figures = RunFigures(axis="clients", curve=(), bound=bound)
+    place.records.change(
+        first,
+        state=RunState.SUCCEEDED,
+        verdict="KNEE",
+        figures=figures,
+        capacity_ops_per_second="1386.4",
+    )
+    now = get_experiment(place, "dba", started)
+    assert [cell.bound for cell in now.cells[:2]] == [bound, None]
+    lines = StringIO()
+    ExperimentProgress(Console(file=lines, width=200)).show(now)
+    assert f"{now.cells[0].name}: KNEE, {told}" in lines.getvalue()
 
 
 def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(

@@ -1,0 +1,25 @@
+"""What the commands of a service print of a run."""
+
+import pytest
+
+from plimsoll.cli.service_calls import capacity_text
+from plimsoll.model.api_answers import RunSummary
+from plimsoll.model.capacity import Bound
+
+
+@pytest.mark.parametrize(
+    ("verdict", "figure", "bound", "told"),
+    [
+        ("KNEE", 939.1, "=", "KNEE 939 ops/s"),
+        ("KNEE", 939.1, ">=", "KNEE ≥ 939 ops/s"),  # by credits, whatever its verdict
+        ("LOWER_BOUND", 939.1, ">=", "LOWER_BOUND ≥ 939 ops/s"),
+        ("BELOW_FIRST_STEP", 939.1, "<", "BELOW_FIRST_STEP < 939 ops/s"),
+        ("NOISY", None, None, "NOISY"),
+        (None, None, None, "–"),
+    ],
+)
+def test_a_runs_answer_has_the_sign_of_its_bound(
+    verdict: str | None, figure: float | None, bound: Bound | None, told: str
+) -> None:
+    run = RunSummary.model_construct(verdict=verdict, capacity_ops_per_second=figure, bound=bound)
+    assert capacity_text(run) == told
