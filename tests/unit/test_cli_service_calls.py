@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll import words
 from plimsoll.cli.service_calls import capacity_text
 from plimsoll.model.api_answers import RunSummary
 from plimsoll.model.capacity import Bound
@@ -15,7 +16,7 @@ from plimsoll.model.capacity import Bound
         ("LOWER_BOUND", 939.1, ">=", "LOWER_BOUND ≥ 939 ops/s"),
         ("BELOW_FIRST_STEP", 939.1, "<", "BELOW_FIRST_STEP < 939 ops/s"),
         ("NOISY", None, None, "NOISY"),
-        (None, None, None, "–"),
+        (None, None, None, words.NOTHING),
     ],
 )
 def test_a_runs_answer_has_the_sign_of_its_bound(
