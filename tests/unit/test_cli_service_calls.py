@@ -7,6 +7,23 @@ from plimsoll.cli.service_calls import capacity_text
 from plimsoll.model.api_answers import RunSummary
 from plimsoll.model.capacity import Bound
 
+_ENDED: dict[str, object] = {
+    "run_id": "r-1",
+    "name": "nightly",
+    "team": "default",
+    "state": "SUCCEEDED",
+    "phase": "teardown",
+    "local": False,
+    "tags": {},
+    "progress": {"step": 3, "steps_finished": 3},
+    "failure": None,
+    "submitted_at": "2026-11-24T10:00:00Z",
+    "started_at": "2026-11-24T10:00:01Z",
+    "expires_at": "2026-11-24T16:00:00Z",
+    "ended_at": "2026-11-24T11:00:00Z",
+    "deleted_at": "2026-11-24T11:00:00Z",
+}
+
 
 @pytest.mark.parametrize(
     ("verdict", "figure", "bound", "told"),
@@ -22,5 +39,5 @@ from plimsoll.model.capacity import Bound
 def test_a_runs_answer_has_the_sign_of_its_bound(
     verdict: str | None, figure: float | None, bound: Bound | None, told: str
 ) -> None:
-    run = RunSummary.model_construct(verdict=verdict, capacity_ops_per_second=figure, bound=bound)
-    assert capacity_text(run) == told
+    judged = {"verdict": verdict, "capacity_ops_per_second": figure, "bound": bound}
+    assert capacity_text(RunSummary.model_validate(_ENDED | judged)) == told
