@@ -1,0 +1,146 @@
+"""One run on the service's page: its answer, its clock, and what it does now."""
+
+import copy
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from plimsoll.local.front import Front
+from tests.browser import console_documents as documents
+from tests.browser.conftest import Console, until
+from tests.browser.console_known import SLOW, SLOW_SECONDS
+from tests.browser.console_service import LaidDown, problem
+from tests.support.synthetic_run import CLIENTS, OPERATIONS
+
+
+def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
+    page: Page, front: Front
+) -> None:
+    Console(page, front, "runs/slow")
+    assert SLOW.capacity is not None
+    figure = SLOW.capacity.max_sustainable_throughput_ops_per_second
+    expect(page.locator(".answer .number")).to_have_text(f"{figure:,.0f}")
+    expect(page.get_by_role("link", name="Open the report")).to_have_attribute("target", "_blank")
+    curve = page.locator("figure").first
+    assert curve.locator("path.mark title").count() == len(CLIENTS) * len(OPERATIONS)
+    assert curve.locator(".ring").count() == 2 * len(OPERATIONS)
+    assert curve.locator(".limit").count() >= len(OPERATIONS)
+    assert page.locator(".panel").count() >= 5
+    expect(page.locator(".log").last).to_contain_text("seen deleted")
+    assert not page.get_by_role("button", name="Stop").is_visible()
+
+
+def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Front) -> None:
+    Console(page, front, "runs/slow")
+    panel = page.locator("#panel-throughput .drawing")
+    panel.scroll_into_view_if_needed()
+    box = panel.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
+    expect(page.locator(".timeline > .note")).to_contain_text("At ")
+    lines = page.locator(".panel .cursor")
+    assert {lines.nth(i).get_attribute("visibility") for i in range(lines.count())} == {"visible"}
+    assert len({lines.nth(i).get_attribute("x1") for i in range(lines.count())}) == 1
+
+
+def test_the_keyboard_reads_any_moment(page: Page, front: Front) -> None:
+    Console(page, front, "runs/slow")
+    moment = page.get_by_label("Moment of the run")
+    moment.focus()
+    moment.press("ArrowLeft")
+    told = moment.get_attribute("aria-valuetext")
+    assert told is not None
+    assert "CPU" in told
+    assert "queue" in told
+
+
+def test_a_run_grows_step_by_step(page: Page, service: LaidDown, front: Front) -> None:
+    first = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
+    service.tell("growing", "live", first, first["cursor"])
+    Console(page, front, "runs/growing")
+    expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
+    expect(page.get_by_label("What is going on")).to_contain_text("Step 2")
+    service.tell("growing", "second", provisional(SLOW_SECONDS, step=2))
+    expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(2)
+    more = documents.going_run(SLOW, SLOW_SECONDS, steps=3, after=1)
+    service.tell("growing", "live", more, more["cursor"])
+    expect(page.locator("path.mark title")).to_have_count(3 * len(OPERATIONS))
+    expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(0)
+    assert page.locator("#panel-throughput .band").count() == 4
+    expect(page.locator("#said")).not_to_be_empty()
+
+
+def provisional(seconds: Any, step: int) -> dict[str, Any]:
+    """The first second of a step, as its clients tell it."""
+    first = next(second for second in seconds.operations if second.step == step)
+    told = {name: {"succeeded": 300, "errors": 0, "p99_us": 9000} for name in OPERATIONS}
+    counts = {"clients_told": 1, "clients": 1}
+    return {"step": step, "epoch_s": first.epoch_s, "operations": told, **counts}
+
+
+def test_stop_asks_once(page: Page, service: LaidDown, front: Front) -> None:
+    going = documents.going_run(SLOW, SLOW_SECONDS, steps=2)
+    service.tell("going", "live", going, going["cursor"])
+    service.answers["DELETE /runs/going"] = going["run"]
+    Console(page, front, "runs/going")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Go on").click()
+    assert [call for call in service.calls if call[0] == "DELETE"] == []
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop the run").click()
+    expect(page.get_by_text("Asked to stop.")).to_be_visible()
+    assert [call for call in service.calls if call[0] == "DELETE"] == [
+        ("DELETE", "/runs/going", None)
+    ]
+
+
+def test_a_run_that_is_not_there_is_said_so(page: Page, front: Front, service: LaidDown) -> None:
+    service.answers["/runs/gone/live"] = problem(404, "there is no run 'gone'")
+    page.goto(front.page_url)
+    expect(page).not_to_have_url(re.compile("token"))
+    page.evaluate("location.hash = '#/experiments/gone'")
+    expect(page.get_by_role("alert").last).to_contain_text("There is nothing at /experiments/gone")
+
+
+def long_run(count: int = 600) -> dict[str, Any]:
+    """Ten hours, as the service thins them: a bin for each minute."""
+    document = copy.deepcopy(documents.ended_run(SLOW, SLOW_SECONDS))
+    begin, bins = document["seconds"]["epoch_s"][0], range(count)
+    document["every_s"] = 60
+    document["run"]["ended_at"] = "2026-03-02T20:00:00Z"
+    times = [begin + 60 * i for i in bins]
+    seconds = document["seconds"]
+    seconds |= {"epoch_s": times, "step": [1 + i // 60 for i in bins]}
+    for columns in (seconds, *seconds["operations"].values(), document["resources"]):
+        for name, column in columns.items():
+            if isinstance(column, list) and name not in {"epoch_s", "step"}:
+                known = next((value for value in column if value is not None), None)
+                columns[name] = [known and known * (1 + i % 7 / 10) for i in bins]
+    document["resources"] |= {"every_s": 60, "epoch_s": times}
+    return document
+
+
+def test_ten_hours_are_drawn_with_few_elements(page: Page, service: LaidDown, front: Front) -> None:
+    document = long_run()
+    service.tell("long", "live", document, document["cursor"])
+    console = Console(page, front, "runs/long")
+    expect(page.locator("#panel-cpu")).to_contain_text("8:00:00")
+    assert page.evaluate("document.querySelectorAll('*').length") < 1500
+    assert console.complaints == []
+
+
+def test_a_run_that_has_grown_is_asked_for_anew_in_wider_bins(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    document = long_run(1300)
+    document["run"] |= {"state": "RUNNING", "ended_at": None}
+    service.tell("grown", "live", document, document["cursor"])
+    Console(page, front, "runs/grown")
+    expect(page.locator("#panel-cpu")).to_be_visible()
+
+    def begun() -> list[str | None]:
+        return [after for of, after in service.streams if of.get("run_id") == "grown"]
+
+    until(lambda: len(begun()) >= 2)
+    assert begun()[:2] == [None, None]

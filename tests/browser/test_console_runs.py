@@ -1,0 +1,132 @@
+"""The list of runs and their comparison, on the service's page."""
+
+import re
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from werkzeug.wrappers import Request
+
+from plimsoll.console.config import ConsoleConfig
+from plimsoll.local.front import Front
+from tests.browser import console_documents as documents
+from tests.browser.conftest import PATIENCE_MS, Console
+from tests.browser.console_known import FAST, SLOW, TOKEN
+from tests.browser.console_service import LaidDown
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START
+
+
+def test_the_table_has_what_every_run_came_to(page: Page, front: Front) -> None:
+    Console(page, front)
+    row = page.get_by_role("row", name="slow-run")
+    assert SLOW.capacity is not None
+    assert SLOW.capacity.interval is not None
+    figure = SLOW.capacity.max_sustainable_throughput_ops_per_second
+    for told in (f"{figure:,.0f}", "succeeded", "knee found", "gone 2026-03-02", "MariaDB 11.4.5"):
+        expect(row).to_contain_text(told)
+    expect(row).to_contain_text(f"{SLOW.capacity.interval.low_ops_per_second:,.0f} to")
+    assert row.locator("svg path").count() == 1
+
+
+def test_runs_are_filtered_by_any_word_of_theirs(page: Page, front: Front) -> None:
+    Console(page, front)
+    expect(page.get_by_role("row")).to_have_count(3)
+    page.get_by_label("Filter").fill("fast mariadb succeeded")
+    expect(page.get_by_role("row")).to_have_count(2)
+    expect(page.locator("tbody")).to_contain_text("fast-run")
+    page.get_by_label("Filter").fill("fast slow")
+    expect(page.get_by_role("row")).to_have_count(1)
+
+
+def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
+    Console(page, front)
+    page.get_by_label("Compare fast-run").check()
+    assert page.get_by_role("link", name="Compare: choose").count() == 1
+    page.get_by_label("Compare slow-run").check()
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(page.locator(".answer .sentence").first).to_contain_text("times the throughput")
+    charts = page.locator("figure svg.drawing")
+    expect(charts).to_have_count(len(OPERATIONS))
+    assert page.locator("figure").first.locator("path.mark title").count() == 2 * len(CLIENTS)
+    ratio = page.get_by_role("region", name="Capacities").get_by_role("row").nth(2)
+    assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
+
+
+def test_curves_of_another_percentile_are_not_drawn_over_each_other(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    compared = documents.comparison(SLOW, FAST)
+    compared["runs"][1]["statistic"] = "p95"
+    service.answers["/comparisons"] = compared
+    Console(page, front, "compare?run=slow&run=fast")
+    first = page.locator("figure").first
+    expect(first.locator("path.mark title")).to_have_count(len(CLIENTS))
+    told = page.get_by_text("Not drawn, since another percentile was judged")
+    expect(told).to_contain_text(compared["runs"][1]["label"])
+
+
+def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front) -> None:
+    rows = [
+        documents.row(SLOW, run_id=f"run-{i}", submitted_at=START + timedelta(hours=i))
+        for i in range(200)
+    ]
+    rows.reverse()
+    pages = {None: (rows[:100], "next"), "next": (rows[100:], None)}
+
+    def listed(asked: Request) -> Any:
+        runs, cursor = pages[asked.args.get("cursor")]
+        return {"runs": runs, "next_cursor": cursor, "unreadable": 0}
+
+    service.answers["/runs"] = listed
+    service.forget("")
+    service.tell("", "runs", {"runs": rows[:100]}, "2")
+    console = Console(page, front)
+    expect(page.locator("tbody tr")).to_have_count(200)
+    first = page.locator("tbody tr").first
+    page.evaluate("window.kept = document.querySelector('tbody tr:nth-child(2)')")
+    service.tell("", "runs", {"runs": [rows[0] | {"state": "RUNNING"}]}, "3")
+    expect(first).to_contain_text("running")
+    assert page.evaluate("window.kept.isConnected")  # what has not changed is not made anew
+    assert console.complaints == []
+
+
+def test_the_newest_runs_are_there_before_the_others(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    rows = [documents.row(SLOW, run_id=f"run-{i}") for i in range(40)]
+    others = threading.Event()
+
+    def listed(asked: Request) -> Any:
+        if asked.args.get("cursor") is None:
+            few = int(asked.args["limit"])
+            return {"runs": rows[:few], "next_cursor": "next", "unreadable": 0}
+        assert others.wait(PATIENCE_MS / 1000)
+        return {"runs": rows[25:], "next_cursor": None, "unreadable": 0}
+
+    service.answers["/runs"] = listed
+    service.forget("")
+    Console(page, front)
+    expect(page.locator("tbody tr")).to_have_count(25)
+    others.set()
+    expect(page.locator("tbody tr")).to_have_count(40)
+
+
+@pytest.mark.parametrize("one_run", [True, False])
+def test_the_list_leads_to_its_run_where_there_will_be_no_other(
+    page: Page, service: LaidDown, one_run: bool
+) -> None:
+    rows = [documents.row(SLOW, name="slow-run")]
+    service.answers["/runs"] = {"runs": rows, "next_cursor": None, "unreadable": 0}
+    service.forget("")
+    config = ConsoleConfig(may_start=False, one_run=one_run)
+    with Front(service, token=TOKEN, config=config) as front:
+        page.goto(front.page_url)
+        heading = page.get_by_role("heading", level=1)
+        if one_run:
+            expect(heading).to_have_text(SLOW.name)
+        else:
+            expect(page.get_by_role("row")).to_have_count(2)
+            expect(page.locator("main [role=status]")).to_have_text("1 run.")
+            expect(heading).to_have_text("Runs")

@@ -1,0 +1,96 @@
+"""Starting a run on the service's page: its form, its quote and what is refused."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+from werkzeug.wrappers import Request
+
+from plimsoll import words
+from plimsoll.console.config import ConsoleConfig
+from plimsoll.console.outlook import BETWEEN_STEPS_S
+from plimsoll.local.front import Front
+from tests.browser.conftest import Console, until
+from tests.browser.console_known import SLOW, TOKEN
+from tests.browser.console_service import LaidDown, problem
+from tests.support.synthetic_run import request
+
+
+def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    Console(page, front, "start")
+    expect(page.get_by_label("What it takes")).to_contain_text("3 min 10 son AWS")
+    load = request().load
+    here = words.duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
+    expect(page.get_by_label("What it takes")).to_contain_text(f"{here}of load here")
+    expect(page.get_by_label("What it takes")).to_contain_text("$0.19")
+    iops = page.locator("[id='field-target.volume.iops']")
+    assert iops.input_value() == "1000"
+    iops.fill("2000")
+    expect(page.get_by_label("YAML")).to_contain_text("iops: 2000")
+
+    def asked_iops() -> set[int]:
+        quoted = [body for _, path, body in service.calls if path == "/quotes"]
+        return {body["target"]["volume"]["iops"] for body in quoted}
+
+    until(lambda: 2000 in asked_iops())
+
+
+def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: Front) -> None:
+    wrong = {
+        "field": "target.engine",
+        "detail": "input should be 'mysql'",
+        "value": "x",
+        "allowed": [],
+    }
+    elsewhere: dict[str, Any] = {
+        "field": "team",
+        "detail": "is not yours",
+        "value": None,
+        "allowed": [],
+    }
+
+    refused = problem(422, "2 fields are wrong", wrong, elsewhere)
+    service.answers["POST /quotes"] = refused
+    Console(page, front, "start")
+    field = page.locator("[id='field-target.engine']")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("[id='field-target.engine-bad']")).to_have_text(wrong["detail"])
+    expect(page.locator(".card .bad").first).to_contain_text("team: is not yours")
+
+
+def test_a_run_is_started_once_however_often_it_is_sent(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    keys = []
+
+    def started(asked: Request) -> Any:
+        keys.append(asked.headers["Idempotency-Key"])
+        return problem(503, "busy") if len(keys) == 1 else {"run_id": "slow"}
+
+    service.answers["POST /runs"] = started
+    Console(page, front, "start")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator(".card .bad").first).to_contain_text("busy")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page).to_have_url(re.compile("#/runs/slow$"))
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+def test_another_strategy_has_other_fields(page: Page, front: Front) -> None:
+    Console(page, front, "start")
+    page.locator("[id='field-search.strategy']").select_option("rate")
+    expect(page.locator("[id='field-search.rate_first_ops_per_second']")).to_be_visible()
+    expect(page.locator("[id='field-search.whole_list']")).to_have_count(0)
+    expect(page.get_by_label("YAML")).to_contain_text("strategy: rate")
+
+
+def test_a_page_of_one_run_starts_none(page: Page, service: LaidDown) -> None:
+    config = ConsoleConfig(may_start=False, run_id="slow")
+    with Front(service, token=TOKEN, config=config) as front:
+        page.goto(front.page_url)
+        expect(page.get_by_role("heading", level=1)).to_have_text(SLOW.name)
+        expect(page.get_by_role("link", name="Start a run")).to_have_count(0)
+        expect(page.get_by_role("link", name="What to buy")).to_have_count(0)
