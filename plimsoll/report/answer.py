@@ -60,8 +60,19 @@ def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str
     first = group[0]
     low, high = _ends(group)
     how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
-    which = f"{first.best} or {first.second}{_loads(group, everything)}"
-    return f"{which}: not told apart{how}{_without(group, everything)}"
+    told = f"not told apart{_loads(group, everything)}: {first.best} and {first.second}{how}"
+    return told + _costs_less(group) + _without(group, everything)
+
+
+def _costs_less(group: Sequence[Decision]) -> str:
+    """Name what costs the least an operation, where that is the same for every load."""
+    first, cheapest = group[0], {one.cheapest for one in group}
+    name = first.cheapest
+    if name is None or len(cheapest) > 1:
+        return ""
+    if name in {first.best, first.second}:
+        return f", of which {name} costs less an operation"
+    return f"; {name} costs the least an operation"
 
 
 def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:

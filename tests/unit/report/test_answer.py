@@ -34,7 +34,26 @@ def test_loads_are_named_by_what_they_share() -> None:
     ]
     told = answer(mixed)
     assert told.startswith("Buy nvme for reads and both at t32: 1.50 times the throughput of io1")
-    assert told.endswith("; nvme or io1 for both at t8: not told apart (95 % 0.85 to 1.95 times).")
+    assert told.endswith(
+        "; not told apart for both at t8: nvme and io1 (95 % 0.85 to 1.95 times), of which nvme"
+        " costs less an operation."
+    )
+
+
+@pytest.mark.parametrize(
+    ("cheapest", "says"),
+    [
+        ("gp3-100", ", of which gp3-100 costs less an operation."),
+        ("gp2-400", "; gp2-400 costs the least an operation."),
+        (None, "."),
+    ],
+)
+def test_of_two_that_are_not_told_apart_it_says_which_costs_less(
+    cheapest: str | None, says: str
+) -> None:
+    two = {"best": "io1-3000", "second": "gp3-100", "buy": None, "low": 0.96, "high": 1.10}
+    told = answer([decision("all", "not told apart", cheapest=cheapest, **two)])
+    assert told == "Not told apart: io1-3000 and gp3-100 (95 % 0.96 to 1.10 times)" + says
 
 
 def test_what_is_alike_is_bought_by_its_price() -> None:
