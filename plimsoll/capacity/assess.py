@@ -190,10 +190,12 @@ def _standing(
     if clean >= wanted.most:
         unsure = min(relative_margin(throughputs, 0.025), median_margin(throughputs)) > rules.cv_max
         return not unsure or clean >= EXTRA * wanted.most, False
+    if clean < wanted.least:
+        return False, False
     margin = relative_margin(throughputs, 0.025, noise)
     if clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9):
         return margin <= rules.cv_max, False  # whatever the others would show: enough have passed
-    return clean >= wanted.least and not fails and margin <= wanted.precision, False
+    return not fails and margin <= wanted.precision, False
 
 
 def _refuted(

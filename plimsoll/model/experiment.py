@@ -114,6 +114,15 @@ class Experiment(Model):
         self._require_known_search()
         return self
 
+    @property
+    def target_axes(self) -> tuple[str, ...]:
+        """The axes that change the target; what the others ask is asked of each of them."""
+        return tuple(
+            axis
+            for axis, variants in self.axes.items()
+            if any(leaf[0] == "target" for patch in variants.values() for leaf in leaves(patch))
+        )
+
     def _refuse_two_hands_on_one_field(self) -> None:
         owners: dict[tuple[str, ...], str] = {}
         for axis, variants in self.axes.items():
@@ -133,6 +142,9 @@ class Experiment(Model):
         if axis not in self.axes:
             problem = "is not an axis of this experiment"
             raise UsageError(Complaint(("pairs", "axis"), problem, axis, tuple(self.axes)))
+        if axis not in self.target_axes:
+            problem = "changes nothing of the target, and only targets are compared in pairs"
+            raise UsageError(Complaint(("pairs", "axis"), problem, axis, self.target_axes))
         known = tuple(self.axes[axis])
         for place, name in enumerate(of):
             if name not in known:

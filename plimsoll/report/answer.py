@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll import words
 from plimsoll.model.experiment_record import Decision, DecisionOutcome
+from plimsoll.report.choice import ONE_TARGET
 
 NAMED_MOST = 3  # loads of one clause; the others are counted
 NOTHING_DECIDED = "No cell has an answer: nothing can be decided"
@@ -86,7 +87,8 @@ def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
 
 
 def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:
-    return f"there is one target to buy{_loads(group, everything)}, {group[0].buy}{_cost(group)}"
+    name = "" if group[0].buy == ONE_TARGET else f", {group[0].buy}"
+    return f"there is one target to buy{_loads(group, everything)}{name}{_cost(group)}"
 
 
 def _none(group: Sequence[Decision], everything: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ ChoiceOutcome = Literal[
     "only one",  # there is nothing to choose from
     "none",  # no target has a figure
 ]
+ONE_TARGET = "the target"  # the name of the only one, where no axis changes it
 # A result for each target, with what the target costs in dollars an hour; None: no such run.
 Candidates = Sequence[tuple[RunResult, float | None] | None]
 

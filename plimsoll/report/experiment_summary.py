@@ -11,16 +11,15 @@ from datetime import datetime
 from plimsoll import words
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import CellOutcome, Decision
-from plimsoll.model.patches import leaves
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.choice import decide, figure_of
+from plimsoll.report.choice import ONE_TARGET, decide, figure_of
 from plimsoll.report.dollars import hourly_usd, why_no_dollars
 from plimsoll.report.headline import VERDICTS
 from plimsoll.report.limit_words import limit_cell
 
-ALL = "all"  # the name of the only target, or the only question
+ALL = "all"  # the name of the only question
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Layout:
 
     def target(self, variants: Mapping[str, str]) -> str:
         """Name the target of a cell."""
-        return ", ".join(variants[axis] for axis in self.target_axes) or ALL
+        return ", ".join(variants[axis] for axis in self.target_axes) or ONE_TARGET
 
     def question(self, variants: Mapping[str, str]) -> str:
         """Name the question of a cell."""
@@ -62,13 +61,10 @@ class Layout:
 
 def layout(experiment: Experiment) -> Layout:
     """Part the axes into those that change the target and the others."""
-    changes = {
-        axis: any(leaf[0] == "target" for patch in variants.values() for leaf in leaves(patch))
-        for axis, variants in experiment.axes.items()
-    }
+    targets = experiment.target_axes
     return Layout(
-        target_axes=tuple(axis for axis, target in changes.items() if target),
-        question_axes=tuple(axis for axis, target in changes.items() if not target),
+        target_axes=targets,
+        question_axes=tuple(axis for axis in experiment.axes if axis not in targets),
     )
 
 

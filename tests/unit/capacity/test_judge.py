@@ -134,6 +134,14 @@ def test_the_most_repetitions_can_be_set() -> None:
     assert confirmed(1000, 1010, 990, rules=rules).verdict == "KNEE"
 
 
+@pytest.mark.parametrize(("repetitions", "verdict"), [(5, "NOISY"), (7, "NOISY"), (8, "KNEE")])
+def test_the_least_repetitions_are_made_however_few_have_to_pass(
+    repetitions: int, verdict: str
+) -> None:
+    rules = Rules(confirmation=Confirmation(least=8, most=8, pass_share=0.6))
+    assert confirmed(*[1000.0] * repetitions, rules=rules).verdict == verdict
+
+
 # --- notes, annotations ---
 
 

@@ -104,6 +104,14 @@ def test_a_partial_matrix_does_not_read_as_an_answer(told: dict[str, Any], says:
     assert answer([decision("all", "partial", unknown=("gp2",), **told)]) == says
 
 
+@pytest.mark.parametrize(("target", "named"), [("io1", ", io1"), ("the target", "")])
+def test_one_target_alone_is_named_where_it_has_a_name(target: str, named: str) -> None:
+    alone = decision("all", "only one", buy=target, ratio=None, second=None, cheapest=None)
+    assert answer([alone]) == (
+        f"There is one target to buy{named}, at $0.04 an hour, $0.006 per million operations."
+    )
+
+
 def test_without_any_answer_nothing_is_decided() -> None:
     nothing = [decision(q, "none", best=None, buy=None) for q in ("reads", "both")]
     assert answer(nothing) == "No cell has an answer: nothing can be decided."

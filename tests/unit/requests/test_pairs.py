@@ -58,6 +58,10 @@ def test_only_cells_that_take_turns_repeat_their_load_as_often_as_there_are_pair
             r"pairs.of\[1\]: is not a variant of storage",
         ),
         ({"axis": "storage", "of": ["fast", "fast"]}, "pairs.of: two different variants"),
+        (
+            {"axis": "mix", "of": ["reads", "both"]},
+            "pairs.axis: changes nothing of the target, and only targets are compared in pairs",
+        ),
         ({"axis": "storage", "of": ["fast", "faster"], "count": 2}, "pairs.count"),
     ],
 )
