@@ -69,8 +69,14 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
         if first != index:
             ratio = ratio_of(name, result.capacity, names[first], results[first].capacity)
         lines.append(_line(name, result, price, ratio))
+    ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
+    toggles = [
+        f"{name}: {result.toggle.detail}."
+        for name, result in zip(names, results, strict=True)
+        if result.toggle is not None
+    ]
     return Comparison(
-        sentences=tuple(line.ratio.sentence for line in lines if line.ratio is not None),
+        sentences=(*ratios, *toggles),
         warnings=tuple(_warnings(results, names)),
         runs=tuple(lines),
         equal_loads=equal_loads(results),

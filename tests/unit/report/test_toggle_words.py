@@ -5,6 +5,7 @@ from plimsoll.capacity.pairs import METHOD, paired_ratio
 from plimsoll.model.results import RunResult
 from plimsoll.model.toggle import StateFigures, ToggleResult
 from plimsoll.report import page
+from plimsoll.report.comparing import compare
 from plimsoll.report.toggle_words import toggle_facts, toggle_table
 from tests.support.synthetic_run import synthetic_run
 
@@ -67,6 +68,16 @@ def test_the_page_says_it_first() -> None:
     html = page.render(toggled, seconds)
     assert "Off gives 1.23 times the throughput of on." in html
     assert "<h2>The toggle</h2>" in html
+
+
+def test_a_comparison_of_runs_ends_in_what_each_toggle_showed() -> None:
+    reads, writes = (
+        synthetic_run(run_id=run_id)[0].model_copy(update={"name": run_id})
+        for run_id in ("reads", "writes")
+    )
+    told = compare([reads, writes.model_copy(update={"toggle": found()})]).sentences
+    assert told[-1] == "writes: off gives 1.23 times the throughput of on."
+    assert not any(sentence.startswith("reads:") for sentence in told)
 
 
 def test_ways_to_an_existing_database_stand_in_place_of_parameters() -> None:
