@@ -1,6 +1,6 @@
 """Runs side by side: capacities, their ratios, latency at equal load. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from plimsoll import words
@@ -70,18 +70,22 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
             ratio = ratio_of(name, result.capacity, names[first], results[first].capacity)
         lines.append(_line(name, result, price, ratio))
     ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
-    toggles = [
-        f"{name}: {result.toggle.detail}."
-        for name, result in zip(names, results, strict=True)
-        if result.toggle is not None
-    ]
     return Comparison(
-        sentences=(*ratios, *toggles),
+        sentences=(*ratios, *_in_pairs(names, results)),
         warnings=tuple(_warnings(results, names)),
         runs=tuple(lines),
         equal_loads=equal_loads(results),
         differences=differences(results),
     )
+
+
+def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
+    """Say of each run what its toggle or its background showed in pairs of steps."""
+    for name, result in zip(names, results, strict=True):
+        closing = result.capacity.closing if result.capacity else None
+        for found in (result.toggle, closing and closing.background):
+            if found is not None:
+                yield f"{name}: {found.detail}."
 
 
 def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:

@@ -7,6 +7,7 @@ from plimsoll.model.closing import BackgroundCost, Closing
 from plimsoll.model.paired import PairedRatio
 from plimsoll.model.results import BackgroundResult, OperationTotals, RunResult, Seconds
 from plimsoll.report.beside import background_lines, background_table
+from plimsoll.report.comparing import compare
 from plimsoll.report.headline import headline
 from plimsoll.report.page import render
 from plimsoll.report.timeline import timeline
@@ -72,6 +73,11 @@ def test_what_it_takes_stands_in_the_answers_sentence_and_facts() -> None:
     found = headline(with_background()[0])
     assert DETAIL in found.sentence
     assert dict(found.facts)["Background"] == DETAIL
+
+
+def test_a_comparison_of_runs_ends_in_what_it_takes() -> None:
+    told = compare([with_background()[0], PLAIN]).sentences
+    assert told[-1].endswith(f": {DETAIL}.")
 
 
 def test_a_line_says_when_it_runs_and_what_it_did() -> None:
