@@ -82,10 +82,11 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
 def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
     """Say of each run what its toggle or its background showed in pairs of steps."""
     for name, result in zip(names, results, strict=True):
+        if result.toggle is not None:
+            yield f"{name}: {result.toggle.detail}."
         closing = result.capacity.closing if result.capacity else None
-        for found in (result.toggle, closing and closing.background):
-            if found is not None:
-                yield f"{name}: {found.detail}."
+        if closing is not None and closing.background is not None:
+            yield f"{name}: {closing.background.detail}."
 
 
 def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
