@@ -63,6 +63,11 @@ class Watched:
         frame = "new Promise(requestAnimationFrame)"
         self.page.evaluate(f"{frame}.then(() => {frame})")
 
+    def focus(self, mark: Locator) -> None:
+        """Give the keyboard to a mark that is in view: a later scroll would hide what is told."""
+        self.scroll_to(mark)
+        mark.focus()
+
     @property
     def tip(self) -> Locator:
         """What shows what is told."""

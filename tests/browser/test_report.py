@@ -145,7 +145,7 @@ def test_the_pointer_on_the_time_line_shows_that_second_in_every_panel(shown: Wa
 
 def test_arrow_keys_go_from_second_to_second(shown: Watched) -> None:
     plot = shown.page.locator("#timeline [data-panel=rate]")
-    plot.focus()
+    shown.focus(plot)
     for _ in range(3):
         plot.press("ArrowRight")
     told = shown.told()
@@ -157,7 +157,7 @@ def test_arrow_keys_go_from_second_to_second(shown: Watched) -> None:
 
 def test_arrow_keys_go_from_point_to_point(shown: Watched) -> None:
     plot = shown.page.locator("#throughput .plot > svg")
-    plot.focus()
+    shown.focus(plot)
     plot.press("ArrowRight")
     assert shown.told()["clients"] == str(CLIENTS[0])
     plot.press("ArrowRight")
