@@ -194,7 +194,7 @@ def test_log(ground_with_a_small_log: Ground) -> None:
         "UPDATE fat SET n = n + 1, pad = REPEAT(CHAR(97 + n MOD 26), 3500) WHERE id = ?",
         key_max=FAT_ROWS,
     )
-    planted = ground_with_a_small_log.step(update, connections=8)
+    planted = ground_with_a_small_log.step(update, connections=64)
     assert_named(planted, "log", "redo log: ", "waited for pages to be written")
 
 
