@@ -263,15 +263,11 @@ def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
     assert '"NoRoomYetError"' in json.dumps(machine)  # the workflow waits by this name
 
 
-def volume(n: int) -> dict[str, object]:
-    return {"type": "io1", "size_gib": 100, "iops": 1000 + 100 * n}
-
-
 def test_cells_that_take_turns_know_each_other_and_go_at_once(place: EverySetting) -> None:
     search = {"strategy": "steps", "clients": [1]}
     asked = experiment(
         request={**ASKED, "search": search},
-        axes={"storage": {f"s{n}": {"target": {"volume": volume(n)}} for n in range(5)}},
+        axes={"storage": {f"s{n}": {"target": {"volume": {"iops": 1000 + n}}} for n in range(5)}},
         pairs={"axis": "storage", "of": ["s1", "s3"]},
         at_once=1,
         batch_size=None,
