@@ -29,6 +29,7 @@ from benchmarks.engine import database
 from benchmarks.engine_clients import GO_YCSB_TABLE, ROWS
 from benchmarks.engine_loads import closed, point_select
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
+from plimsoll.complaints import Scalar
 from plimsoll.model.engine import (
     POLL_US,
     EngineOperation,
@@ -65,7 +66,7 @@ def ycsb_c(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
 
 def read_write(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
     """The oltp_read_write of sysbench with uniform keys, on the table that it has made."""
-    settings = {"tables": 1, "distribution": "uniform"}
+    settings: dict[str, Scalar] = {"tables": 1, "distribution": "uniform"}
     compiled = load_workload("sysbench-oltp-read-write").compile(ROWS, settings)
     return closed(target, compiled.engine_workload(), connections, seconds)
 

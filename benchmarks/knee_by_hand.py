@@ -80,7 +80,10 @@ def _number(pattern: str, text: str) -> float:
 def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
     """MariaDB with sysbench's own tables."""
     directory = volume.directory / "server"
-    loading = {"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0}
+    loading: dict[str, str | int] = {
+        "innodb_buffer_pool_size": "512M",
+        "innodb_flush_log_at_trx_commit": 0,
+    }
     size = ("--tables=1", f"--table-size={ROWS}")
     loader = MariaDbServer.start(directory=directory, settings=loading)
     sysbench(loader, script, *size, "prepare")
@@ -158,7 +161,7 @@ def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:
     steps = [subject.run(threads, seconds) for threads in THREADS]
     table(
         "threads | ops/s | p99 ms",
-        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.p99_ms:.2f}") for s in steps),  # type: ignore[arg-type]  # a generator of tuples
+        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.p99_ms:.2f}") for s in steps),
     )
     within = [step for step in steps if step.p99_ms <= limit_ms]
     return max(within, key=lambda step: step.ops_per_second, default=None)
@@ -166,11 +169,12 @@ def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:
 
 def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
     """Ask `plimsoll find` the same; give its capacity."""
-    command = [Path(sys.executable).parent / "plimsoll", "find", subject.dsn, *subject.find]
+    program = str(Path(sys.executable).parent / "plimsoll")
+    command = [program, "find", subject.dsn, *subject.find]
     command += ["--allow-writes", "--max-connections", "64", "--limit", f"{limit_ms:g}ms"]
     command += ["--json", "--out", str(out)]
     done = subprocess.run(
-        [*command],
+        command,
         env={**os.environ, "PLIMSOLL_PASSWORD": subject.password},
         stdout=subprocess.PIPE,
         text=True,

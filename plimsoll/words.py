@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Protocol, runtime_checkable
 
 # of the 95 % interval beside a figure
 INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
@@ -247,96 +246,3 @@ def moment(at: datetime | None) -> str:
 def time_of_day(at: datetime) -> str:
     """A moment of the day on which it is read: `10:00:00 UTC`."""
     return f"{at:%H:%M:%S} UTC"
-
-
-class _Volume(Protocol):
-    @property
-    def type(self) -> str: ...
-    @property
-    def size_gib(self) -> int: ...
-    @property
-    def iops(self) -> int | None: ...
-    @property
-    def throughput_mib_s(self) -> int | None: ...
-
-
-class _Instance(Protocol):
-    @property
-    def engine(self) -> str: ...
-    @property
-    def engine_version(self) -> str: ...
-    @property
-    def instance_class(self) -> str: ...
-
-
-class _ProvisionedTarget(_Instance, Protocol):
-    @property
-    def volume(self) -> _Volume: ...
-
-
-@runtime_checkable
-class _ClusterTarget(_ProvisionedTarget, Protocol):
-    @property
-    def nodes(self) -> int: ...
-    @property
-    def copies(self) -> int: ...
-
-
-@runtime_checkable
-class _AuroraTarget(_Instance, Protocol):
-    @property
-    def storage(self) -> str: ...
-
-
-@runtime_checkable
-class _EndpointTarget(Protocol):
-    @property
-    def engine(self) -> str: ...
-    @property
-    def host(self) -> str: ...
-    @property
-    def port(self) -> int: ...
-    @property
-    def statement_mode(self) -> str: ...
-
-
-def target(
-    described: _ProvisionedTarget | _AuroraTarget | _EndpointTarget,
-    *,
-    version: str | None = None,
-    stand_in: str | None = None,
-) -> str:
-    """A target: `MariaDB 11.4 on db.m5.large, io1 100 GiB`, or `MySQL at db.lan:3306`.
-
-    Args:
-        described: What was asked for.
-        version: That RDS made of the one asked for: `11.4.10`; None: not known.
-        stand_in: What the server on this machine that stands in for it says of its version:
-            `MariaDB 11.4.5 on this machine, for MySQL 8.4 on ...`; None: there is none.
-    """
-    engine = ENGINES[described.engine]
-    if isinstance(described, _EndpointTarget):
-        as_text = ", statements sent as text" if described.statement_mode == "simple" else ""
-        return f"{engine} at {described.host}:{described.port}{as_text}"
-    made_of = f"{engine} {version or described.engine_version} on {described.instance_class}"
-    if isinstance(described, _AuroraTarget):
-        return f"{made_of}, {AURORA_STORAGE[described.storage]} storage"
-    whole = f"{made_of}, {volume(described.volume)}"
-    if isinstance(described, _ClusterTarget) and described.nodes > 1:
-        copies = "one copy" if described.copies == 1 else f"{described.copies} copies"
-        whole += f", {described.nodes} nodes with {copies} of each row"
-    if stand_in is None:
-        return whole
-    own = ENGINES["mariadb"] if "mariadb" in stand_in.lower() else engine
-    number = stand_in.partition("-")[0].removeprefix(f"{own} ")
-    return f"{own} {number} on this machine, for {whole}"
-
-
-def volume(described: _Volume) -> str:
-    """A volume, with what is provisioned of it: `gp3 400 GiB, 12,000 IOPS, 500 MiB/s`."""
-    parts = [f"{described.type} {described.size_gib:,} GiB"]
-    if described.iops is not None:
-        parts.append(f"{described.iops:,} IOPS")
-    if described.throughput_mib_s is not None:
-        parts.append(f"{described.throughput_mib_s:,} MiB/s")
-    return ", ".join(parts)

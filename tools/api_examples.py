@@ -13,7 +13,6 @@ import yaml
 from pydantic import BaseModel
 
 import plimsoll
-from plimsoll import words
 from plimsoll.api.workload_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.console.compared import shown_comparison
@@ -30,6 +29,7 @@ from plimsoll.model.api_answers import (
     Workloads,
 )
 from plimsoll.model.check_history import Figure, History, HistoryPoint, RunOfCheck
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import (
     CellStatus,
@@ -194,7 +194,7 @@ def _record(request: Request, state: RunState) -> RunRecord:
         "team": TEAM,
         "state": state,
         "tags": request.tags,
-        "target_words": words.target(request.target),
+        "target_words": describe_target(request.target),
         "quoted_usd": "0.41",
         "request_sha256": "5d" * 32,
         "time_limit_s": request.time_limit_s,

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stacks.packaging import MANYLINUX, ROOT, engine_wheel
+from stacks.imports import ROOT
+from stacks.packaging import MANYLINUX, engine_wheel
 
 
 def build(folder: Path) -> list[Path]:

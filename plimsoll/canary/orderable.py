@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from plimsoll.errors import PreflightError
 from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.preflight.checks import Check
 from plimsoll.preflight.quota_checks import quota_checks
 from plimsoll.preflight.rds_checks import rds_target_checks, role_check

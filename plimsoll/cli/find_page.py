@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 from werkzeug.wrappers import Request as HttpRequest
 
-from plimsoll import words
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.console.live import Cursor, Look, live
 from plimsoll.console.stream import LOOK_S, Pace, list_events, run_events
@@ -17,6 +16,7 @@ from plimsoll.local.rest_api import Answer, refusal
 from plimsoll.model.api_answers import Runs, RunSummary
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.live import Live
@@ -145,7 +145,7 @@ class FindPage:
             phase="step",
             local=True,
             tags=request.tags,
-            target_words=words.target(request.target),
+            target_words=describe_target(request.target),
             request_sha256="",
             submitted_at=self._began,
             started_at=self._began,

@@ -13,6 +13,7 @@ from plimsoll.cli.capacity_text import print_expectations
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.capacity import Capacity, JudgedStep
+from plimsoll.model.descriptions import describe_target, describe_volume
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.beside import background_lines
@@ -193,8 +194,8 @@ def comparison(results: Mapping[str, RunResult]) -> Table:
 def _storage_cell(run: RunResult) -> str:
     target = run.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
-        return words.target(target)
-    return words.volume(target.volume)
+        return describe_target(target)
+    return describe_volume(target.volume)
 
 
 def _capacity_cell(run: RunResult) -> str:

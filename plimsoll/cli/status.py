@@ -6,6 +6,7 @@ from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
 from plimsoll.model.api_answers import RunDetail
+from plimsoll.model.descriptions import describe_target
 
 
 @click.command()
@@ -54,4 +55,4 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
 def _target(run: RunDetail) -> str:
     target = run.request.target
     stand_in = run.server_version if run.local and target.provisioned else None
-    return words.target(target, version=run.database_version, stand_in=stand_in)
+    return describe_target(target, version=run.database_version, stand_in=stand_in)

@@ -11,6 +11,7 @@ import click
 from plimsoll import words
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
@@ -50,7 +51,7 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         click.echo(json.dumps(_bodies(asked), indent=2))
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
-        click.echo(f"{name}: {words.target(request.target)}; {workload}", err=as_json)
+        click.echo(f"{name}: {describe_target(request.target)}; {workload}", err=as_json)
         for line in (*_times(request), *(() if local else _warnings(request))):
             click.echo(f"  {line}", err=as_json)
     at_most = " at most" if isinstance(asked, Experiment) and asked.want is not None else ""

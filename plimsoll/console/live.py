@@ -27,9 +27,10 @@ from plimsoll.model.live import (
 )
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, SecondTotals, StepResult, TargetSample
+from plimsoll.model.results import RunResult, SecondTotals, StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.model.volumes import VolumeLimits
 from plimsoll.report.clock import bin_width_s
 from plimsoll.report.headline import headline

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from plimsoll import words
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.live import LogLine
 from plimsoll.model.request import Request
@@ -19,7 +20,7 @@ BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
     """Say what has happened before the first step."""
     if record.provision_at:
-        target = words.target(request.target, version=record.database_version)
+        target = describe_target(request.target, version=record.database_version)
         yield LogLine(id="provision", at=record.provision_at, text=f"provision: {target}")
     if record.target_ready_at:
         address = record.target  # only known from within the deployment

@@ -24,9 +24,10 @@ from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.live import Live
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, Seconds, SecondTotals, StepResult, TargetSample
+from plimsoll.model.results import RunResult, Seconds, SecondTotals, StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import Step
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.runs.history import judged_so_far, so_far
 from plimsoll.runs.target_figures import target_samples
 from plimsoll.runs.volume_limits import volume_limits

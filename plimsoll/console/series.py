@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from plimsoll.model.live import OperationSeries, ResourceSeries, SecondSeries
-from plimsoll.model.results import SecondTotals, TargetSample
+from plimsoll.model.results import SecondTotals
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.report.clock import added, percentile_us
 
 _LEAST = {  # of a bin the least counts, not the mean

@@ -14,7 +14,8 @@ from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget, Protocol
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
-from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
+from plimsoll.model.results import ServerFigures, ServerWaits
+from plimsoll.model.target_figures import StorageRates
 from plimsoll.workload.compiled import Compiled, Table
 
 Start = int | str | None

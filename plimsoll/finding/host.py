@@ -11,7 +11,8 @@ from threading import Timer
 from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_seconds, cpu_times, servers, shares
 from plimsoll.model.engine import POLL_US, EngineTarget
 from plimsoll.model.fleet import StepPlan
-from plimsoll.model.results import FleetFigures, StepResult, TargetFigures
+from plimsoll.model.results import FleetFigures, StepResult
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.tls import is_loopback
 
 SERVERS = {"mysqld", "mariadbd", "postgres", "java"}

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from plimsoll.metrics.sink import FieldValue, Point
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.results import Seconds, TargetSample
+from plimsoll.model.results import Seconds
 from plimsoll.model.steps import Step
+from plimsoll.model.target_figures import TargetSample
 
 
 def _known(fields: Mapping[str, FieldValue | None]) -> dict[str, FieldValue]:

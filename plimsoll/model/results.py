@@ -18,6 +18,7 @@ from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits
 
@@ -99,43 +100,6 @@ class ServerWaits(Model):
     connections_max: int | None = None
 
 
-class StorageRates(Model):
-    """What a server itself says of its I/O, as a mean over the time between two readings."""
-
-    interval_s: float
-    iops: float  # reads and writes that it asked for, its log's among them
-    mib_s: float
-    fsyncs_per_second: float
-    # False: only what surely reached the storage; the rest may have ended in the system's memory
-    whole: bool = True
-
-
-class TargetFigures(Model):
-    """Means of CloudWatch's metrics over a step's load; None where CloudWatch has no point."""
-
-    period_s: int
-    points: int
-    read_iops: float | None = None
-    write_iops: float | None = None
-    read_mib_s: float | None = None
-    write_mib_s: float | None = None
-    queue: float | None = None
-    read_latency_us: float | None = None
-    write_latency_us: float | None = None
-    flush_latency_us: float | None = None  # one machine only: EBS has no such metric
-    cpu_percent: float | None = None
-    burst_balance_percent: float | None = None  # the least
-    ebs_io_balance_percent: float | None = None  # of the instance; the least
-    ebs_byte_balance_percent: float | None = None
-    escaped_iops: float | None = None  # one machine only: I/O that went past the emulated volume
-    escaped_mib_s: float | None = None
-    cpu_credits: float | None = None  # left to a burstable instance; the least
-    host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
-    host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
-    host_others_percent: float | None = None  # ... of that, by processes that are none of the run's
-    host_idle_percent: float | None = None  # ... of that, by nobody
-
-
 class NodeTotals(Model):
     """One node of a cluster in one step, all clients together."""
 
@@ -203,31 +167,6 @@ class StepResult(Model):
         """The same, as `result.json` holds it."""
         beside = tuple(one.model_copy(update={"seconds": ()}) for one in self.background)
         return self.model_copy(update={"seconds": (), "background": beside})
-
-
-class TargetSample(Model):
-    """CloudWatch's metrics of the target over one period; None where there is no point."""
-
-    epoch_ms: int  # when the period begins
-    read_iops: float | None = None
-    write_iops: float | None = None
-    read_mib_s: float | None = None
-    write_mib_s: float | None = None
-    queue: float | None = None
-    read_latency_us: float | None = None
-    write_latency_us: float | None = None
-    flush_latency_us: float | None = None
-    cpu_percent: float | None = None
-    burst_balance_percent: float | None = None
-    ebs_io_balance_percent: float | None = None
-    ebs_byte_balance_percent: float | None = None
-    escaped_iops: float | None = None
-    escaped_mib_s: float | None = None
-    cpu_credits: float | None = None  # left to a burstable instance
-    host_late_percent: float | None = None
-    host_stolen_percent: float | None = None
-    host_others_percent: float | None = None
-    host_idle_percent: float | None = None
 
 
 class Seconds(Model):

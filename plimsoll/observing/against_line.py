@@ -6,6 +6,7 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.errors import UsageError
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.results import RunResult
 from plimsoll.observing.observation import AgainstLine, Observation
 
@@ -93,7 +94,7 @@ def _caveats(
             f"the mix has changed: {one.name} is {words.percent(one.share)} of the operations now,"
             f" and was {words.percent(was)} in the run"
         )
-    target = words.target(run.request.target)
+    target = describe_target(run.request.target)
     found.append(f"the line is that of {target}, with the run's limits and its dataset")
     found.append("which rows are asked for is a guess in a derived workload, and moves its line")
     if run.capacity and run.capacity.bound not in {None, "="}:

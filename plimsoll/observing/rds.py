@@ -8,8 +8,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.results import TargetSample
 from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.observing.observation import Observation, Rates, Spread
 from plimsoll.targets.cloudwatch_metrics import read_samples
 

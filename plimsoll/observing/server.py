@@ -12,7 +12,8 @@ from plimsoll.families.family import Family, family_of
 from plimsoll.families.observing import looks_for, open_statements, statements_seen
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerWaits, StorageRates
+from plimsoll.model.results import ServerWaits
+from plimsoll.model.target_figures import StorageRates
 from plimsoll.observing.observation import Observation, OperationSeen, Rates, Spread
 from plimsoll.sizing.demand import Demand
 from plimsoll.workload.derive.derived import Derived, derive

@@ -12,7 +12,8 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
 from plimsoll.quoting.phase_time import fleet_most

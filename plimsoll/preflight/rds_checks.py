@@ -8,7 +8,8 @@ from plimsoll.aws import clients
 from plimsoll.complaints import Range
 from plimsoll.errors import UsageError
 from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.descriptions import describe_volume
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.targets.engine_version import rds_version
 from plimsoll.targets.zones import storage_type
@@ -130,7 +131,7 @@ def _storage(target: OnRds, option: "Option") -> Check:
             allowed = Range(least=least, most=most)
             problem = f"{field} {value:,} is not what RDS has with {target.instance_class}"
             return failed(STORAGE, problem, f"target.volume.{field}: {allowed}")
-    return passed(STORAGE, words.volume(volume))
+    return passed(STORAGE, describe_volume(volume))
 
 
 def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check:

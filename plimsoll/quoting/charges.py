@@ -16,7 +16,8 @@ from plimsoll.model.databases import rds_facts
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
-from plimsoll.model.request import RdsTarget, Target
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Target
 from plimsoll.model.volumes import band
 
 RDS_LEAST_S = 600.0

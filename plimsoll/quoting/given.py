@@ -11,7 +11,8 @@ from typing import Literal
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.quoting import extents
 from plimsoll.quoting.charges import Extent

@@ -15,8 +15,9 @@ from plimsoll.model.cassandra_target import MOST_NODES_HERE, CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import major_of, rds_majors, require_known
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
 

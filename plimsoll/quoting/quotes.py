@@ -8,8 +8,9 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import extended_support_note
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.quoting import extents
 from plimsoll.quoting.aurora_io import io_notes, io_prices
 from plimsoll.quoting.budget import require_sufficient_budget

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from plimsoll.model.results import RunResult, Seconds, SecondTotals, TargetSample
+from plimsoll.model.results import RunResult, Seconds, SecondTotals
+from plimsoll.model.target_figures import TargetSample
 
 Row = dict[str, Any]
 

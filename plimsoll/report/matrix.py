@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.model.base import Model
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.choice import Candidates, decide, figure_of
@@ -70,7 +71,7 @@ def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
         for e in examples
     ]
     short = labels(alike)
-    whole = tuple(words.target(e.request.target) for e in examples)
+    whole = tuple(describe_target(e.request.target) for e in examples)
     unsaid = any(label in {e.run_id, e.name} for label, e in zip(short, examples, strict=True))
     return whole if unsaid and len(set(whole)) == len(whole) else short
 

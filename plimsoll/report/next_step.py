@@ -10,7 +10,7 @@ from plimsoll.capacity.forced_flow import (
 )
 from plimsoll.model.capacity import Capacity, Verdict
 from plimsoll.model.metric_periods import held
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.volumes import band, iops_range
 

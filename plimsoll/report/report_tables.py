@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.capacity.credits import is_burst
 from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.results import RunResult, StepResult, TargetFigures
+from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.steps import Purpose, Step
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.report import rows
 
 AUDIT_NAMES = {

@@ -9,7 +9,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.patches import laid
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request
 from plimsoll.requests.request_workload import prepared_workloads

@@ -8,9 +8,11 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.cpu_credits import cpu_credits
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instances import BURST_S, InstanceLimits, instance_limits
-from plimsoll.model.request import RdsTarget, Target
-from plimsoll.model.results import StepResult, TargetFigures, TargetSample
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Target
+from plimsoll.model.results import StepResult
 from plimsoll.model.steps import CreditBucket, CreditUse
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 from plimsoll.model.volumes import limits
 
 Made = RdsTarget | CassandraTarget

@@ -6,7 +6,8 @@ from plimsoll.aws.run_files import RunFiles, plan_path, unpacked
 from plimsoll.metrics import Point
 from plimsoll.metrics.points import second_points, step_points, target_points
 from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.results import StepResult
+from plimsoll.model.target_figures import TargetSample
 
 
 def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:

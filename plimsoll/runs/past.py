@@ -2,7 +2,7 @@
 
 import hashlib
 
-from plimsoll import words
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunFigures, RunRecord
 
@@ -26,7 +26,7 @@ def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
         local=result.local,
         past=past,
         tags=request.tags,
-        target_words=words.target(request.target, version=result.versions.database),
+        target_words=describe_target(request.target, version=result.versions.database),
         request_sha256=hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
         submitted_at=moments.submitted,
         time_limit_s=request.time_limit_s,

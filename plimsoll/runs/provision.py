@@ -11,7 +11,8 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import AwaitTargetSettings, CreateTargetSettings, Zone
-from plimsoll.model.request import RdsTarget, Request, Target
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request, Target
 from plimsoll.model.run_record import NodeAddress, RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
 from plimsoll.targets.cluster_template import with_nodes

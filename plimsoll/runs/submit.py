@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import require_unended
-from plimsoll.model.request import RdsTarget, Request, Target
+from plimsoll.model.request import Request, Target
 from plimsoll.model.run_record import Failure, Restored, RunRecord, RunState
 from plimsoll.model.turns import Turn
 from plimsoll.prices import prices_for
@@ -135,7 +136,7 @@ def record_request(
         state=RunState.PENDING,
         local=local,
         tags=request.tags,
-        target_words=words.target(request.target, version=version),
+        target_words=describe_target(request.target, version=version),
         quoted_usd=None if local or quoted.usd is None else f"{quoted.usd.expected:.6f}",
         request_sha256=digest,
         submitted_at=submitted_at,

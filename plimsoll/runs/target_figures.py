@@ -6,8 +6,9 @@ from datetime import datetime
 from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.metric_periods import held
 from plimsoll.model.request import TargetKind
-from plimsoll.model.results import StepResult, TargetFigures, TargetSample
+from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 from plimsoll.model.volume_escapes import escaped_share
 from plimsoll.targets.cloudwatch_metrics import figures
 from plimsoll.targets.node_samples import NodeSamples, read_node_samples, together

@@ -15,7 +15,7 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.cpu_credits import cpu_credits
 from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.instances import instance_limits
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.steps import CreditBucket
 from plimsoll.model.volumes import VolumeType, limits
 from plimsoll.sizing.guess import Guess

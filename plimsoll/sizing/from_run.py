@@ -8,8 +8,9 @@ from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.capacity import Capacity, Resource, Verdict
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.results import LimitingResource, RunResult, ServerWaits, TargetFigures
+from plimsoll.model.results import LimitingResource, RunResult, ServerWaits
 from plimsoll.model.steps import CreditBucket, Statistic
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.sizing.caps import INSTANCE_IO, Caps, Made, caps_of, on_machine, with_credits
 from plimsoll.sizing.guess import RUNS_SPREAD
 from plimsoll.sizing.observed import Observed, observed

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from plimsoll.capacity.forced_flow import visits_per_operation
 from plimsoll.capacity.under_way import under_way
-from plimsoll.model.results import RunResult, ServerWaits, StepResult, TargetFigures
+from plimsoll.model.results import RunResult, ServerWaits, StepResult
 from plimsoll.model.steps import CLOSING, Statistic
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.sizing.demand import Demand
 
 POOL_PAGES = "Innodb_buffer_pool_pages_total"  # a gauge of InnoDB

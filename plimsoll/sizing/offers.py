@@ -10,7 +10,7 @@ from plimsoll.model.databases import rds_facts
 from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.prices import Item, PriceTable
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.volumes import Volume
 from plimsoll.quoting.charges import INSTANCE_PRICES
 from plimsoll.sizing.caps import Made

@@ -5,6 +5,7 @@ from datetime import date
 
 from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.descriptions import describe_volume
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.steps import Statistic
 from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
@@ -185,4 +186,4 @@ def target_words(target: Made) -> str:
     """Name what is bought: `db.m5.large, gp3 400 GiB`."""
     if isinstance(target, AuroraTarget):
         return f"{target.instance_class}, {words.AURORA_STORAGE[target.storage]} storage"
-    return f"{target.instance_class}, {words.volume(target.volume)}"
+    return f"{target.instance_class}, {describe_volume(target.volume)}"

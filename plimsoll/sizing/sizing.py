@@ -7,7 +7,7 @@ from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.prices import PriceTable
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.volumes import Volume
 from plimsoll.sizing.answer import Negative, Option
 from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from plimsoll.aws import clients
 from plimsoll.model.request import TargetKind
-from plimsoll.model.results import TargetFigures, TargetSample
 from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef

@@ -13,8 +13,9 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import is_major, major_of
-from plimsoll.model.request import RdsTarget, Target
+from plimsoll.model.request import Target
 
 AskRds = Callable[[ManagedEngine, str], str]  # engine and version asked for: the version made
 _NO_SUCH_VERSION = {"InvalidParameterValue", "InvalidParameterCombination"}

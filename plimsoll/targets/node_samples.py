@@ -5,8 +5,8 @@ from datetime import datetime
 from statistics import fmean
 
 from plimsoll.model.request import TargetKind
-from plimsoll.model.results import TargetSample
 from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
 NodeSamples = Mapping[str, Sequence[TargetSample]]  # by the node's address and port

@@ -4,10 +4,10 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
-from plimsoll import words
 from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, Look, live
 from plimsoll.console.sizes import shown_sizes
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.prices import PriceOverrides, PriceTable
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import RunFigures, RunRecord, RunState
@@ -53,7 +53,7 @@ def record_of(result: RunResult, **changes: Any) -> RunRecord:
         "steps_finished": len(result.steps),
         "verdict": capacity.verdict,
         "capacity_ops_per_second": None if figure is None else str(figure),
-        "target_words": words.target(result.request.target),
+        "target_words": describe_target(result.request.target),
         "figures": figures,
     }
     return RunRecord.model_validate(values | changes)

@@ -4,7 +4,7 @@ from typing import Any
 
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.experiment import Cell
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.results import RunResult
 from tests.support.synthetic_run import request, synthetic_run
 

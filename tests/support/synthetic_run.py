@@ -13,7 +13,8 @@ from plimsoll.model.capacity import Confirmation, Rules
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.load_request import Load, WorkloadChoice
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.model.results import (
     FleetFigures,
     LimitingResource,
@@ -23,13 +24,12 @@ from plimsoll.model.results import (
     Seconds,
     SecondTotals,
     StepResult,
-    TargetFigures,
-    TargetSample,
     Versions,
 )
 from plimsoll.model.run_record import RunState
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Half, Step
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 from plimsoll.model.volumes import Volume, limits
 
 START = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)

@@ -8,7 +8,8 @@ from plimsoll.errors import PlimsollError
 from plimsoll.families.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
-from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
+from plimsoll.model.results import ServerFigures, ServerWaits
+from plimsoll.model.target_figures import StorageRates
 
 IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends

@@ -2,7 +2,8 @@
 
 from plimsoll import words
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
-from plimsoll.model.results import ServerFigures, ServerLooks, ServerWaits, StorageRates
+from plimsoll.model.results import ServerFigures, ServerLooks, ServerWaits
+from plimsoll.model.target_figures import StorageRates
 
 STATEMENTS = "statements"  # executed, but for ours and those that begin and end transactions
 FORGOTTEN = "statements_forgotten"  # kinds of statements that made room for others, calls and all

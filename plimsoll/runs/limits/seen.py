@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from plimsoll.capacity.under_way import weights_of
 from plimsoll.families.family import family_of
-from plimsoll.model.results import ServerWaits, StepResult, TargetFigures
+from plimsoll.model.results import ServerWaits, StepResult
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.volumes import VolumeLimits
 
 NOTHING_KNOWN = TargetFigures(period_s=0, points=0)

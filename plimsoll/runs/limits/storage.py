@@ -3,7 +3,8 @@
 from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.model.capacity import Resource
-from plimsoll.model.results import Candidate, StorageRates, TargetFigures
+from plimsoll.model.results import Candidate
+from plimsoll.model.target_figures import StorageRates, TargetFigures
 from plimsoll.model.volumes import VolumeLimits
 from plimsoll.runs.limits.seen import Seen
 

@@ -12,8 +12,9 @@ from plimsoll.aws.run_records import now
 from plimsoll.errors import TeardownError
 from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, Seconds, TargetSample
+from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import HeldBudget, RunState
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.runs import end, teardown
 from plimsoll.runs.conclude import Conclusion
 from plimsoll.runs.end import end_run

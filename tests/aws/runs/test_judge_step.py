@@ -20,8 +20,9 @@ from plimsoll.families import mysql
 from plimsoll.model.background import BackgroundLoad
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.history import History
-from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord, TargetAddress
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.runs import judge_step
 from tests.aws.runs.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting

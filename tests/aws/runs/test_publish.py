@@ -9,7 +9,8 @@ from moto.timestreamwrite.models import timestreamwrite_backends
 
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.results import Seconds, TargetSample
+from plimsoll.model.results import Seconds
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.runs.conclude import Conclusion, conclude
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.publish import publish_target

@@ -13,7 +13,7 @@ from plimsoll.errors import TargetCreationError
 from plimsoll.model.aurora_target import AuroraStorage, AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.function_settings import Zone
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.targets.zones import choose_zones, full_zone, lacks_room, spread
 from tests.support.aws_resources import REGION
 from tests.support.requested import REQUESTED

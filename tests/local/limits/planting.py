@@ -20,7 +20,8 @@ from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineOperation, EngineStatement, EngineWorkload
 from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
-from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
+from plimsoll.model.results import LimitingResource, StepResult
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.values import IntegerValue, Value
 from plimsoll.model.volumes import Volume, VolumeLimits, VolumeSample, rates
 from plimsoll.runs.limits import limiting_resource

@@ -9,7 +9,8 @@ from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish
 from plimsoll.metrics.points import target_points
 from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.results import StepResult
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.runs.metric_points import client_points, judged_step_points
 from tests.local.metrics.test_influxdb_server import read_back, sink
 from tests.unit.fleet.test_merge import START_MS, after, planned, result

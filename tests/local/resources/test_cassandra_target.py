@@ -13,8 +13,8 @@ from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.cassandra_target import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.metric_periods import held
-from plimsoll.model.results import TargetFigures
 from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 from plimsoll.targets.ec2_instance import data_volume_id
 from plimsoll.targets.template import cassandra_parameters

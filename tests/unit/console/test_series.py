@@ -1,7 +1,8 @@
 """Seconds and samples in bins."""
 
 from plimsoll.console.series import resource_series, second_series
-from plimsoll.model.results import SecondTotals, TargetSample
+from plimsoll.model.results import SecondTotals
+from plimsoll.model.target_figures import TargetSample
 
 
 def second(

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget, has_instance_store, is_graviton
 from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from tests.support.requested import REQUESTED
 
 RDS: dict[str, Any] = REQUESTED["target"]

@@ -1,7 +1,8 @@
 """What a server did between looks, made up: 100,000 operations of ycsb-b in 10 s."""
 
 from plimsoll.families.counted_statements import Look
-from plimsoll.model.results import ServerWaits, StorageRates
+from plimsoll.model.results import ServerWaits
+from plimsoll.model.target_figures import StorageRates
 from plimsoll.observing.observation import Observation
 from plimsoll.observing.server import Sample, observation
 from plimsoll.workload.derive.derived import derive

@@ -2,9 +2,9 @@
 
 import pytest
 
-from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.descriptions import describe_target
 from plimsoll.model.phase_passes import passes
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
@@ -41,9 +41,9 @@ def test_rows_have_three_copies_where_there_are_as_many_nodes_unless_it_is_said(
 
 
 def test_a_target_says_its_nodes_and_copies() -> None:
-    told = words.target(asked(nodes=3, replication=1))
+    told = describe_target(asked(nodes=3, replication=1))
     assert told.endswith("io1 100 GiB, 1,000 IOPS, 3 nodes with one copy of each row")
-    assert "node" not in words.target(asked())
+    assert "node" not in describe_target(asked())
 
 
 def requested(**changes: object) -> Request:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.results import RunResult
 from plimsoll.report.against import against, shape_table
 from plimsoll.report.reference import read_reference

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.results import Seconds, SecondTotals, TargetSample
+from plimsoll.model.results import Seconds, SecondTotals
+from plimsoll.model.target_figures import TargetSample
 from plimsoll.report import clock as clocks
 from plimsoll.report import phases
 from tests.support.synthetic_run import START, start_epoch_s, synthetic_run

@@ -6,8 +6,8 @@ import pytest
 
 from plimsoll.model.cpu_credits import cpu_credits
 from plimsoll.model.request import Request
-from plimsoll.model.results import TargetFigures, TargetSample
 from plimsoll.model.steps import CreditUse
+from plimsoll.model.target_figures import TargetFigures, TargetSample
 from plimsoll.runs.credit_use import with_credits
 from tests.support.requested import REQUESTED
 from tests.support.synthetic_run import synthetic_run

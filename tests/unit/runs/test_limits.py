@@ -14,9 +14,9 @@ from plimsoll.model.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
-    TargetFigures,
 )
 from plimsoll.model.steps import Step
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.volumes import Volume, VolumeLimits, limits
 from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.runs.limits import limiting_resource

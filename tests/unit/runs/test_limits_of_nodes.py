@@ -3,7 +3,8 @@
 from statistics import fmean
 
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.results import NodeTotals, StepResult, TargetFigures
+from plimsoll.model.results import NodeTotals, StepResult
+from plimsoll.model.target_figures import TargetFigures
 from plimsoll.runs.limits import limiting_resource
 from tests.unit.fleet.test_merge import NONE
 from tests.unit.runs.test_limits import IO1, knee

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.sizing.boundary import request_beside
 from plimsoll.sizing.elsewhere import Bound
 from plimsoll.sizing.predict import Prediction

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.volumes import Service, Volume, VolumeType, check, limits
 from plimsoll.prices import builtin
 from plimsoll.sizing.ladders import ladders

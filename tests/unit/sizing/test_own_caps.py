@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.results import ServerWaits
 from plimsoll.model.volumes import Volume, limits
 from plimsoll.sizing.caps import Caps

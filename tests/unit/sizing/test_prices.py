@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.prices import HOME_REGION, PriceTable
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.prices import builtin
 from plimsoll.sizing.prices import monthly
 

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.prices import PriceTable
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.results import RunResult, ServerWaits
 from plimsoll.prices import builtin
 from plimsoll.sizing.answer import Option, Sizing

@@ -8,7 +8,7 @@ import pytest
 from plimsoll import words
 from plimsoll.model.boundary import Boundary, BoundaryCell
 from plimsoll.model.experiment import Cell
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.prices import builtin
 from plimsoll.report.boundary_table import boundary_lines, boundary_table
 from plimsoll.requests.cells import cells_of, checked_experiment

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import RdsEngine
-from plimsoll.model.request import RdsTarget
+from plimsoll.model.rds_target import RdsTarget
 from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
