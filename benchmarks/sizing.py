@@ -11,7 +11,7 @@ marks. A quick one belongs into a folder of its own: it has other windows.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from typing import Any
 from plimsoll import words
 from plimsoll.cli.run import run_here
 from plimsoll.model.patches import laid
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
 from plimsoll.model.validation import validated
 from plimsoll.report.folder import RESULT, read_model
@@ -163,31 +164,35 @@ class Row:
         return self.figure is not None and self.found.low <= self.figure <= self.found.high
 
 
-def rows(folder: Path) -> Iterator[Row]:
-    """Predict each cell that was measured from its workload's base alone."""
+def rows(folder: Path, *, every_base: bool = False) -> Iterator[Row]:
+    """Predict each cell that was measured from its workload's base alone, or from each other."""
     for load in LOADS:
         place = folder / load.name
-        if not (place / BASE / RESULT).is_file():
-            continue
-        base = read(place / BASE)
-        limits_us = base.result.request.limits.limits_us
-        for cell in cells(load):
-            if cell == BASE or not (place / cell / RESULT).is_file():
-                continue
-            run = read(place / cell)
-            assert isinstance(run.target, RdsTarget)
-            processors = round(base.known.profile.own.processors or 0)
-            caps = on_machine(caps_of(run.target, lasting=False), processors)
-            limiting = run.result.limiting
-            yield Row(
-                load=load.name,
-                cell=cell,
-                found=predict(base.known, caps, limits_us),
-                figure=run.capacity.max_sustainable_throughput_ops_per_second,
-                median=run.capacity.median_ops_per_second,
-                bound=run.capacity.bound,
-                limited=words.RESOURCES[limiting.resource] if limiting else words.NOTHING,
-            )
+        runs = {
+            cell: read(place / cell) for cell in cells(load) if (place / cell / RESULT).is_file()
+        }
+        for name, base in runs.items():
+            if name == BASE or every_base:
+                yield from (
+                    row(load, base, cell, run) for cell, run in runs.items() if cell != name
+                )
+
+
+def row(load: Load, base: Measured, cell: str, run: Measured) -> Row:
+    """Predict a cell from another one, and hold it against what was measured there."""
+    assert isinstance(run.target, RdsTarget)
+    processors = round(base.known.profile.own.processors or 0)
+    caps = on_machine(caps_of(run.target, lasting=False), processors)
+    limiting = run.result.limiting
+    return Row(
+        load=load.name,
+        cell=cell,
+        found=predict(base.known, caps, base.result.request.limits.limits_us),
+        figure=run.capacity.max_sustainable_throughput_ops_per_second,
+        median=run.capacity.median_ops_per_second,
+        bound=run.capacity.bound,
+        limited=words.RESOURCES[limiting.resource] if limiting else words.NOTHING,
+    )
 
 
 def table(folder: Path) -> str:
@@ -208,15 +213,28 @@ def table(folder: Path) -> str:
             f" | {figure} | {error} | {' | '.join(marks)} | {bound_words(row.found.binds)}"
             f" | {row.limited} |"
         )
+    each = "from each of the seven cells to each other"
+    return "\n".join(
+        [
+            *lines,
+            "",
+            sums(f"From {BASE}", found),
+            "",
+            sums(f"As a further trial, {each}", list(rows(folder, every_base=True))),
+        ]
+    )
+
+
+def sums(from_which: str, found: Sequence[Row]) -> str:
+    """Say in a sentence how many predictions were as they should be."""
     exact = [row for row in found if row.error is not None]
     both = sum(row.near and row.safe for row in exact)
-    covered = sum(row.covered for row in exact)
-    sums = (
-        f"Of {len(exact)} cells with a measured line, {sum(row.near for row in exact)} are within"
-        f" 20 %, {sum(row.safe for row in exact)} on the safe side, {both} both; the interval"
-        f" covers {covered}. Another {len(found) - len(exact)} have a bound or no figure."
+    return (
+        f"{from_which}: of {len(exact)} predictions of a measured line,"
+        f" {sum(row.near for row in exact)} are within 20 %, {sum(row.safe for row in exact)} on"
+        f" the safe side, {both} both; the interval covers {sum(row.covered for row in exact)}."
+        f" Another {len(found) - len(exact)} are of a cell with a bound or no figure."
     )
-    return "\n".join([*lines, "", sums])
 
 
 def main() -> None:
