@@ -9,17 +9,16 @@ less (possessive quantifiers), so that the time is linear in the statement's len
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from plimsoll.model.databases import Language
 from plimsoll.workload.declared import refusal
 
 Kind = Literal["name", "text", "number", "word", "mark"]
+KINDS = frozenset(get_args(Kind))
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A part of a statement.
 
     Attributes:
@@ -87,18 +86,18 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
         WorkloadError: Something in it is no token; says what.
     """
     tokens: list[Token] = []
-    at = 0
+    pattern, at = PATTERNS[language], 0
     while at < len(text):
-        found = PATTERNS[language].match(text, at)
+        found = pattern.match(text, at)
         if found is None:
             raise refusal(_unreadable(text[at]))
         kind = cast("str", found.lastgroup)
-        if kind in {"comment", "hash"}:
-            raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
-        if kind == "prefixed":
-            raise refusal(f"has {found[0]}, a quoted part with a prefix")
-        if kind in get_args(Kind):
+        if kind in KINDS:
             tokens.append(Token(cast("Kind", kind), found[kind], at, found.end()))
+        elif kind in {"comment", "hash"}:
+            raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
+        elif kind == "prefixed":
+            raise refusal(f"has {found[0]}, a quoted part with a prefix")
         at = found.end()
     return tuple(tokens)
 
