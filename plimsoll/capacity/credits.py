@@ -13,7 +13,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.closing import parted
 from plimsoll.capacity.judge import judge, void_notes
-from plimsoll.capacity.loads import choose_axis
+from plimsoll.capacity.loads import choose_axis, undisputed
 from plimsoll.model.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.steps import CreditBucket, CreditUse, Step
 
@@ -55,7 +55,7 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         bursting = _confirmed_or_not([*rich, *on_credits], rules, axis, baseline)
     failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
     lasting = [s for s in valid if not spends(s) or any(s is other for other in failed)]
-    burst = _burst(bursting) if bursting else None
+    burst = _burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
         notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
     if all(map(spends, lasting)):
@@ -191,11 +191,12 @@ def _spent(bursting: Capacity) -> list[JudgedStep]:
     return spent
 
 
-def _burst(bursting: Capacity) -> Burst | None:
+def _burst(bursting: Capacity, rules: Rules) -> Burst | None:
     """Say what credits pay for, and for how long; None where the answer spends none."""
     at = next((judged for judged in bursting.steps if judged.load == bursting.at), None)
     figure = bursting.max_sustainable_throughput_ops_per_second
-    spending = [step for step in at.steps if spends(step)] if at else []
+    counted = [repetition.step for repetition in undisputed(at.steps, rules)] if at else []
+    spending = [step for step in counted if spends(step)]
     if figure is None or not spending or bursting.at is None:
         return None
     lasting = {bucket: s for bucket in BUCKETS if (s := _lasts_s(spending, bucket)) is not None}

@@ -217,3 +217,15 @@ def test_loads_that_failed_are_shown_where_nothing_lasts() -> None:
     assert (capacity.verdict, capacity.burst and capacity.burst.verdict) == ("BURST", "KNEE")
     reasons = [(judged.load, judged.reasons) for judged in capacity.steps]
     assert reasons == [(1, ("credits",)), (4, ("latency:update",))]
+
+
+def test_a_step_that_the_machine_disturbed_does_not_say_how_long_credits_last() -> None:
+    steps = [
+        step(1, 250, **gp2(200)),
+        step(4, 1500, host_stolen_percent=50, **gp2(1000)),
+        step(4, 4000, **gp2(3000)),
+    ]
+    burst = judge_sustained(steps, ONCE).burst
+    assert burst is not None
+    assert burst.max_throughput_ops_per_second == 4000
+    assert burst.lasts_s == pytest.approx(GP2_FULL / 2700)
