@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.capacity.credits import CREDITS, is_burst
 from plimsoll.families.family import family_of
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import Candidate, LimitingResource, StepResult
@@ -74,6 +75,8 @@ def limiting_resource(
     """
     step = deciding_step(capacity, steps)
     lightest = _lightest(capacity, steps)
+    if volume is not None and _ends_on_credits(capacity):
+        volume = volume.model_copy(update={"burst_credits": None})  # what lasts has none
     seen = None if step is None else Seen(step, volume, lightest)
     found = [*_client(capacity, step), *_disturbed(capacity, step)]
     found += [] if seen is None else _found(seen)
@@ -174,13 +177,19 @@ def _host_bound(seen: Seen) -> bool | None:
 def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
     """Choose the step that shows the limit: the lightest that failed, or else the heaviest.
 
-    Where the answer's load did not last, that is the last window in which it was held.
+    Where the answer's load did not last, that is the last window in which it was held. A load that
+    passed on credits alone shows no limit of what lasts; where the next heavier one did, the
+    heaviest that lasts is nearest to it.
     """
     if capacity.verdict == "NOT_SUSTAINED":
         held = [s for s in steps if s.plan.purpose == "soak" and s.step.void is None]
         return held[-1] if held else None
     by_index = {step.plan.index: step for step in steps}
     judged = sorted(capacity.steps, key=lambda judged_load: judged_load.load)
+    if capacity.verdict != "BURST":
+        judged = [judged_load for judged_load in judged if not is_burst(judged_load)]
+    if _ends_on_credits(capacity):
+        judged = [judged_load for judged_load in judged if judged_load.passed]
     failed = [
         judged_load for judged_load in judged if not judged_load.passed and judged_load.consistent
     ]
@@ -193,6 +202,11 @@ def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult
     with_figures = [step for step in chosen_steps if step.target is not None]
     best = with_figures or chosen_steps
     return best[-1] if best else None
+
+
+def _ends_on_credits(capacity: Capacity) -> bool:
+    """Whether what lasts ends where heavier loads live on credits."""
+    return capacity.cause == CREDITS and capacity.verdict != "BURST"
 
 
 def _lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:

@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll import words
 from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.capacity import Capacity, Resource, Rules
 from plimsoll.model.fleet import ServerCounters, StepPlan
 from plimsoll.model.results import (
@@ -15,7 +16,7 @@ from plimsoll.model.results import (
     ServerLooks,
     StepResult,
 )
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CreditUse, Step
 from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.volumes import Volume, VolumeLimits, limits
 from plimsoll.report.limit_words import limit_cell, limit_facts
@@ -107,6 +108,39 @@ def test_the_failed_step_names_the_resource(
     assert limiting.step == 2
     assert told in "; ".join(limiting.evidence)
     assert (limiting.to_change is None) == (resource == "unknown")
+
+
+def on_gp2(*loads: tuple[int, float, float]) -> LimitingResource:
+    """Steps of (clients, IOPS, percent of the credits that are left) on a gp2 that earns 300."""
+    steps = []
+    for index, (clients, iops, left) in enumerate(loads, start=1):
+        use = CreditUse(
+            bucket="volume", used_per_s=iops, earned_per_s=300, full=5_400_000,
+            balance_percent=left,
+        )  # fmt: skip
+        figures = {"read_iops": iops, "write_iops": 0, "burst_balance_percent": left}
+        made = result(index, clients, iops, 500, {**figures, "cpu_percent": 5})
+        steps.append(
+            made.model_copy(update={"step": made.step.model_copy(update={"credits": (use,)})})
+        )
+    rules = Rules(confirmation=None, limits_us={"update": 1000})
+    return limiting_resource(judge_sustained([step.step for step in steps], rules), steps, GP2)
+
+
+@pytest.mark.parametrize(
+    ("loads", "step", "told"),
+    [
+        ([(1, 2999, 50), (1, 300, 0)], 2, "300 of 300 IOPS (100 %)"),
+        ([(1, 200, 90), (2, 800, 90), (3, 2000, 90)], 1, "200 of 300 IOPS (66.7 %)"),
+        ([(1, 2000, 90), (2, 2999, 90)], 1, "2,000 of 3,000 IOPS (66.7 %)"),  # nothing lasts
+    ],
+)
+def test_a_load_that_lives_on_credits_shows_no_limit_of_what_lasts(
+    loads: list[tuple[int, float, float]], step: int, told: str
+) -> None:
+    limiting = on_gp2(*loads)
+    assert (limiting.resource, limiting.step) == ("storage_iops", step)
+    assert told in "; ".join(limiting.evidence)
 
 
 def server(
