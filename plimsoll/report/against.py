@@ -19,6 +19,7 @@ from plimsoll.model.steps import Statistic
 from plimsoll.report.published_ratios import ratio_sentences, ratio_words
 from plimsoll.report.reference import PublishedCurve, PublishedStep, Reference
 from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.report.rows import by_load
 
 NEVER_ABSOLUTE = (
     "Shapes, knees and ratios are compared: hardware, versions and clients differ, so absolute"
@@ -106,7 +107,7 @@ def _iops(result: RunResult) -> int | None:
 
 def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic) -> Shape:
     assert run.capacity is not None  # noqa: S101 - `_matched` has refused others
-    measured = {judged.load: judged for judged in run.capacity.steps}
+    measured = by_load(run.capacity)
     published = {float(step.clients): step for step in curve.steps}
     first = next((load for load in published if load in measured), None)
     if first is None:

@@ -13,7 +13,7 @@ from plimsoll.report.differences import Difference, differences, labels, questio
 from plimsoll.report.dollars import AS_IF, hourly_usd
 from plimsoll.report.limit_words import limit_cell
 from plimsoll.report.ratios import Ratio, ratio_of
-from plimsoll.report.rows import at_capacity
+from plimsoll.report.rows import at_capacity, by_load
 
 
 class RunLine(Model):
@@ -117,7 +117,7 @@ def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
         return ()
     if len({question(result) for result in results}) > 1:
         return ()
-    steps = [{judged.load: judged for judged in capacity.steps} for capacity in capacities]
+    steps = [by_load(capacity) for capacity in capacities]
     shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
     return tuple(
         EqualLoad(

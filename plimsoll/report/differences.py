@@ -107,10 +107,11 @@ def question(result: RunResult) -> str:
     """A text that is equal for runs that ask the same of their targets: workloads, load and limits.
 
     Of the search, only the connections of a client belong to the question, and the load where only
-    one is tried; its strategy does not.
+    one is tried; its strategy does not, nor does how often the answer is repeated.
     """
     request = result.request
     asked = request.model_dump(mode="json", include={"workload", "background", "load", "limits"})
+    asked["limits"]["confirmation"] = request.limits.confirmation is not None
     asked["search"] = loads_asked(request.search).model_dump(mode="json")
     return json.dumps(asked, sort_keys=True)
 

@@ -22,7 +22,12 @@ AXIS_TITLES = {
 
 def at_capacity(capacity: Capacity) -> JudgedStep | None:
     """The load of the capacity's figure; None where it has none."""
-    return next((judged for judged in capacity.steps if judged.load == capacity.at), None)
+    return None if capacity.at is None else by_load(capacity).get(capacity.at)
+
+
+def by_load(capacity: Capacity) -> dict[float, JudgedStep]:
+    """Give each load as it was judged: what lasts, which stands before what credits paid for."""
+    return {judged.load: judged for judged in reversed(capacity.steps)}
 
 
 def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CreditUse, Step
 
 
 def step(clients: int, throughput: float, p99_us: float | None = 100, **others: Any) -> Step:
@@ -23,3 +23,18 @@ def offered(rate: float, throughput: float, p99_us: float = 100, **others: Any) 
 
 
 LINEAR = [step(1, 1000), step(2, 2000), step(3, 3000)]
+
+
+GP2_FULL = 5_400_000
+
+
+def gp2(iops: float, balance_percent: float = 90.0) -> dict[str, Any]:
+    """Credits of a gp2 volume of 100 GiB, which earns 300 a second."""
+    use = CreditUse(
+        bucket="volume",
+        used_per_s=iops,
+        earned_per_s=300,
+        full=GP2_FULL,
+        balance_percent=balance_percent,
+    )
+    return {"credits": (use,)}

@@ -7,22 +7,9 @@ import pytest
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.steps import CreditUse, Step
-from tests.unit.capacity.samples import offered, step
+from tests.unit.capacity.samples import GP2_FULL, gp2, offered, step
 
 ONCE = Rules(confirmation=None, limits_us={"update": 300})
-GP2_FULL = 5_400_000
-
-
-def gp2(iops: float, balance_percent: float = 90.0) -> dict[str, Any]:
-    """Credits of a gp2 volume of 100 GiB, which earns 300 a second."""
-    use = CreditUse(
-        bucket="volume",
-        used_per_s=iops,
-        earned_per_s=300,
-        full=GP2_FULL,
-        balance_percent=balance_percent,
-    )
-    return {"credits": (use,)}
 
 
 def test_what_lasts_and_what_credits_pay_for_are_two_figures() -> None:

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Capacity, Rules
+from plimsoll.model.capacity import Capacity, Confirmation, Rules
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
 from plimsoll.model.search_request import StepsSearch
@@ -191,6 +191,16 @@ def test_what_a_client_is_and_an_only_load_belong_to_the_question(
     found = compare(runs)
     assert (found.sentences != ()) == alike
     assert (found.equal_loads != ()) == alike
+
+
+def test_how_often_an_answer_is_repeated_is_no_part_of_the_question() -> None:
+    limits = FAST.request.limits.model_copy(update={"confirmation": Confirmation(least=6)})
+    oftener = FAST.request.model_copy(update={"limits": limits})
+    assert compare([SLOW, FAST.model_copy(update={"request": oftener})]).sentences
+    once = FAST.request.model_copy(
+        update={"limits": limits.model_copy(update={"confirmation": None})}
+    )
+    assert compare([SLOW, FAST.model_copy(update={"request": once})]).sentences == ()
 
 
 def test_the_matrix_has_a_row_for_each_number_of_threads() -> None:

@@ -1,9 +1,11 @@
 """What the charts of loads draw is what was judged, and nothing else."""
 
 from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.steps import Step
 from plimsoll.report import rows
+from tests.unit.capacity.samples import gp2, step
 
 # reference experiment R1 at 1000 provisioned IOPS: clients, ops/s, update and read means in us
 R1 = [(1, 2300, 420, 400), (2, 4000, 480, 470), (3, 5600, 560, 510), (4, 2900, 2100, 550)]
@@ -58,3 +60,11 @@ def test_single_steps_are_no_repetitions() -> None:
 
 def test_a_law_that_does_not_fit_is_not_drawn() -> None:
     assert rows.usl_rows(r1()) == []
+
+
+def test_of_one_load_what_lasts_comes_before_what_credits_paid_for() -> None:
+    burst, lasts = step(2, 3000, **gp2(3000, 50)), step(2, 300, **gp2(300, 0))
+    capacity = judge_sustained([burst, lasts], Rules(limits_us={"update": 300}, confirmation=None))
+    assert len(capacity.steps) == 2
+    assert rows.by_load(capacity)[2].throughput_ops_per_second == 300
+    assert rows.at_capacity(capacity) is rows.by_load(capacity)[2]

@@ -16,11 +16,12 @@ from plimsoll.model.results import (
     ServerLooks,
     StepResult,
 )
-from plimsoll.model.steps import CreditUse, Step
+from plimsoll.model.steps import Step
 from plimsoll.model.target_figures import TargetFigures
 from plimsoll.model.volumes import Volume, VolumeLimits, limits
 from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.runs.limits import limiting_resource
+from tests.unit.capacity.samples import gp2
 
 IO1 = limits(Volume(type="io1", size_gib=100, iops=1000), service="rds-mysql")
 GP2 = limits(Volume(type="gp2", size_gib=100), service="rds-mysql")
@@ -114,15 +115,10 @@ def on_gp2(*loads: tuple[int, float, float]) -> LimitingResource:
     """Steps of (clients, IOPS, percent of the credits that are left) on a gp2 that earns 300."""
     steps = []
     for index, (clients, iops, left) in enumerate(loads, start=1):
-        use = CreditUse(
-            bucket="volume", used_per_s=iops, earned_per_s=300, full=5_400_000,
-            balance_percent=left,
-        )  # fmt: skip
         figures = {"read_iops": iops, "write_iops": 0, "burst_balance_percent": left}
         made = result(index, clients, iops, 500, {**figures, "cpu_percent": 5})
-        steps.append(
-            made.model_copy(update={"step": made.step.model_copy(update={"credits": (use,)})})
-        )
+        spending = made.step.model_copy(update=gp2(iops, left))
+        steps.append(made.model_copy(update={"step": spending}))
     rules = Rules(confirmation=None, limits_us={"update": 1000})
     return limiting_resource(judge_sustained([step.step for step in steps], rules), steps, GP2)
 
