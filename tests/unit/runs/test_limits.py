@@ -6,61 +6,18 @@ import pytest
 
 from plimsoll import words
 from plimsoll.capacity import judge
-from plimsoll.capacity.credits import judge_sustained
-from plimsoll.model.capacity import Capacity, Resource, Rules
-from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.capacity import Resource, Rules
+from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import (
-    FleetFigures,
     LimitingResource,
     ServerFigures,
     ServerLooks,
     StepResult,
 )
-from plimsoll.model.steps import Step
-from plimsoll.model.target_figures import TargetFigures
-from plimsoll.model.volumes import Volume, VolumeLimits, limits
+from plimsoll.model.volumes import VolumeLimits
 from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.runs.limits import limiting_resource
-from tests.unit.capacity.samples import gp2
-
-IO1 = limits(Volume(type="io1", size_gib=100, iops=1000), service="rds-mysql")
-GP2 = limits(Volume(type="gp2", size_gib=100), service="rds-mysql")
-BUSY = {"read_iops": 700.0, "write_iops": 290.0, "queue": 12.0, "cpu_percent": 40.0}
-
-
-def result(index: int, clients: int, ops: float, us: float, figures: object) -> StepResult:
-    step = Step(
-        index=index,
-        clients=clients,
-        throughput_ops_per_second=ops,
-        latency_us={"update": {"p99": us}},
-    )
-    plan = StepPlan(
-        index=index, purpose="climb", why="", clients=clients, connections=clients,
-        rate_ops_per_second=None, warmup_s=1, duration_s=2, timeout_ms=1000, seed=1,
-        start_at_epoch_ms=0, recovered=None, server_before=None,
-    )  # fmt: skip
-    fleet = FleetFigures(
-        planned=clients, ran=clients, failed=(), missing=(), late={}, start_spread_ms=0,
-        cold_starts=0, memory_max_mib=None, cpu_us_per_operation=None, busiest_client=None,
-        engine_version=None,
-    )  # fmt: skip
-    target = (
-        TargetFigures.model_validate({"period_s": 1, "points": 2, **figures})
-        if isinstance(figures, dict)
-        else None
-    )
-    return StepResult(
-        plan=plan, window_start_epoch_ms=None, window_end_epoch_ms=None, operations={},
-        fleet=fleet, server=None, target=target, problems=(), step=step,
-    )  # fmt: skip
-
-
-def knee(figures: object) -> tuple[Capacity, list[StepResult]]:
-    """Step 1 passes at rest, step 2 fails with the figures given."""
-    idle = {"read_iops": 10.0, "write_iops": 5.0, "cpu_percent": 5.0}
-    steps = [result(1, 1, 1000, 500, idle), result(2, 2, 1100, 5000, figures)]
-    return judge([step.step for step in steps], Rules(confirmation=None)), steps
+from tests.unit.runs.limit_samples import BUSY, GP2, IO1, knee, result
 
 
 @pytest.mark.parametrize(
@@ -109,34 +66,6 @@ def test_the_failed_step_names_the_resource(
     assert limiting.step == 2
     assert told in "; ".join(limiting.evidence)
     assert (limiting.to_change is None) == (resource == "unknown")
-
-
-def on_gp2(*loads: tuple[int, float, float]) -> LimitingResource:
-    """Steps of (clients, IOPS, percent of the credits that are left) on a gp2 that earns 300."""
-    steps = []
-    for index, (clients, iops, left) in enumerate(loads, start=1):
-        figures = {"read_iops": iops, "write_iops": 0, "burst_balance_percent": left}
-        made = result(index, clients, iops, 500, {**figures, "cpu_percent": 5})
-        spending = made.step.model_copy(update=gp2(iops, left))
-        steps.append(made.model_copy(update={"step": spending}))
-    rules = Rules(confirmation=None, limits_us={"update": 1000})
-    return limiting_resource(judge_sustained([step.step for step in steps], rules), steps, GP2)
-
-
-@pytest.mark.parametrize(
-    ("loads", "step", "told"),
-    [
-        ([(1, 2999, 50), (1, 300, 0)], 2, "300 of 300 IOPS (100 %)"),
-        ([(1, 200, 90), (2, 800, 90), (3, 2000, 90)], 1, "200 of 300 IOPS (66.7 %)"),
-        ([(1, 2000, 90), (2, 2999, 90)], 1, "2,000 of 3,000 IOPS (66.7 %)"),  # nothing lasts
-    ],
-)
-def test_a_load_that_lives_on_credits_shows_no_limit_of_what_lasts(
-    loads: list[tuple[int, float, float]], step: int, told: str
-) -> None:
-    limiting = on_gp2(*loads)
-    assert (limiting.resource, limiting.step) == ("storage_iops", step)
-    assert told in "; ".join(limiting.evidence)
 
 
 def server(
