@@ -13,7 +13,7 @@ from plimsoll.model.history import History
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunState
-from plimsoll.runs import plan_step
+from plimsoll.runs import barrier, plan_step
 from plimsoll.runs.history import finished_steps, measured_so_far, measured_steps, noted, so_far
 from plimsoll.runs.phases import phase_results
 from tests.aws.runs.conftest import RUN, recorded
@@ -51,9 +51,10 @@ def family(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> Family:
     request = Request.model_validate(COLD)
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     made = Family()
-    monkeypatch.setattr(plan_step, "family_of", lambda _: made)
-    monkeypatch.setattr(plan_step, "require_step_budget", lambda *_: None)
-    monkeypatch.setattr(plan_step, "has_metrics", lambda *_: False)  # nothing waits for a minute
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "family_of", lambda _: made)
+    monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
+    monkeypatch.setattr(barrier, "has_metrics", lambda *_: False)  # nothing waits for a minute
     return made
 
 

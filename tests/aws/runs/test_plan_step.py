@@ -19,7 +19,7 @@ from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.model.search_request import NextStep
 from plimsoll.model.steps import Purpose
 from plimsoll.model.turns import Turn
-from plimsoll.runs import plan_step
+from plimsoll.runs import barrier, plan_step
 from plimsoll.runs.next_step import Next
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -54,8 +54,9 @@ def running(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     recorded(deployment, state=RunState.RUNNING, target=TARGET)
     warmed = Request.model_validate({**REQUESTED, "prepare": {"warm_s": 5}})
     deployment.files(RUN).put(REQUEST, warmed.model_dump_json())
-    monkeypatch.setattr(plan_step, "family_of", lambda _: Family())
-    monkeypatch.setattr(plan_step, "require_step_budget", lambda *_: None)
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "family_of", lambda _: Family())
+    monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
     return deployment
 
 
@@ -78,7 +79,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A step planned now has its window begin with a minute: after a lead of 20.01 s and 30 s."""
     clock = Clock()
     clock.now_s += 60 - 20.01 - 30
-    monkeypatch.setattr(plan_step, "time", clock)
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "time", clock)
     return clock
 
 
@@ -184,8 +186,9 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
 
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
-    monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
-    monkeypatch.setattr(plan_step, "require_step_budget", refuse)
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
+    monkeypatch.setattr(barrier, "require_step_budget", refuse)
     monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("soak"))
     assert plan_step.plan_next(running, RUN)["next"] == "conclude"
     monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("confirm"))
@@ -260,7 +263,8 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     overloaded = NextStep(
         index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
     )
-    monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
     last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
     running.files(RUN).put_model(HISTORY, History(steps=(last,)))
     monkeypatch.setattr(plan_step, "next_of_all", lambda *_: overloaded)
@@ -338,7 +342,8 @@ def test_clients_of_a_background_are_items_of_the_steps_fan_out(
         def open_datasets(self, _: object) -> Iterator[Datasets]:
             yield Counting()
 
-    monkeypatch.setattr(plan_step, "family_of", lambda _: Counted())
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "family_of", lambda _: Counted())
     assert plan_step.plan_next(running, RUN)["clients"] == [0, 1, 2]
     plan = running.files(RUN).get(plan_path(1), StepPlan)
     (load,) = plan.background

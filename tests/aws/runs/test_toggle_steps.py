@@ -10,7 +10,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunState, Switch
 from plimsoll.model.search_request import NextStep
-from plimsoll.runs import plan_step, toggle_state
+from plimsoll.runs import barrier, plan_step, toggle_state
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.aws.runs.test_plan_step import TARGET, BusyFamily
 from tests.support.every_setting import EverySetting
@@ -54,7 +54,7 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     recorded(deployment, state=RunState.RUNNING, target=without_metrics, step=4)
     request = Request.model_validate(TOGGLED)
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
-    monkeypatch.setattr(plan_step, "require_step_budget", lambda *_: None)
+    monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
     monkeypatch.setattr(plan_step, "next_of_all", lambda *_: ASKED)
     monkeypatch.setattr(plan_step, "finished_steps", lambda _: [done("on", "ON")])
     says(monkeypatch, "OFF")
@@ -63,8 +63,8 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
 
 def says(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     server = Server(value)
-    monkeypatch.setattr(plan_step, "family_of", lambda _: server)
-    monkeypatch.setattr(toggle_state, "family_of", lambda _: server)
+    for module in (plan_step, barrier, toggle_state):
+        monkeypatch.setattr(module, "family_of", lambda _: server)
 
 
 def switched(deployment: EverySetting, **changes: Any) -> None:

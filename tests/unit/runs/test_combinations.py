@@ -28,7 +28,7 @@ from plimsoll.model.run_record import RunRecord, RunState, Switch, TargetAddress
 from plimsoll.model.steps import STATISTICS, Step
 from plimsoll.requests.phase_workload import compiled_step
 from plimsoll.requests.request_values import checked_request
-from plimsoll.runs import plan_step, toggle_state
+from plimsoll.runs import barrier, plan_step, toggle_state
 from plimsoll.runs.history import finished_steps, measured_steps, noted
 from plimsoll.runs.phases import phase_results
 from tests.support.requested import REQUESTED
@@ -206,12 +206,13 @@ def ran(request: Request, monkeypatch: pytest.MonkeyPatch) -> InMemory:
     files, records = InMemory(), OneRecord(request)
     files.put(REQUEST, request.model_dump_json())
     server = Server(records)
-    for module in (plan_step, toggle_state):
+    for module in (plan_step, barrier, toggle_state):
         monkeypatch.setattr(module, "family_of", lambda _: server)
-    monkeypatch.setattr(plan_step, "files_of", lambda *_: files)
-    monkeypatch.setattr(plan_step, "records_of", lambda _: records)
-    monkeypatch.setattr(plan_step, "engine_target", lambda *_: SimpleNamespace(protocol="mysql"))
-    monkeypatch.setattr(plan_step, "has_metrics", lambda *_: False)
+    for module in (plan_step, barrier):
+        monkeypatch.setattr(module, "files_of", lambda *_: files)
+        monkeypatch.setattr(module, "records_of", lambda _: records)
+        monkeypatch.setattr(module, "engine_target", lambda *_: SimpleNamespace(protocol="mysql"))
+    monkeypatch.setattr(barrier, "has_metrics", lambda *_: False)
     settings: Any = SimpleNamespace(
         start_lead_ms=1, start_lead_ms_per_client=0, poll_us=0, poll_seconds=1,
         metric_period_seconds=60,
