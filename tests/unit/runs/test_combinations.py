@@ -33,7 +33,7 @@ from plimsoll.runs.history import finished_steps, measured_steps, noted
 from plimsoll.runs.phases import phase_results
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import NONE
-from tests.unit.runs.test_limits import result
+from tests.unit.runs.limit_samples import result
 
 RUN = "run"
 MANY = 150  # answers of a plan; more is no end

@@ -7,7 +7,7 @@ from plimsoll.model.results import NodeTotals, StepResult
 from plimsoll.model.target_figures import TargetFigures
 from plimsoll.runs.limits import limiting_resource
 from tests.unit.fleet.test_merge import NONE
-from tests.unit.runs.test_limits import IO1, knee
+from tests.unit.runs.limit_samples import IO1, knee
 
 
 def node(number: int, iops: float, **figures: float) -> NodeTotals:

@@ -11,7 +11,7 @@ from plimsoll.model.volumes import Volume, limits
 from plimsoll.runs.phases import next_pass, phase_results, planned_pass
 from tests.unit.fleet.test_merge import NONE
 from tests.unit.fleet.test_phase_plan import REQUEST
-from tests.unit.runs.test_limits import result
+from tests.unit.runs.limit_samples import result
 
 PASSES = {one.index: one for one in passes(REQUEST.phases)}
 IO1 = limits(Volume(type="io1", size_gib=100, iops=1000), service="rds-mysql")
