@@ -174,11 +174,19 @@ def rows(folder: Path, *, every_base: bool = False) -> Iterator[Row]:
         for name, base in runs.items():
             if name == BASE or every_base:
                 yield from (
-                    row(load, base, cell, run) for cell, run in runs.items() if cell != name
+                    predicted_row(load, base, cell, run)
+                    for cell, run in runs.items()
+                    if cell != name and _is_predicted(base, run)
                 )
 
 
-def row(load: Load, base: Measured, cell: str, run: Measured) -> Row:
+def _is_predicted(base: Measured, run: Measured) -> bool:
+    """Whether `plimsoll size` says anything of a run's memory from a base."""
+    own, other = (caps_of(one.target).pool_bytes or 0 for one in (base, run))
+    return base.known.profile.pool is not None or other >= own
+
+
+def predicted_row(load: Load, base: Measured, cell: str, run: Measured) -> Row:
     """Predict a cell from another one, and hold it against what was measured there."""
     assert isinstance(run.target, RdsTarget)
     processors = round(base.known.profile.own.processors or 0)

@@ -37,7 +37,7 @@ class Profile:
         tails: By operation: by how many times longer than alone, in times of being alone.
         tails_under_way: By operation: by operations under way, in microseconds; none where nothing
             is written.
-        pool: The buffer pool; None: the server has no figures of it.
+        pool: The buffer pool; None: the server has no figures of it, or it missed no page.
     """
 
     own: Caps
@@ -162,9 +162,11 @@ def _tails(
 
 
 def _pool(seen: Sequence[Observed], dataset_pages: int | None) -> Pool | None:
+    """Give the pool under the heaviest load; one that missed no page says nothing of others."""
     known = [s for s in seen if s.miss_share is not None and s.pool_pages]
     if not known or dataset_pages is None:
         return None
     heaviest = known[-1]
-    assert heaviest.pool_pages and heaviest.miss_share is not None  # noqa: S101, PT018 - asked above
+    if not heaviest.pool_pages or not heaviest.miss_share:
+        return None
     return Pool(heaviest.pool_pages, dataset_pages, heaviest.miss_share)

@@ -115,3 +115,15 @@ def test_a_disputed_step_says_nothing() -> None:
     all_steps = observed(result, waits, statistic="p99", processors=2)
     fewer = observed(result, waits, statistic="p99", processors=2, without={1})
     assert len(fewer) == len(all_steps) - 1
+
+
+def test_a_pool_that_missed_no_page_says_nothing_of_a_smaller_one() -> None:
+    """It ended in a stack trace: with less memory no page was read, and pages were written."""
+    seen = replace(LIGHT, miss_share=0.0, pool_pages=1000.0)
+    found = profile_of([seen], CAPS, local=False, dataset_pages=900)
+    assert found.pool is None
+    smaller = replace(CAPS, memory_gib=CAPS.memory_gib and CAPS.memory_gib / 2)
+    (iops, *_) = bounds_of(found, smaller, "mid", 1.0)
+    assert iops.ops_per_second == pytest.approx(500)
+    half = replace(seen, miss_share=0.5)
+    assert profile_of([half], CAPS, local=False, dataset_pages=900).pool is not None
