@@ -86,7 +86,8 @@ def _of_memory(run: Measured) -> Iterator[str]:
     elif profile.pool is None:
         yield (
             "how reads change with memory is unknown, since the server has no figures of its pages,"
-            " or missed none: classes with less memory are left out, and more memory is not counted on"
+            " or missed none: classes with less memory are left out, and more memory is not counted"
+            " on"
         )
     else:
         yield (

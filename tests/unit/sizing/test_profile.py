@@ -11,7 +11,7 @@ from plimsoll.sizing.elsewhere import bounds_of
 from plimsoll.sizing.observed import Observed, observed
 from plimsoll.sizing.profile import Profile, profile_of
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.sizing.known import CAPS
+from tests.unit.sizing.known import CAPS, caps
 
 LIGHT = Observed(
     load=1.0,
@@ -122,8 +122,7 @@ def test_a_pool_that_missed_no_page_says_nothing_of_a_smaller_one() -> None:
     seen = replace(LIGHT, miss_share=0.0, pool_pages=1000.0)
     found = profile_of([seen], CAPS, local=False, dataset_pages=900)
     assert found.pool is None
-    smaller = replace(CAPS, memory_gib=CAPS.memory_gib and CAPS.memory_gib / 2)
-    (iops, *_) = bounds_of(found, smaller, "mid", 1.0)
+    iops, *_ = bounds_of(found, caps(memory_gib=4.0), "mid", 1.0)
     assert iops.ops_per_second == pytest.approx(500)
     half = replace(seen, miss_share=0.5)
     assert profile_of([half], CAPS, local=False, dataset_pages=900).pool is not None
