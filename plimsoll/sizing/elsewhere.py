@@ -12,8 +12,8 @@ from plimsoll.sizing.profile import Profile
 SAME_CONSTANTS = 1.1  # by which an I/O's latency may differ from what its type's constant says
 OTHER_CONSTANTS = 1.5  # ... of another type on AWS, where the constants are assumptions
 # of a processor, what an I/O takes: system calls, checksums, wakings, on one machine also what
-# emulates the volume; assumed
-IO_CPU_S = Guess(low=0.0, mid=10e-6, high=30e-6)
+# emulates the volume; assumed (there, pools of 2 and 4 times the size spared 24 to 114 us each)
+IO_CPU_S = Guess(low=0.0, mid=10e-6, high=120e-6)
 LEAST_CPU = 0.5  # of the processor time of an operation, what is left where it has fewer I/Os
 SURE = Guess.sure(1.0)
 PROCESSORS: frozenset[Resource] = frozenset({"cpu", "machine"})
