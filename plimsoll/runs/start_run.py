@@ -31,13 +31,15 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
         changes["target"] = next(iter(addresses.values()))
         changes["targets_by_state"] = addresses if request.toggle else {}
         changes["zone"] = settings.zones[0].name  # its load clients'; where it stands is not known
-    started = now().replace(microsecond=0)
+    started = now()
+    # a schedule deletes the target then, and knows whole seconds
+    deadline = started.replace(microsecond=0) + timedelta(seconds=record.runs_for_s)
     begun = records_of(settings).change(
         run_id,
         states=(RunState.PENDING,),
         state=RunState.RUNNING,
         started_at=started,
-        expires_at=started + timedelta(seconds=record.runs_for_s),
+        expires_at=deadline,
         **changes,
     )
     record = records_of(settings).get(run_id)

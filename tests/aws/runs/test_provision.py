@@ -9,6 +9,7 @@ import boto3
 import pytest
 
 from plimsoll.aws.run_files import REQUEST, TEMPLATE
+from plimsoll.aws.run_records import now
 from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
 from plimsoll.model.function_settings import CassandraPlace
 from plimsoll.model.request import Request
@@ -59,6 +60,15 @@ def test_the_deletion_is_armed_before_there_is_a_stack(deployment: EverySetting)
     start_run.arm(deployment, RUN)  # repeated: still one
 
 
+def test_a_run_begins_after_it_was_submitted(deployment: EverySetting) -> None:
+    """To the microsecond: rounded to seconds, it seemed to run beside one that had ended before."""
+    recorded(deployment)
+    start_run.record_run(deployment, RUN)
+    record = deployment.records.get(RUN)
+    assert record.started_at is not None
+    assert record.submitted_at <= record.started_at <= now()
+
+
 def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
     deployment: EverySetting,
 ) -> None:
@@ -68,7 +78,7 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
     start_run.arm(deployment, RUN)
     record = deployment.records.get(RUN)
     assert record.started_at is not None
-    ends = record.started_at + timedelta(seconds=1000)
+    ends = record.started_at.replace(microsecond=0) + timedelta(seconds=1000)
     assert record.expires_at == ends
     schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
     assert schedule["ScheduleExpression"] == f"at({ends:%Y-%m-%dT%H:%M:%S})"
