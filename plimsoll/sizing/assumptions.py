@@ -35,9 +35,9 @@ def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     yield from _of_storage(run)
     if profile.tails_under_way:
         yield (
-            "latencies grow with the mean time of an operation as they did in the run; at worst, as"
-            " this workload writes, another volume leaves them as long as they were under as many"
-            " operations"
+            "latencies grow with the mean time of an operation as they did in the run; as this"
+            " workload writes, they may also be as long as they were under as many operations: the"
+            " shorter is held likeliest, the latter possible"
         )
     if run.known.held is not None:
         resource, held = run.known.held

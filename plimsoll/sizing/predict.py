@@ -9,6 +9,7 @@ percentile then is (`tails`).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import get_args
 
 from plimsoll.model.base import Model
@@ -120,16 +121,29 @@ def _best(
 
 
 def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
+    """Give the latencies at a point that are held against limits: `tails` says why so."""
+    stretched, as_many = _two_ways_us(profile, network, point)
+    if end == "low":
+        return {name: as_many.get(name, us * TAIL_FACTOR) for name, us in stretched.items()}
+    factor = 1.0 if end == "mid" else 1 / TAIL_FACTOR
+    return {name: min(us, as_many.get(name, us)) * factor for name, us in stretched.items()}
+
+
+def _longest_us(profile: Profile, network: Network, point: Point) -> dict[str, float]:
+    """Give the longest that latencies may be at a point."""
+    stretched, as_many = _two_ways_us(profile, network, point)
+    return {n: max(us * TAIL_FACTOR, as_many.get(n, 0.0)) for n, us in stretched.items()}
+
+
+def _two_ways_us(
+    profile: Profile, network: Network, point: Point
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Give latencies by the stretch and, where a workload writes, as they were under as many."""
     stretch = point.response_s / network.alone_s
-    factor = {"low": TAIL_FACTOR, "mid": 1.0, "high": 1 / TAIL_FACTOR}[end]
-    found = {
-        name: tail.at(stretch) * network.alone_s * 1e6 * factor
-        for name, tail in profile.tails.items()
-    }
-    if end != "low":
-        return found
-    worst = {name: tail.at(point.load) for name, tail in profile.tails_under_way.items()}
-    return {name: max(latency_us, worst.get(name, 0.0)) for name, latency_us in found.items()}
+    return (
+        {name: tail.at(stretch) * network.alone_s * 1e6 for name, tail in profile.tails.items()},
+        {name: tail.at(point.load) for name, tail in profile.tails_under_way.items()},
+    )
 
 
 def _binding(line: _Line) -> tuple[Bound, Bound | None]:
@@ -166,7 +180,8 @@ def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | 
         )
         point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
         if point is not None:
-            found[end] = _latency_us(known.profile, network, point, end)
+            told_us = _longest_us if end == "low" else partial(_latency_us, end=end)
+            found[end] = told_us(known.profile, network, point)
     if "mid" not in found or "high" not in found:
         return None
     worst = found.get("low")

@@ -8,15 +8,18 @@ many times longer is held to stretch them alike.
 Writes have another cause that no queue of the volume shows: pages are written back in batches, and
 who changes one of them, or commits, waits for a batch. On a volume six times as fast the 99th
 percentile of updates was seen to be as long under three operations as before, while operations took
-half of the time on average. So where a workload writes, the worst that is held possible is that
-latencies are those of the run under as many operations under way.
+half of the time on average; on volumes that let more through and take longer for an I/O it was
+shorter. So where a workload writes, its latencies are at worst those of the run under as many
+operations under way, and likeliest the shorter of the two.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 Sample = tuple[float, float]  # how much is going on; the statistic of the latency then
+ALIKE = 1.05  # times as much going on: up to here steps are repetitions of one another
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,14 @@ class Tail:
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Tail":
-        """Make one of what was seen: where a latency falls, its neighbours are averaged.
+        """Make one of what was seen: repetitions are averaged, and neighbors where a latency falls.
 
         The nearest rising line by least squares (M. Ayer et al., "An Empirical Distribution
         Function for Sampling with Incomplete Information", Annals of Mathematical Statistics
         26(4), 1955).
         """
         blocks: list[tuple[float, list[float]]] = []  # mean, the samples that share it
-        for much, latency in sorted(samples):
+        for much, latency in _repeated(samples):
             blocks.append((latency, [much]))
             while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
                 (low, some), (high, more) = blocks[-2:]
@@ -58,3 +61,14 @@ class Tail:
                 share = (much - left) / (right - left) if right > left else 1.0
                 return low + share * (high - low)
         raise AssertionError  # one of the samples is the last
+
+
+def _repeated(samples: Sequence[Sample]) -> list[Sample]:
+    """Make one sample, their mean, of those with as much going on; ascending."""
+    alike: list[list[Sample]] = []
+    for sample in sorted(samples):
+        if alike and sample[0] <= ALIKE * alike[-1][0][0]:
+            alike[-1].append(sample)
+        else:
+            alike.append([sample])
+    return [(fmean(much for much, _ in some), fmean(us for _, us in some)) for some in alike]

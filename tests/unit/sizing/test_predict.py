@@ -100,6 +100,16 @@ def test_at_worst_a_volume_leaves_writes_as_long_as_they_were_under_as_many() ->
     assert plain.low > 1500
 
 
+def test_a_volume_that_takes_longer_leaves_writes_as_they_were_under_as_many_at_worst() -> None:
+    """By the stretch one takes 1 + 3 x 10 / 7 = 5.3 ms alone, by what was seen three take 4.5."""
+    tails = {"read": Tail(((1.0, 4500.0), (3.0, 4500.0), (4.0, 6000.0)))}
+    slow, limit_us = caps(volume="gp2", base_latency_us=1000.0, iops=1e5), {"read": 5000.0}
+    assert predict(KNOWN, slow, limit_us).ops_per_second == 0
+    found = predict(known(tails_under_way=tails), slow, limit_us)
+    assert (found.load, found.least_load) == (3, 3)
+    assert found.low <= found.ops_per_second < 3 / 0.0053 < found.high
+
+
 def test_another_class_is_as_fast_as_assumed() -> None:
     found = line(caps(iops=1e6, speed=Guess.within(1.0, 1.5)))
     assert (found.low, found.high) == pytest.approx((2000 / 1.5, 3000), rel=0.01)
@@ -196,6 +206,20 @@ def test_the_latency_under_the_wanted_load_is_told_where_it_is_carried() -> None
     assert carried is not None
     assert (carried["read"].mid, carried["read"].high) == pytest.approx((4000, 4400))
     assert latencies(KNOWN, CAPS, 600.0) is None
+
+
+@pytest.mark.parametrize(
+    ("under_one_us", "mid", "high"), [(3000.0, 3000, 4400), (5000, 4000, 5000)]
+)
+def test_of_writes_the_shorter_is_likeliest_and_the_longer_possible(
+    under_one_us: float, mid: float, high: float
+) -> None:
+    """One takes 4 ms by the stretch, a tenth more or less, or as long as one was seen to take."""
+    ground = known(tails_under_way={"read": Tail(((1.0, under_one_us),))})
+    carried = latencies(ground, CAPS, 249.0)
+    assert carried is not None
+    told = carried["read"]
+    assert (told.low, told.mid, told.high) == pytest.approx((mid / 1.1, mid, high))
 
 
 @given(iops, iops, limits_us, st.sampled_from([0.0, -0.2, -0.5]))

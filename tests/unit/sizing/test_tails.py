@@ -20,3 +20,10 @@ def test_it_never_falls_and_grows_in_proportion_beyond_what_was_seen(
 def test_of_one_step_it_is_in_proportion() -> None:
     tail = Tail.of([(2, 5)])
     assert (tail.at(1), tail.at(2), tail.at(4)) == (5, 5, 10)
+
+
+def test_repetitions_of_a_load_are_one_step_of_their_mean() -> None:
+    """Little's law gives three connections as 2.98 or 3.01 operations under way."""
+    tail = Tail.of([(1, 5), (2.98, 18), (3.01, 21), (3.0, 18), (4, 30)])
+    assert tail.at(3) == pytest.approx(19, rel=0.01)
+    assert tail.at(2.9) < 19 < tail.at(3.1)
