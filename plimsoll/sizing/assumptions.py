@@ -36,8 +36,8 @@ def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     if profile.tails_under_way:
         yield (
             "latencies grow with the mean time of an operation as they did in the run; as this"
-            " workload writes, they may also be as long as they were under as many operations: the"
-            " shorter is held likeliest, the latter possible"
+            " workload writes, they may also be as long as they were under as many operations:"
+            " likeliest the shorter of the two, at worst the latter"
         )
     if run.known.held is not None:
         resource, held = run.known.held

@@ -9,8 +9,10 @@ Writes have another cause that no queue of the volume shows: pages are written b
 who changes one of them, or commits, waits for a batch. On a volume six times as fast the 99th
 percentile of updates was seen to be as long under three operations as before, while operations took
 half of the time on average; on volumes that let more through and take longer for an I/O it was
-shorter. So where a workload writes, its latencies are at worst those of the run under as many
-operations under way, and likeliest the shorter of the two.
+shorter. So where a workload writes, the worst that is reckoned with are its latencies in the run
+under as many operations, and the likeliest the shorter of the two. Of a volume with half of the
+I/Os they were seen two to five times as long under as many, which is not reckoned with: there its
+I/Os alone hold a prediction down.
 """
 
 from collections.abc import Sequence
@@ -27,7 +29,7 @@ class Tail:
     """A latency by how much is going on: times longer than alone, or under way; never falling.
 
     Attributes:
-        samples: Ascending in both.
+        samples: Ascending in how much is going on, never falling in latency.
     """
 
     samples: tuple[Sample, ...]
@@ -58,8 +60,7 @@ class Tail:
             return lowest
         for (left, low), (right, high) in pairwise(self.samples):
             if much <= right:
-                share = (much - left) / (right - left) if right > left else 1.0
-                return low + share * (high - low)
+                return low + (much - left) / (right - left) * (high - low)
         raise AssertionError  # one of the samples is the last
 
 
