@@ -93,17 +93,23 @@ impl Opener {
                     return Ok(stream);
                 }
                 Err(error) => {
-                    let code = if error.kind() == io::ErrorKind::TimedOut {
-                        "connect_timeout"
-                    } else {
-                        "connect"
-                    };
                     let doing = format!("cannot connect to {}: {error}", self.address());
-                    last = EngineError::new(code, doing);
+                    last = EngineError::new(why_not_reached(error.kind()), doing);
                 }
             }
         }
         Err(last)
+    }
+}
+
+/// The code of an error of connecting.
+fn why_not_reached(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::TimedOut => "connect_timeout",
+        // The server had taken the connection, and closed it before this thread came to look: the
+        // same as at the login, which it would not have begun. Who is not there refuses.
+        io::ErrorKind::ConnectionReset => "connection_lost",
+        _ => "connect",
     }
 }
 
@@ -117,5 +123,61 @@ pub(crate) fn lost(error: io::Error) -> EngineError {
             EngineError::new("tls", format!("TLS: {error}"))
         }
         _ => EngineError::new("connection_lost", format!("the connection is lost: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    use rustix::net::sockopt::set_socket_linger;
+
+    use super::*;
+
+    fn opener(port: u16) -> Opener {
+        let target = serde_json::json!({
+            "protocol": "cql", "host": "127.0.0.1", "port": port, "user": "", "password": "",
+            "database": "k",
+        });
+        Opener::new(serde_json::from_value(target).unwrap(), Vec::new()).unwrap()
+    }
+
+    /// As a full Cassandra node does: it takes a connection and resets it, before the client's thread
+    /// has come to look at it or after.
+    #[test]
+    fn a_connection_that_is_reset_at_once_is_lost_not_refused() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for taken in listener.incoming() {
+                set_socket_linger(taken.unwrap(), Some(Duration::ZERO)).unwrap();
+            }
+        });
+        let codes: Vec<String> = thread::scope(|scope| {
+            let openers: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let opener = opener(port);
+                        let tries = (0..200).map(|_| {
+                            let deadline = Instant::now() + Duration::from_secs(60);
+                            opener.reach(deadline).err().map(|error| error.code)
+                        });
+                        tries.flatten().collect::<Vec<String>>()
+                    })
+                })
+                .collect();
+            openers.into_iter().flat_map(|opener| opener.join().unwrap()).collect()
+        });
+        assert!(codes.iter().all(|code| code == "connection_lost"), "{codes:?}");
+    }
+
+    #[test]
+    fn who_is_not_there_refuses() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        assert_eq!(opener(port).reach(deadline).unwrap_err().code, "connect");
     }
 }
