@@ -14,6 +14,7 @@ from plimsoll.capacity.intervals import coefficient_of_variation
 from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.step_figures import where
 from plimsoll.capacity.verdict import Conclusion, decide
+from plimsoll.capacity.waves import waves
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, LoadRange, Rules, Verdict
 from plimsoll.model.steps import Step
@@ -59,6 +60,7 @@ def judge(
     conclusion, found = questioned(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
     heavy = _heavy_baseline(measured, conclusion, rules, axis)
+    notes = (*conclusion.notes, *heavy, *_notes(judged, conclusion, axis))
     return Capacity(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,
@@ -72,7 +74,11 @@ def judge(
         causes=conclusion.causes,
         question=_question(conclusion),
         summary=_summary(conclusion, axis) + ("; the baseline may not be light" if heavy else ""),
-        notes=(*conclusion.notes, *heavy, *_notes(judged, conclusion, axis), *void_notes(steps)),
+        notes=(
+            *notes,
+            *waves(judged, limit_us, conclusion.failing, rules, axis),
+            *void_notes(steps),
+        ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
@@ -161,7 +167,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
     """Put the verdict in one sentence."""
     figure = words.throughput(conclusion.figure)
     at = f"at {words.load(conclusion.at.point.load, axis)}" if conclusion.at else ""
-    high = conclusion.bracket[1] if conclusion.bracket else None
+    high = conclusion.failing
     below = "" if conclusion.figure is None else f"sustains less than {figure}: "
     sentences: dict[Verdict, str] = {
         "KNEE": f"sustains {figure} {at}; at {words.number(high)} it does not",
@@ -181,7 +187,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
 def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> list[str]:
     """What a reader has to know besides the verdict."""
     notes = []
-    failed = conclusion.bracket[1] if conclusion.bracket else None
+    failed = conclusion.failing
     for assessed in judged:
         point = assessed.point
         name = f"{point.repetitions[0].figures.where} ({words.load(point.load, axis)})"

@@ -35,6 +35,11 @@ class Conclusion:
     interval: Interval | None = None
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def failing(self) -> float | None:
+        """The load that failed, above which nothing counts; None where none did."""
+        return self.bracket[1] if self.bracket else None
+
 
 def decide(
     judged: Sequence[Assessed], rules: Rules, axis: Axis, *, baseline: Assessed | None
