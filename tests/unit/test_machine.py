@@ -125,6 +125,24 @@ def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:
     assert after.others - before.others == 40
 
 
+def test_the_time_of_a_process_that_ends_as_all_are_read_is_its_parents(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a server that answers each connection by a process, when its load ends."""
+    read = Path.read_text
+
+    def read_and_end(path: Path) -> str:
+        text = read(path)
+        if path == proc / "30/stat" and (proc / "31").exists():
+            path.write_text(text.replace("27 1 1 1", "27 1 1 4"))
+            (proc / "31/stat").unlink()
+            (proc / "31").rmdir()
+        return text
+
+    monkeypatch.setattr(Path, "read_text", read_and_end)
+    assert cpu_seconds({30}) == pytest.approx((30 + 3) / os.sysconf("SC_CLK_TCK"))
+
+
 def test_a_system_without_the_kernels_figures_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
