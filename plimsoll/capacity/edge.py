@@ -16,9 +16,11 @@ moves the whole edge; without this, too many truths lie outside. What was seen i
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.capacity.assess import Assessed, Margin, latencies_of_repeated, latency_noise
 from plimsoll.capacity.intervals import scale
@@ -44,7 +46,14 @@ LIGHT = 0.5  # of the load that passed: below it, queues do not amplify the nois
 LIGHT_LEAST = 5  # steps there
 
 Sample = tuple[float, Margin]  # log(load), and how far from failing
-Weight = tuple[float, float]  # log(edge), logarithm of its likelihood
+Floats = NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """Edges that were tried, and what speaks for each."""
+
+    edges: Floats  # log(load)
+    fits: Floats  # logarithms of the likelihoods
 
 
 def edge_range(
@@ -76,7 +85,7 @@ def edge_range(
     samples = [(math.log(load.point.load), margin) for load in judged for margin in load.margins]
     low, high = (math.log(load) for load in seen)
     middle, half = (low + high) / 2, max(1.5 * (high - low), 10 * noise)
-    edges = [middle + half * (2 * (place + 0.5) / GRID - 1) for place in range(GRID)]
+    edges = middle + half * (2 * (np.arange(GRID) + 0.5) / GRID - 1)
     failing = next(load for load in judged if load.point.load == seen[1])
     smooth = not open_loop and any(r.code.startswith("latency:") for r in failing.reasons)
     if smooth:
@@ -112,59 +121,52 @@ def _noise(judged: Sequence[Assessed], light: float) -> float | None:
 
 
 def _line(
-    samples: Sequence[Sample], edges: Sequence[float], noise: float, limit_error: float
-) -> Iterator[Weight]:
+    samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
+) -> Iterator[Weights]:
     """Weigh each edge by how well lines through it fit the latencies."""
-    for deviation in (times * noise for times in SCALES):
-        for slope in SLOPES:
-            shifts = [(k * deviation * limit_error / slope, weight) for k, weight in LIMIT_ERRORS]
-            for edge in edges:
-                odds = [
-                    1 + ((m.latency - slope * (x - edge)) / deviation) ** 2 / DEGREES
-                    for x, m in samples
-                ]
-                fit = -0.5 * (DEGREES + 1) * _log_product(odds)
-                fit -= len(samples) * math.log(deviation)
-                for shift, weight in shifts if limit_error else [(0.0, 1.0)]:
-                    yield edge + shift, fit + math.log(weight)
-
-
-def _log_product(factors: Sequence[float]) -> float:
-    """Sum their logarithms: one for sixteen, whose product is finite still."""
-    return sum(math.log(math.prod(factors[at : at + 16])) for at in range(0, len(factors), 16))
+    latencies = np.array([margin.latency for _, margin in samples])
+    distances = np.array([x for x, _ in samples]) - edges[:, None]
+    for slope in SLOPES:
+        squares = (latencies - slope * distances) ** 2
+        for deviation in (times * noise for times in SCALES):
+            odds = np.log1p(squares / deviation**2 / DEGREES).sum(axis=1)
+            fits = -0.5 * (DEGREES + 1) * odds - len(samples) * math.log(deviation)
+            for k, weight in _errors(limit_error):
+                yield Weights(edges + k * deviation * limit_error / slope, fits + math.log(weight))
 
 
 def _threshold(
-    samples: Sequence[Sample], edges: Sequence[float], noise: float, limit_error: float
-) -> Iterator[Weight]:
+    samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
+) -> Iterator[Weights]:
     """Weigh each edge by how well passes and failures fall to its two sides."""
-    loads = sorted({x for x, _ in samples})
-    errors = LIMIT_ERRORS if limit_error else ((0.0, 1.0),)
+    loads, places = np.unique([x for x, _ in samples], return_inverse=True)
+    latencies = np.array([m.latency for _, m in samples])
+    otherwise = np.array([m.failed_otherwise for _, m in samples])
     outcomes = []
-    for k, weight in errors:
-        error = k * noise * limit_error
-        failed = [(x, m.failed_otherwise or m.latency > error) for x, m in samples]
-        tallies = [(failed.count((load, True)), failed.count((load, False))) for load in loads]
-        outcomes.append((tallies, math.log(weight)))
+    for k, weight in _errors(limit_error):
+        failed = otherwise | (latencies > k * noise * limit_error)
+        tallies = (np.bincount(places[each], minlength=len(loads)) for each in (failed, ~failed))
+        outcomes.append((*tallies, math.log(weight)))
     for spread in SPREADS:
-        for edge in edges:
-            chances = [_chance_to_fail((load - edge) / (spread * noise)) for load in loads]
-            logs = [(math.log(chance), math.log1p(-chance)) for chance in chances]
-            for tallies, log_weight in outcomes:
-                pairs = zip(tallies, logs, strict=True)
-                fit = sum(f * fail + p * passed for (f, p), (fail, passed) in pairs)
-                yield edge, fit + log_weight
+        chances = _chance_to_fail((loads - edges[:, None]) / (spread * noise))
+        to_fail, to_pass = np.log(chances), np.log1p(-chances)
+        for fails, passes, log_weight in outcomes:
+            yield Weights(edges, to_fail @ fails + to_pass @ passes + log_weight)
 
 
-def _chance_to_fail(deviations: float) -> float:
-    beyond = 0.5 * math.erfc(-deviations / math.sqrt(2))
+def _errors(limit_error: float) -> Sequence[tuple[float, float]]:
+    return LIMIT_ERRORS if limit_error else ((0.0, 1.0),)
+
+
+def _chance_to_fail(deviations: Floats) -> Floats:
+    beyond: Floats = np.vectorize(math.erfc)(-deviations / math.sqrt(2)) / 2
     return FAIL_ANYWAY + (1 - FAIL_ANYWAY - PASS_ANYWAY) * beyond
 
 
-def _quantiles(weights: list[Weight], tail: float) -> tuple[float, float]:
+def _quantiles(weights: Sequence[Weights], tail: float) -> tuple[float, float]:
     """Give the ends that leave so much of the weight on either side."""
-    weights.sort()
-    most = max(fit for _, fit in weights)
-    sums = list(accumulate(math.exp(fit - most) for _, fit in weights))
-    low, high = (weights[bisect_left(sums, share * sums[-1])][0] for share in (tail, 1 - tail))
-    return low, high
+    edges, fits = (np.concatenate(each) for each in zip(*weights, strict=True))
+    order = np.argsort(edges, kind="stable")
+    sums = np.exp(fits[order] - fits.max()).cumsum()
+    low, high = edges[order][np.searchsorted(sums, [tail * sums[-1], (1 - tail) * sums[-1]])]
+    return float(low), float(high)

@@ -232,7 +232,7 @@ def _with_rows(text: str, rows: int, language: Language) -> str:
 
 def _with_parameters(text: str, language: Language) -> str:
     """Write each `?` as the language's servers know it: of PostgreSQL as $1, $2 ..."""
-    if language != "postgres":
+    if language != "postgres" or "?" not in text:
         return text
     parts, at = [], 0
     marks = filter(_is_placeholder, tokens_of(text, language))

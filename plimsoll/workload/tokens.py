@@ -9,13 +9,13 @@ less (possessive quantifiers), so that the time is linear in the statement's len
 """
 
 import re
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, NamedTuple, get_args
 
 from plimsoll.model.databases import Language
 from plimsoll.workload.declared import refusal
 
 Kind = Literal["name", "text", "number", "word", "mark"]
-KINDS = frozenset(get_args(Kind))
+KINDS: dict[str | None, Kind] = {kind: kind for kind in get_args(Kind)}  # by a pattern's group
 
 
 class Token(NamedTuple):
@@ -86,19 +86,20 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
         WorkloadError: Something in it is no token; says what.
     """
     tokens: list[Token] = []
-    pattern, at = PATTERNS[language], 0
+    match, at = PATTERNS[language].match, 0
     while at < len(text):
-        found = pattern.match(text, at)
+        found = match(text, at)
         if found is None:
             raise refusal(_unreadable(text[at]))
-        kind = cast("str", found.lastgroup)
-        if kind in KINDS:
-            tokens.append(Token(cast("Kind", kind), found[kind], at, found.end()))
-        elif kind in {"comment", "hash"}:
+        group, end = found.lastgroup, found.end()
+        kind = KINDS.get(group)
+        if kind is not None:
+            tokens.append(Token(kind, found[kind], at, end))
+        elif group in {"comment", "hash"}:
             raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
-        elif kind == "prefixed":
+        elif group == "prefixed":
             raise refusal(f"has {found[0]}, a quoted part with a prefix")
-        at = found.end()
+        at = end
     return tuple(tokens)
 
 
