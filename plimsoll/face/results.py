@@ -158,7 +158,7 @@ def compare(*results: RunResult, usd_per_hour: Sequence[float | None] = ()) -> C
     >>> high = plimsoll.read_result("plimsoll-results/r1-demo-2000-iops")
     >>> comparison = plimsoll.compare(low, high)
     >>> print(comparison.sentences[0][:61])
-    2,000 IOPS sustains 1.70 times the throughput of 1,000 IOPS (
+    2,000 IOPS sustains 1.71 times the throughput of 1,000 IOPS (
     """
     with plimsoll_errors():
         if len(results) < 2:
