@@ -5,12 +5,11 @@ passing: an overloaded target rightly yields few operations or restless halves.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from itertools import pairwise
 
 from plimsoll import words
+from plimsoll.capacity.littles_law import littles_law
 from plimsoll.capacity.trends import is_significant
-from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.fleet import MISSING_SHARE_MOST
 from plimsoll.model.steps import Statistic, Step
@@ -62,11 +61,6 @@ NO_ESCAPES = _not_run("nothing_escaped", "what went past an emulated volume")
 NO_HOST = _not_run("undisturbed", "the figures of the machine that it ran on")
 
 
-@cache
-def _no_littles_law(lacks: tuple[str, ...]) -> Audit:
-    return _not_run("littles_law", " and ".join(lacks))
-
-
 def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
     """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
     checks = (
@@ -81,50 +75,6 @@ def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
         nothing_escaped(step),
     )
     return tuple(check for check in checks if check.name not in rules.audits_off)
-
-
-def littles_law(step: Step, factor: float) -> Audit:
-    """Little (1961): the mean number in a system is the arrival rate x the mean time in it.
-
-    In a closed loop no more operations are under way than there are connections, so throughput x
-    mean latency <= connections; `factor` allows for the rounding of published figures. It does not
-    hold for an open loop, whose latency counts from the due time, with the wait for a connection.
-    Where the operations' shares are not known, it disputes only what no shares could explain.
-    """
-    found = under_way(step)
-    lacks = tuple(
-        what
-        for what, lacking in (
-            ("a closed loop", step.rate_ops_per_second is not None),
-            ("connections", step.connections is None),
-            ("throughput", step.throughput_ops_per_second is None),
-            ("the mean latency of every operation", found is None),
-        )
-        if lacking
-    )
-    if lacks or found is None or step.connections is None:
-        return _no_littles_law(lacks)
-    allowed = step.connections * factor
-    if found.least <= allowed < found.most:
-        return _not_run(
-            "littles_law",
-            f"the operations' shares: {words.three_figures(found.least)} to"
-            f" {words.three_figures(found.most)} operations under way,"
-            f" {words.plural(step.connections, 'connection')}",
-        )
-    passed = found.most <= allowed
-    busy, mean_us = (
-        (found.most, found.most_mean_us) if passed else (found.least, found.least_mean_us)
-    )
-    bound = "" if found.shares else "at most " if passed else "at least "
-    return Audit(
-        name="littles_law",
-        passed=passed,
-        detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)}"
-        f" = {bound}{words.three_figures(busy)} operations under way,"
-        f" {words.plural(step.connections, 'connection')}"
-        f" ({found.shares or 'whatever the shares'})",
-    )
 
 
 def clients_ran(step: Step) -> Audit:

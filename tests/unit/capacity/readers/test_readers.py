@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.capacity.audits import littles_law, percentiles
+from plimsoll.capacity.audits import percentiles
+from plimsoll.capacity.littles_law import littles_law
 from plimsoll.capacity.readers import PROGRAMS, read_values
 from plimsoll.errors import UsageError
 from plimsoll.model.steps import Statistic

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.audits import littles_law
+from plimsoll.capacity.littles_law import littles_law
 from plimsoll.capacity.readers.sysbench import read_sysbench
 from plimsoll.capacity.readers.ycsb import read_ycsb
 from plimsoll.errors import UsageError
