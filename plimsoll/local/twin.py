@@ -17,6 +17,7 @@ from botocore.exceptions import BotoCoreError
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
+from plimsoll.local.aws.whole_answers import require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_all_databases
 from plimsoll.local.running_database import RunningDatabase
@@ -174,11 +175,13 @@ class LocalTwin:
                     botocore_session=botocore.session.Session(_NO_PROFILE), **self.keys.session
                 )
             if service not in self._clients:
-                self._clients[service] = self._session.client(
+                client = self._session.client(
                     service,
                     endpoint_url=self.endpoint_url,
                     config=Config(retries={"total_max_attempts": 1}, proxies={}, read_timeout=1000),
                 )
+                require_whole_answers(client)
+                self._clients[service] = client
             return self._clients[service]
 
     def state_machine_arn(self, name: str) -> str:
