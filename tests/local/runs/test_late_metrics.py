@@ -56,11 +56,15 @@ def test_the_storage_is_named_from_whole_periods(ended: Ended) -> None:
 
 
 def test_every_window_holds_the_points_that_its_figures_are_of(ended: Ended) -> None:
+    """One period; two where the halves of one disagreed, so that a window of twice that came."""
     result, _ = ended
     for step in measured(result):
-        assert step.plan.window_start_epoch_ms % (1000 * PERIOD_S) == 0
+        plan, period_ms = step.plan, 1000 * PERIOD_S
+        periods, rest = divmod(plan.window_end_epoch_ms - plan.window_start_epoch_ms, period_ms)
+        assert (plan.window_start_epoch_ms % period_ms, rest) == (0, 0)
+        assert periods == plan.window_factor
         assert step.target is not None
-        assert (step.target.period_s, step.target.points) == (PERIOD_S, 1)
+        assert (step.target.period_s, step.target.points) == (PERIOD_S, periods)
 
 
 def test_the_conclusion_waited_for_the_last_points_and_said_so(ended: Ended) -> None:
