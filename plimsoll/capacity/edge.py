@@ -141,7 +141,7 @@ def _threshold(
     """Weigh each edge by how well passes and failures fall to its two sides."""
     loads, places = np.unique([x for x, _ in samples], return_inverse=True)
     latencies = np.array([m.latency for _, m in samples])
-    otherwise = np.array([m.failed_otherwise for _, m in samples])
+    otherwise = np.array([m.failed_otherwise for _, m in samples], dtype=bool)
     outcomes = []
     for k, weight in _errors(limit_error):
         failed = otherwise | (latencies > k * noise * limit_error)

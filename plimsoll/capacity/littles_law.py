@@ -1,7 +1,5 @@
 """The audit by Little's law: no more operations are under way than there are connections."""
 
-from functools import cache
-
 from plimsoll import words
 from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit
@@ -31,7 +29,7 @@ def littles_law(step: Step, factor: float) -> Audit:
         if lacking
     )
     if lacks or found is None or step.connections is None:
-        return _no_littles_law(lacks)
+        return _undecided(" and ".join(lacks))
     begun_before = _begun_before(step)
     allowed = step.connections * factor * (1 + begun_before)
     if found.least <= allowed < found.most:
@@ -64,11 +62,6 @@ def _begun_before(step: Step) -> float:
     if step.window_s is None or len(known) < len(longest_us):
         return 0.0
     return max(known, default=0.0) / 1e6 / step.window_s
-
-
-@cache
-def _no_littles_law(lacks: tuple[str, ...]) -> Audit:
-    return _undecided(" and ".join(lacks))
 
 
 def _undecided(lacks: str) -> Audit:

@@ -34,4 +34,5 @@ def _is_whole(answer: Mapping[str, Any]) -> bool:
     headers, body = answer["headers"], answer["body"]
     if answer["status_code"] in _WITHOUT_BODY or "transfer-encoding" in headers:
         return True  # urllib3 sees where a chunk is missing
-    return bool(headers.get("content-length") == str(len(body)))
+    length: str | None = headers.get("content-length")
+    return length == str(len(body))

@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import parse_headers
 from typing import Any
 
 import boto3
@@ -20,14 +21,17 @@ TYPE = b"Content-Type: application/x-amz-json-1.0\r\n"
 
 @contextmanager
 def answering(answer: bytes, service: str = "dynamodb") -> Iterator[Any]:
-    """A client of a server that gives one answer, and closes the connection."""
+    """Give a client of a server that answers once, and closes the connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)  # for a call that is never made
         port = server.getsockname()[1]
 
         def serve() -> None:
             connection, _ = server.accept()
-            with connection:
-                connection.recv(65_536)
+            with connection, connection.makefile("rb") as request:
+                request.readline()
+                length = parse_headers(request).get("Content-Length", "0")
+                request.read(int(length))  # whole: what is left unread would reset the connection
                 connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
@@ -39,8 +43,11 @@ def answering(answer: bytes, service: str = "dynamodb") -> Iterator[Any]:
             **Keys.random().session,
         )
         require_whole_answers(client)
-        yield client
-        thread.join()
+        try:
+            yield client
+        finally:
+            thread.join()
+            client.close()
 
 
 def get(client: Any) -> Any:

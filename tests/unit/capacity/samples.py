@@ -38,3 +38,13 @@ def gp2(iops: float, balance_percent: float = 90.0) -> dict[str, Any]:
         balance_percent=balance_percent,
     )
     return {"credits": (use,)}
+
+
+def mixed(throughput: float, connections: int, shares: dict[str, float] | None = None) -> Step:
+    """Reads of 300 and updates of 4,000 microseconds."""
+    return Step(
+        connections=connections,
+        throughput_ops_per_second=throughput,
+        latency_us={"read": {"mean": 300}, "update": {"mean": 4000}},
+        shares=shares or {},
+    )
