@@ -10,7 +10,7 @@ from constructs import Construct, IConstruct
 from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
 from stacks.fleet import function_logs, function_role
 from stacks.names import own_name
-from stacks.packages import ARCHITECTURE, RUNTIME, Packages
+from stacks.packages import Packages
 from stacks.permissions import arn
 from stacks.workflow import machine_name
 
@@ -61,8 +61,8 @@ class GuardPart(Construct):
             "Function",
             function_name=own_name(self, GUARD.name_on_aws),
             description=GUARD.summary,
-            runtime=RUNTIME,
-            architecture=ARCHITECTURE,
+            runtime=packages.runtime,
+            architecture=packages.architecture,
             code=packages.code(GUARD),
             handler=f"functions/{GUARD.folder}/handler.handler",
             role=role,

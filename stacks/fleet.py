@@ -14,7 +14,8 @@ from plimsoll.model.deployment import DEFAULT_NAME
 from plimsoll.model.functions import FUNCTIONS, GUARD, Function, Setting
 from stacks.names import own_name
 from stacks.network import NetworkPart
-from stacks.packages import ARCHITECTURE, RUNTIME, Packages
+from stacks.packages import Packages
+from stacks.packaging import Platform
 from stacks.permissions import Grants, arn, role, statements
 
 LOAD_CLIENT = "load-client"
@@ -39,12 +40,13 @@ class FleetPart(Construct):
         grants: Grants,
         settings: Mapping[Setting, str],
         reserved_load_clients: int | None,
+        platform: Platform,
     ) -> None:
         super().__init__(scope, "Fleet")
         self._network = network
         self._grants = grants
         self._settings = settings
-        self.packages = Packages([*FUNCTIONS.values(), GUARD])
+        self.packages = Packages([*FUNCTIONS.values(), GUARD], platform)
         self.functions = {
             row.name: self._function(
                 row, reserved=reserved_load_clients if row.name == LOAD_CLIENT else None
@@ -69,8 +71,8 @@ class FleetPart(Construct):
             "Function",
             function_name=own_name(self, row.name_on_aws) + end,
             description=row.summary,
-            runtime=RUNTIME,
-            architecture=ARCHITECTURE,
+            runtime=self.packages.runtime,
+            architecture=self.packages.architecture,
             code=self.packages.code(row),
             handler=f"functions/{row.folder}/handler.handler",
             role=self._role(place, row, log_group, end),

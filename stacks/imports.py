@@ -18,9 +18,8 @@ from plimsoll.model.functions import Function
 
 ROOT = Path(__file__).parents[1]
 ENGINE = "plimsoll_engine"
-# the Lambda runtime, as markers of requirements name it
-LAMBDA = {
-    "platform_machine": "aarch64",
+# what every platform of the packages has in common, as markers of requirements name it
+LINUX = {
     "platform_system": "Linux",
     "sys_platform": "linux",
     "os_name": "posix",
@@ -85,12 +84,13 @@ def _files(module: str) -> tuple[Path, ...]:
 
 
 @cache
-def distributions(path: Path, python_version: str) -> frozenset[str]:
+def distributions(path: Path, python_version: str, processor: str) -> frozenset[str]:
     """Name the distributions to install for a handler, with all that they require.
 
     Args:
         path: The handler.
-        python_version: Of the runtime, such as 3.13.
+        python_version: The runtime's version, such as 3.13.
+        processor: The architecture that it runs on, such as aarch64.
     """
     provided = _provided()
     wanted = [
@@ -98,7 +98,7 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
         for root in roots(path)
         if root in provided and root not in {ENGINE, "plimsoll"}
     ]
-    environment = {**LAMBDA, "python_version": python_version}
+    environment = {**LINUX, "python_version": python_version, "platform_machine": processor}
     needed: set[str] = set()
     while wanted:
         name = wanted.pop()

@@ -4,7 +4,7 @@ import shutil
 import sys
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.functions import FUNCTIONS, GUARD
 from stacks.imports import ROOT
 from stacks.packaging import AWS_LAMBDA, build, kinds, size_mib
 
@@ -13,7 +13,7 @@ OUT = ROOT / "dist" / "packages"
 
 def main() -> None:
     """Build each kind of package for Lambda; print its size and which functions are in it."""
-    chosen = kinds(FUNCTIONS.values())
+    chosen = kinds([*FUNCTIONS.values(), GUARD], AWS_LAMBDA)
     for kind in sorted(set(chosen.values()), key=lambda kind: kind.name):
         folder = OUT / kind.name
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from platform import machine
 
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.model.functions import Function
@@ -27,8 +28,13 @@ class Platform:
     """What a package is to run on."""
 
     python_version: str
-    uv_platform: str | None  # None: this machine
-    rust_target: str | None
+    uv_platform: str | None  # None if it is this machine
+    rust_target: str | None  # None if it is this machine
+
+    @property
+    def processor(self) -> str:
+        """The processor's architecture, as Python names it: `aarch64` or `x86_64`."""
+        return self.rust_target.split("-")[0] if self.rust_target else machine()
 
 
 AWS_LAMBDA = Platform("3.14", "aarch64-manylinux_2_28", "aarch64-unknown-linux-gnu")
@@ -52,21 +58,22 @@ class Kind:
         return other.needs <= self.needs and other.engine <= self.engine
 
 
-def need_of(row: Function) -> Kind:
+def need_of(row: Function, platform: Platform) -> Kind:
     """Find out what one function's package must hold."""
     path = handler_path(row)
-    return Kind(row.name, distributions(path, AWS_LAMBDA.python_version), ENGINE in roots(path))
+    needs = distributions(path, platform.python_version, platform.processor)
+    return Kind(row.name, needs, ENGINE in roots(path))
 
 
-def kinds(rows: Iterable[Function]) -> dict[str, Kind]:
-    """Choose a package for each function.
+def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
+    """Choose a package for each function, by the function's name.
 
     The load client starts a thousand at a time, so its package holds only what it needs; functions
     that need no more than it share it. The others share one package for each set of extras: it is
     named after them, or `analysis` where there are none.
     """
     rows = list(rows)
-    needs = {row.name: need_of(row) for row in rows}
+    needs = {row.name: need_of(row, platform) for row in rows}
     lean = replace(needs["load-client"], name="load")
     groups: dict[str, list[Kind]] = {}
     for row in rows:

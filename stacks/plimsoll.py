@@ -24,6 +24,7 @@ from stacks.fleet import FleetPart, zone_end
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
+from stacks.packaging import AWS_LAMBDA, Platform
 from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
 from stacks.snapshot_permissions import snapshot_grants
@@ -34,9 +35,20 @@ from stacks.workflow import WorkflowPart, machine_name
 
 
 class PlimsollStack(Stack):
-    """One stack, so that a plain `cdk deploy` brings it all and `cdk destroy` takes it all."""
+    """One stack, so that a plain `cdk deploy` brings it all and `cdk destroy` takes it all.
 
-    def __init__(self, scope: Construct, name: str, config: DeploymentConfig, **env: Any) -> None:
+    The functions are packaged for `platform`: tests can import them if it is this machine.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        config: DeploymentConfig,
+        *,
+        platform: Platform = AWS_LAMBDA,
+        **env: Any,
+    ) -> None:
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
         set_own_name(self, config.name)
         self.network = NetworkPart(self, config)
@@ -66,6 +78,7 @@ class PlimsollStack(Stack):
             grants=self._grants(config),
             settings=settings,
             reserved_load_clients=config.reserved_load_clients,
+            platform=platform,
         )
         self.metrics.connect(self.fleet.functions, self.fleet.in_other_zones)
         self.workflow = WorkflowPart(

@@ -1,7 +1,9 @@
 """The functions as packaged for Lambda, for the architecture of this machine.
 
-Each is unzipped in an empty folder and invoked by an interpreter that knows this folder and the
-standard library alone, with a real database server and a stand-in for AWS's services.
+The CDK builds the packages as `cdk deploy` does. Each function runs from the package that the
+synthesized template names for it, in an interpreter that knows this folder and the standard library
+alone. Every handler is imported; some are invoked, with a real database server and a stand-in for
+AWS's services.
 """
 
 import json
@@ -10,26 +12,29 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import boto3
 import pytest
+from aws_cdk import App
 from moto.server import ThreadedMotoServer
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
+from plimsoll.model.deployment import read_deployment
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import submit
-from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
+from stacks.packaging import THIS_MACHINE, size_mib
+from stacks.plimsoll import PlimsollStack
 from tests.support.aws_resources import (
     BUCKET,
     RUNS_TABLE,
@@ -39,6 +44,7 @@ from tests.support.aws_resources import (
 )
 from tests.support.every_setting import settings_on_aws
 
+ROOT = Path(__file__).parents[2]
 RECORDS = 2_000
 # as Lambda finds a handler: its path with dots, the package first on sys.path
 INVOKE = """
@@ -49,29 +55,78 @@ print(json.dumps(handler(json.loads(sys.argv[3]), None)))
 loaded = {m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)}
 print(json.dumps(sorted(f for f in loaded if "site-packages" in f)), file=sys.stderr)
 """
+# the same for every function of one package; what they say of those that cannot be imported
+IMPORT = """
+import importlib, json, os, sys
+sys.path.insert(0, sys.argv[1])
+failures = {}
+for name, function in json.loads(sys.argv[2]).items():
+    os.environ.clear()
+    os.environ.update(function["variables"])
+    module, _, attribute = function["handler"].rpartition(".")
+    try:
+        getattr(importlib.import_module(module.replace("/", ".")), attribute)
+    except Exception as error:
+        failures[name] = f"{type(error).__name__}: {error}"
+    loaded = {m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)}
+    if elsewhere := sorted(f for f in loaded if "site-packages" in f):
+        failures.setdefault(name, f"imports from elsewhere: {elsewhere}")
+print(json.dumps(failures))
+"""
 NAMES = {Setting.RESULTS_BUCKET: BUCKET, Setting.RUNS_TABLE: RUNS_TABLE}
 # of extras, what is in a package for them and in no other
 OF_EXTRAS = {"service": "aws_lambda_powertools", "checks": "otava"}
 
 
+@dataclass(frozen=True)
+class DeployedFunction:
+    """A function as the synthesized template describes it.
+
+    package: The folder of the asset that its code is.
+    variables: Its environment variables, with the values of one machine.
+    """
+
+    package: Path
+    handler: str
+    variables: Mapping[str, str]
+
+
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Where each function's package is, zipped and unzipped again."""
-    base = tmp_path_factory.mktemp("packages")
-    chosen = kinds(FUNCTIONS.values())
-    for kind in set(chosen.values()):
-        build(kind, base / "built" / kind.name, THIS_MACHINE)
-        archive = zipped(base / "built" / kind.name, base / f"{kind.name}.zip")
-        shutil.unpack_archive(archive, base / "unzipped" / kind.name)
-    return {name: base / "unzipped" / kind.name for name, kind in chosen.items()}
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DeployedFunction]:
+    """Synthesize the app for this machine, with its packages; gives its functions by name."""
+    if shutil.which("node") is None:
+        pytest.fail("the CDK needs Node.js (on Debian or Ubuntu: apt-get install nodejs npm)")
+    folder = tmp_path_factory.mktemp("app")
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    app = App(outdir=str(folder), analytics_reporting=False, context=context)
+    PlimsollStack(app, "Plimsoll", read_deployment({}), platform=THIS_MACHINE)
+    template = app.synth().get_stack_by_name("Plimsoll").template
+    assets = json.loads((folder / "Plimsoll.assets.json").read_text())["files"].values()
+    packages = {
+        destination["objectKey"]: folder / asset["source"]["path"]
+        for asset in assets
+        for destination in asset["destinations"].values()
+    }
+    values = {setting.name: value for setting, value in default_settings().items()}
+    found = [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::Lambda::Function" and "FunctionName" in resource["Properties"]
+    ]
+    return {
+        function["FunctionName"].removeprefix("plimsoll-"): DeployedFunction(
+            package=packages[function["Code"]["S3Key"]],
+            handler=function["Handler"],
+            variables={name: values[name] for name in function["Environment"]["Variables"]},
+        )
+        for function in found
+    }
 
 
-def zipped(folder: Path, archive: Path) -> Path:
-    """Zip a folder, quickly rather than small."""
-    with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=1) as made:
-        for file in sorted(folder.rglob("*")):
-            made.write(file, file.relative_to(folder))
-    return archive
+@pytest.fixture(scope="module")
+def packages(deployed: dict[str, DeployedFunction]) -> dict[str, Path]:
+    """The folder of each function's package."""
+    return {name: deployed[name].package for name in FUNCTIONS}
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +232,33 @@ def in_time(packages: dict[str, Path], run_id: str, *, allowed: str) -> LoadRepo
         if report.late_start_ms == 0 and report.operations["read"].succeeded:
             return report
     raise AssertionError("a client does not start in a minute")
+
+
+def test_every_handler_is_imported_from_the_package_that_its_template_names(
+    deployed: dict[str, DeployedFunction],
+) -> None:
+    in_second_zone = {f"{name}-2" for name, row in FUNCTIONS.items() if row.in_each_zone}
+    assert set(deployed) == {*FUNCTIONS, GUARD.name, *in_second_zone}
+    failures: list[str] = []
+    for package in {function.package for function in deployed.values()}:
+        served = {
+            name: {"handler": function.handler, "variables": dict(function.variables)}
+            for name, function in deployed.items()
+            if function.package == package
+        }
+        done = subprocess.run(
+            # -I and -S: neither this project nor its virtual environment is on the path
+            [sys.executable, "-I", "-S", "-c", IMPORT, str(package), json.dumps(served)],
+            cwd=package.parent,
+            env={},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, (sorted(served), done.stderr)
+        failures += [f"{name}: {error}" for name, error in json.loads(done.stdout).items()]
+    assert not failures, "\n".join(failures)
 
 
 def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
