@@ -149,28 +149,39 @@ lint-rust: $(STAMPS)/engine
 # the examples, which tests do not use, are compiled by the line above
 RUST_TESTS := cargo test --manifest-path engine/Cargo.toml --locked --quiet --lib --tests
 
-.PHONY: rust-tests
-rust-tests: rust
+.PHONY: rust-tests-built
+rust-tests-built: rust
 	$(RUST_TESTS) --no-run
 
-# on both cores, without a plugin that takes a second to load and that they do not need
-QUICK := $(BIN)/pytest -q -n 2 -p no:schemathesis
+.PHONY: rust-tests
+rust-tests: rust ## The engine's own tests
+	$(RUST_TESTS)
 
+# without a plugin that takes a second to load and that these tests do not need
 .PHONY: unit
 unit: setup ## The quick tests, without databases
-	$(QUICK) tests/unit
+	$(BIN)/pytest -q -n 2 -p no:schemathesis --hypothesis-profile quick tests/unit
+
+WHAT_TESTS_NEED := namespaces rust-tests-built setup browser systemd $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node
 
 .PHONY: test
-test: namespaces rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/generators $(STAMPS)/cassandra $(STAMPS)/node ## Every test
-	$(RUST_TESTS)
-	$(QUICK) tests/unit
-	$(QUICK) tests/aws
-	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws --ignore=tests/second_opinion tests
-	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local
+test: $(WHAT_TESTS_NEED) ## At least one test of each kind of proof, lint and types: 12 minutes on two cores
+	$(BIN)/python -m tools.suite test
+
+.PHONY: test-all
+test-all: $(WHAT_TESTS_NEED) $(STAMPS)/generators $(STAMPS)/second-opinion ## Every test, before an issue is called resolved or a release is made
+	$(BIN)/python -m tools.suite test-all
+
+RUNS ?= 3
+TIER ?= test
+
+.PHONY: hunt
+hunt: $(WHAT_TESTS_NEED) $(STAMPS)/generators ## Look for tests that fail by chance: RUNS=3 TIER=test FILES=
+	$(BIN)/python -m tools.suite hunt --runs $(RUNS) --tier $(TIER) $(FILES)
 
 .PHONY: faults
 faults: namespaces setup ## Every fault in every phase of a run, and the table of docs/security.md
-	$(BIN)/pytest -q -n 2 -p no:schemathesis --every-fault tests/faults
+	$(BIN)/pytest -q -n 2 -p no:schemathesis --write-faults tests/faults
 
 .PHONY: audit
 audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories

@@ -1,67 +1,149 @@
-"""What holds for every test."""
+"""The rules for every test: how tests share workers, which tier they are in, what is recorded.
+
+A group is what one worker of pytest-xdist gets as a whole, by default a file. The longest groups
+start first, so that no worker is left with one at the end.
+"""
 
 import gc
+import json
+import time
+from collections import defaultdict
 from collections.abc import Generator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import TextIO
 
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-# their assertions show values, too, as those in the tests themselves do
+# Without this, pytest does not show the values in assertions outside of the test modules.
 pytest.register_assert_rewrite("tests.support", "tests.local.load.stalls")
 
-# A busy machine is no failure: how long an example takes is measured in benchmarks/, not here. The
-# code alone decides what fails; other examples: `pytest --hypothesis-profile explore`.
+# No deadlines: a busy machine is no failure, and durations are measured in benchmarks/. `quick` is
+# what `make test` runs and `plimsoll` is what `make test-all` runs. Both generate the same examples
+# every time, so that a failure is the code's. `--hypothesis-profile explore` looks for new ones.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("plimsoll", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("plimsoll")
 
-# Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
+SLOWEST_FILES = 10
+
+# Files that share one costly fixture: a Cassandra of 1 GiB, synthesized templates, a twin whose
+# functions do what their event says.
 CASSANDRA = {"cassandra", "test_cassandra", "test_cassandra_server", "test_cassandra_target"}
-TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
-ALONE = "local"  # where `make test` looks for tests that are marked so
-LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
+TOGETHER = ("infrastructure", "local/aws")
+ALONE = "local"  # the only folder in which `make test` looks for tests that are marked `alone`
+# The groups that take longest, the longest first. The others follow in the order of their tiers:
+# `local` waits for servers and volumes, while `aws` and `unit` compute.
+LONGEST_FIRST: tuple[str, ...] = ()
+TIERS = ("local", "faults", "browser", "infrastructure", "report", "aws", "unit")
+
+
+def file_of(nodeid: str) -> PurePosixPath:
+    """Return the file of a test, relative to tests/."""
+    return PurePosixPath(nodeid.partition("::")[0]).relative_to("tests")
 
 
 def group(nodeid: str) -> str:
-    """Name what goes to one worker under `--dist loadscope`: a file, or all that it shares with."""
-    file = PurePosixPath(nodeid.partition("::")[0]).relative_to("tests")
+    """Name the group of a test: its file, or what the file shares a costly fixture with."""
+    file = file_of(nodeid)
     if file.parts[0] == "local" and CASSANDRA & {file.stem, file.parent.name}:
         return "cassandra"
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))
 
 
-class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # it carries no types
-    """Keeps together what shares something (xdist's own groups need an older pytest)."""
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # xdist carries no types
+    """Gives a worker one whole group at a time."""
 
     def _split_scope(self, nodeid: str) -> str:
         return group(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGroup | None:
-    """Share groups, where whole scopes are to be shared."""
+    """Return the scheduler for `--dist loadscope`."""
     return ByGroup(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no worker is left with it in the end.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--record`, which `make hunt` uses."""
+    parser.addoption(
+        "--record",
+        metavar="FILE",
+        type=Path,
+        help="append each test's outcome to FILE, and leave out the tests that FILE has already",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the reporter, in the one process that hears of every test."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Reporter(config.getoption("record")), "plimsoll-reporter")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order the groups, and leave out what `--record` has already.
 
     Raises:
         UsageError: A test is marked `alone` where `make test` would not find it.
     """
     for item in items:
-        file = PurePosixPath(item.nodeid.partition("::")[0]).relative_to("tests")
+        file = file_of(item.nodeid)
         if item.get_closest_marker("alone") and not file.is_relative_to(ALONE):
             raise pytest.UsageError(f"{file}: tests marked `alone` belong in tests/{ALONE}/")
-    rank = {name: place for place, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: rank.get(group(item.nodeid), len(rank)))
+    recorded = recorded_tests(config.getoption("record"))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in recorded])
+    items[:] = [item for item in items if item.nodeid not in recorded]
+    items.sort(key=lambda item: rank(group(item.nodeid)))
+
+
+def rank(name: str) -> tuple[int, int]:
+    """Return the place of a group in the order in which groups start."""
+    first = LONGEST_FIRST.index(name) if name in LONGEST_FIRST else len(LONGEST_FIRST)
+    tier = "local" if name == "cassandra" else PurePosixPath(name).parts[0]
+    return first, TIERS.index(tier) if tier in TIERS else len(TIERS)
+
+
+def recorded_tests(record: Path | None) -> set[str]:
+    """Read the tests whose outcome a record has."""
+    if record is None or not record.exists():
+        return set()
+    return {json.loads(line)["test"] for line in record.read_text().splitlines()}
+
+
+class Reporter:
+    """Adds up the seconds of each file, and writes the record of outcomes."""
+
+    def __init__(self, record: Path | None) -> None:
+        self._file_seconds: defaultdict[str, float] = defaultdict(float)
+        self._record: TextIO | None = record.open("a") if record else None
+        self._worst: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count one phase of a test; at its last, write its outcome down."""
+        self._file_seconds[str(file_of(report.nodeid))] += report.duration
+        if report.failed or report.nodeid not in self._worst:
+            self._worst[report.nodeid] = report.outcome
+        if report.when == "teardown" and self._record:
+            outcome = self._worst[report.nodeid]
+            line = {"test": report.nodeid, "outcome": outcome, "at": round(time.time(), 1)}
+            self._record.write(json.dumps(line) + "\n")
+            self._record.flush()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the files that took longest, so that growth is seen."""
+        if len(self._file_seconds) > SLOWEST_FILES:
+            terminalreporter.section(f"slowest {SLOWEST_FILES} files, s of all their tests")
+            longest = sorted(self._file_seconds.items(), key=lambda file: -file[1])
+            for file, seconds in longest[:SLOWEST_FILES]:
+                terminalreporter.write_line(f"{seconds:7.1f}  tests/{file}")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for garbage once all is imported, and not in that."""
+    """Collect without looking for garbage: what is imported stays."""
     gc.disable()
     try:
         return (yield)

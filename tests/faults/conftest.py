@@ -12,16 +12,8 @@ PAGE = Path(__file__).parents[2] / "docs/security.md"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every-fault", action="store_true", help="try each fault in each phase")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the most of the faults to `make faults`: together they take minutes."""
-    if config.getoption("every_fault", default=False):
-        return
-    left_out = [item for item in items if item.get_closest_marker("every_fault")]
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=left_out)
+    """Add `--write-faults`, which `make faults` uses."""
+    parser.addoption("--write-faults", action="store_true", help="write the table to the docs")
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -39,8 +31,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         counts = [sum(case[what] for _, case in cases) for what in ("leaked", "hung", "traced")]
         passed = sum(passed for passed, _ in cases)
         rows.append(f"| {fault} | {len(cases)} | {passed} | " + " | ".join(map(str, counts)) + " |")
-    whole = config.getoption("every_fault", default=False)
     table = "\n".join(rows)
     terminalreporter.write_line(table)
-    if whole and not config.option.keyword:
+    if config.getoption("write_faults", default=False):
         publish({"faults": table}, PAGE, only_print=False)

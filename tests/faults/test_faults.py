@@ -1,6 +1,6 @@
 """Each phase of a run x each fault: nothing hangs, nothing is left, one sentence says what it was.
 
-`make faults` tries all of them, and `make test` those of `REPRESENTATIVE`.
+`make test` tries those of `REPRESENTATIVE`; `make test-all` and `make faults` try all of them.
 """
 
 import re
@@ -107,7 +107,7 @@ def cases() -> list[object]:
     """All of them; those that `make test` leaves out carry a mark."""
     every = [(phase, name) for name in FAULTS for phase in HELD]
     return [
-        pytest.param(*case, marks=() if case in REPRESENTATIVE else pytest.mark.every_fault)
+        pytest.param(*case, marks=() if case in REPRESENTATIVE else pytest.mark.whole)
         for case in every
     ]
 
@@ -183,7 +183,7 @@ def what_is_left(run: FaultyRun) -> list[str]:
 
 @pytest.mark.parametrize(
     ("memory", "full"),
-    [("ro", False), pytest.param("size=2g", True, marks=pytest.mark.every_fault)],
+    [("ro", False), pytest.param("size=2g", True, marks=pytest.mark.whole)],
     ids=["no /dev/shm", "a full /dev/shm"],
 )
 def test_no_memory_to_share(

@@ -19,7 +19,7 @@ from plimsoll.requests.experiment_file import read_file
 from tests.second_opinion.interpreters import ROOT, StepFunctions, localstack_command, running
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 def test_the_demo_finds_its_knee_on_another_interpreter(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

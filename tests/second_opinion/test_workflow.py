@@ -9,7 +9,7 @@ from tests.second_opinion.scenarios import Scenario, scenarios
 
 def _marks(scenario: Scenario) -> list[pytest.MarkDecorator]:
     known = pytest.mark.xfail(reason=scenario.differs)
-    return [*([pytest.mark.slow] if scenario.slow else []), *([known] if scenario.differs else [])]
+    return [*([pytest.mark.whole] if scenario.slow else []), *([known] if scenario.differs else [])]
 
 
 @pytest.mark.parametrize(
