@@ -35,8 +35,16 @@ def handler_path(row: Function) -> Path:
 
 def roots(path: Path) -> frozenset[str]:
     """Name the top-level packages outside of Plimsoll that a file reaches."""
+    return frozenset(name.split(".")[0] for name in imports(path))
+
+
+def imports(path: Path) -> frozenset[str]:
+    """Name what a file reaches outside of Plimsoll: modules, and names imported from them.
+
+    `from numpy.random import Generator` gives `numpy.random` and `numpy.random.Generator`.
+    """
     imported = (name for file in module_files(path) for name in _imported(file))
-    return frozenset(name.split(".")[0] for name in imported) - {"plimsoll"}
+    return frozenset(name for name in imported if name.split(".")[0] != "plimsoll")
 
 
 @cache

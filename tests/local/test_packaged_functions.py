@@ -6,6 +6,7 @@ alone. Every handler is imported; some are invoked, with a real database server 
 AWS's services.
 """
 
+import importlib.util
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ from moto.server import ThreadedMotoServer
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
+from plimsoll.errors import MissingToolError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
 from plimsoll.model.deployment import read_deployment
@@ -33,7 +35,8 @@ from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import submit
-from stacks.packaging import THIS_MACHINE, size_mib
+from stacks.imports import handler_path, imports, module_files
+from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, engine_wheel, size_mib
 from stacks.plimsoll import PlimsollStack
 from tests.support.aws_resources import (
     BUCKET,
@@ -93,13 +96,17 @@ class DeployedFunction:
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DeployedFunction]:
-    """Synthesize the app for this machine, with its packages; gives its functions by name."""
+    """The app's functions by name, packaged for this machine."""
+    return synthesize(tmp_path_factory.mktemp("app"), THIS_MACHINE)
+
+
+def synthesize(folder: Path, platform: Platform) -> dict[str, DeployedFunction]:
+    """Synthesize the app with its packages, as `cdk deploy` does; gives its functions by name."""
     if shutil.which("node") is None:
         pytest.fail("the CDK needs Node.js (on Debian or Ubuntu: apt-get install nodejs npm)")
-    folder = tmp_path_factory.mktemp("app")
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(outdir=str(folder), analytics_reporting=False, context=context)
-    PlimsollStack(app, "Plimsoll", read_deployment({}), platform=THIS_MACHINE)
+    PlimsollStack(app, "Plimsoll", read_deployment({}), platform=platform)
     template = app.synth().get_stack_by_name("Plimsoll").template
     assets = json.loads((folder / "Plimsoll.assets.json").read_text())["files"].values()
     packages = {
@@ -315,3 +322,53 @@ def test_an_extra_is_in_the_packages_that_need_it_alone(packages: dict[str, Path
     for name, folder in packages.items():
         for extra, package in OF_EXTRAS.items():
             assert (folder / package).is_dir() == (extra in FUNCTIONS[name].extras), (name, extra)
+
+
+@pytest.mark.whole
+@pytest.mark.timeout(1800)  # it may have to build the engine
+def test_what_handlers_import_is_in_the_packages_for_lambda(tmp_path: Path) -> None:
+    try:
+        engine_wheel(AWS_LAMBDA)  # asked here, since an error within the CDK is a page of its trace
+    except MissingToolError as missing:
+        pytest.fail(str(missing), pytrace=False)
+    deployed = synthesize(tmp_path, AWS_LAMBDA)
+    faults: set[str] = set()
+    for row in (*FUNCTIONS.values(), GUARD):
+        package = deployed[row.name].package
+        handler = handler_path(row)
+        for file in module_files(handler):
+            if not (package / file.relative_to(ROOT)).is_file():
+                faults.add(f"{row.name}: {file.relative_to(ROOT)} is missing")
+        for name in imports(handler):
+            if is_module(name) and not is_packaged(name, package):
+                faults.add(f"{row.name}: {name} is missing")
+    for package in {function.package for function in deployed.values()}:
+        for library in package.rglob("*.so*"):
+            if not fits_lambda(library):
+                faults.add(f"{library.relative_to(package)} is not for Lambda")
+    assert not faults, "\n".join(sorted(faults))
+
+
+def is_module(name: str) -> bool:
+    """Whether an imported name is a module that does not come with Python."""
+    if name.split(".", maxsplit=1)[0] in sys.stdlib_module_names:
+        return False
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a name within a module, such as a class
+        return False
+
+
+def is_packaged(module: str, package: Path) -> bool:
+    """Whether a module is there as a folder, a Python file or a compiled one."""
+    path = package.joinpath(*module.split("."))
+    compiled = any(path.parent.glob(f"{path.name}.*.so"))
+    return path.is_dir() or path.with_name(f"{path.name}.py").is_file() or compiled
+
+
+def fits_lambda(library: Path) -> bool:
+    """Whether a compiled file is for Lambda's processor and, if it is a module, its Python."""
+    machine = int.from_bytes(library.read_bytes()[18:20], "little")  # e_machine of the ELF header
+    version = AWS_LAMBDA.python_version.replace(".", "")
+    module = ".cpython-" not in library.name or f".cpython-{version}-" in library.name
+    return module and machine == 183  # EM_AARCH64
