@@ -1,15 +1,14 @@
 import datetime as dt
 from typing import Any
 
-import boto3
 import pytest
+from botocore.session import get_session
 
 from plimsoll.local.aws.corrections.integrations import to_output, to_request
 
 
-def operation(service: Any, name: str) -> Any:
-    client = boto3.client(service, region_name="us-east-1")
-    return client.meta.service_model.operation_model(name)
+def operation(service: str, name: str) -> Any:
+    return get_session().get_service_model(service).operation_model(name)
 
 
 def test_members_become_botocores_where_that_writes_them_small() -> None:

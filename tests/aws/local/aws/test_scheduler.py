@@ -4,13 +4,13 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
-from plimsoll.local.account import Keys
+from plimsoll.aws import clients
+from plimsoll.local.account import REGION
 from plimsoll.local.aws import scheduler
+from tests.support.aws_resources import aws_account
 
 LAMBDA = "arn:aws:lambda:us-east-1:123456789012:function:check"
 
@@ -30,7 +30,7 @@ class Bench:
     """Schedules that are made at one moment, however long their making takes."""
 
     def __init__(self) -> None:
-        self.client = boto3.client("scheduler", **Keys.random().session)
+        self.client = clients.scheduler()
         self.deliveries = Deliveries()
         self.scheduler = scheduler.Scheduler(self.deliveries)  # type: ignore[arg-type]
         self.scheduler.close()  # time passes only in `after`
@@ -53,7 +53,7 @@ class Bench:
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    with mock_aws():
+    with aws_account(region=REGION):
         made = Bench()
         monkeypatch.setattr("moto.scheduler.models.unix_time", made.made.timestamp)
         yield made
