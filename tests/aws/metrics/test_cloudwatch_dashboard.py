@@ -68,8 +68,9 @@ def filled(account: None, printed: str) -> Any:
     """CloudWatch with the run's metrics, and those that RDS sends of its target."""
     del account
     client: Any = boto3.client("cloudwatch")
-    for metric in as_cloudwatch_reads(printed):
-        client.put_metric_data(Namespace=NAMESPACE, MetricData=[metric])
+    metrics = list(as_cloudwatch_reads(printed))
+    for first in range(0, len(metrics), 1000):  # the most that a call may carry
+        client.put_metric_data(Namespace=NAMESPACE, MetricData=metrics[first : first + 1000])
     names = ("ReadIOPS", "WriteIOPS", "ReadThroughput", "WriteThroughput", "DiskQueueDepth",
              "CPUUtilization", "BurstBalance", "EBSIOBalance%")  # fmt: skip
     of = [{"Name": "DBInstanceIdentifier", "Value": f"plimsoll-{RUN}"}]
