@@ -169,7 +169,7 @@ test: $(WHAT_TESTS_NEED) ## At least one test of each kind of proof, lint and ty
 	$(BIN)/python -m tools.suite test
 
 .PHONY: test-all
-test-all: $(WHAT_TESTS_NEED) $(STAMPS)/generators $(STAMPS)/second-opinion ## Every test, before an issue is called resolved or a release is made
+test-all: $(WHAT_TESTS_NEED) aarch64 $(STAMPS)/generators $(STAMPS)/second-opinion ## Every test, before an issue is called resolved or a release is made
 	$(BIN)/python -m tools.suite test-all
 
 RUNS ?= 3
@@ -226,14 +226,17 @@ $(STAMPS)/generators: tools/generators.txt $(STAMPS)/venv
 	$(UV) pip install --quiet --no-config --require-hashes --target .cache/generators --python $(BIN)/python -r tools/generators.txt
 	@touch $@
 
-.PHONY: dist
-dist: setup $(STAMPS)/zig ## Build what users install into dist/: a source archive and a wheel for each platform
+# what builds the engine for Lambda's processor
+.PHONY: aarch64
+aarch64: rust $(STAMPS)/zig
 	@rustc --print target-libdir --target aarch64-unknown-linux-gnu | xargs test -d || rustup target add aarch64-unknown-linux-gnu
+
+.PHONY: dist
+dist: setup aarch64 ## Build what users install into dist/: a source archive and a wheel for each platform
 	$(BIN)/python -m tools.distribution dist
 
 .PHONY: package
-package: setup $(STAMPS)/zig ## Build the functions' packages for AWS Lambda and show their sizes
-	@rustc --print target-libdir --target aarch64-unknown-linux-gnu | xargs test -d || rustup target add aarch64-unknown-linux-gnu
+package: setup aarch64 ## Build the functions' packages for AWS Lambda and show their sizes
 	$(BIN)/python -m stacks.make_packages
 
 .PHONY: docs

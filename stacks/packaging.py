@@ -20,6 +20,9 @@ LOCK = ROOT / "requirements.txt"
 FUNCTIONS_FOLDER = ROOT / "functions"
 CACHE = ROOT / ".cache"
 BIN = Path(sys.executable).parent
+# what installers write down of their work, in a distribution's folder `*.dist-info`: no two builds
+# agree on times, temporary folders, the commands' first lines and the number of a list of crates
+_NOTES = ("uv_cache.json", "direct_url.json", "RECORD", "sboms/plimsoll_engine.cyclonedx.json")
 _ENTRY = re.compile(r"^(?=([a-z0-9-]+)==)((?:.+\n)(?:[ #].*\n)*)", re.MULTILINE)
 
 
@@ -96,6 +99,9 @@ def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
 
 def build(kind: Kind, destination: Path, platform: Platform) -> None:
     """Build a package into a folder.
+
+    Two builds of the same sources have the same files with the same content, so that `cdk deploy`
+    replaces a function's code only where something has changed.
 
     Raises:
         PlimsollError: A tool failed; its own words are on standard error.
@@ -197,10 +203,13 @@ def _run(command: list[str | Path], **variables: str) -> None:
 
 
 def _slim(destination: Path) -> None:
-    """Leave out what no function runs: caches, commands, and the tests of libraries."""
+    """Leave out what no function reads: caches, commands, libraries' tests, installers' notes."""
     for path in [*destination.rglob("__pycache__"), *destination.glob("*/**/tests")]:
         shutil.rmtree(path, ignore_errors=True)
     shutil.rmtree(destination / "bin", ignore_errors=True)
+    for note in _NOTES:
+        for path in destination.glob(f"*.dist-info/{note}"):
+            path.unlink()
 
 
 def size_mib(folder: Path) -> float:
