@@ -48,8 +48,11 @@ def step_of(
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _step(fold, operations, window=window, fleet=fleet, server=server)
     if window is not None:
+        throughput = merge.throughput(fold, window, seconds)
+        if throughput is None and step.refused is not None:
+            throughput = 0.0  # the load has failed, however briefly those that were let in ran
         read = {
-            "throughput_ops_per_second": merge.throughput(fold, window, seconds),
+            "throughput_ops_per_second": throughput,
             "halves": merge.halves(fold, window, seconds),
             "trend": trend(merge.second_by_second(fold, window, seconds)),
         }
@@ -106,7 +109,12 @@ def _step(
         operations=succeeded if let_in else None,
         errors=failed if let_in else None,
         window_s=window.length_s or None if window else None,
-        latency_us={name: _latency(totals) for name, totals in operations.items()},
+        latency_us={
+            name: latency
+            for name, totals in operations.items()
+            # of a load that was refused, an operation without an answer needs no latency
+            if (latency := _latency(totals)) or refused is None
+        },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
         clients_ran=fleet.ran,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from plimsoll.capacity.judge import judge
 from plimsoll.fleet.failures import (
     Nothing,
     failed_clients,
@@ -14,6 +15,7 @@ from plimsoll.fleet.failures import (
 )
 from plimsoll.fleet.fold import folded
 from plimsoll.fleet.step import merged_step, step_of
+from plimsoll.model.capacity import Rules
 from plimsoll.model.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
 
@@ -174,6 +176,20 @@ def test_those_that_were_let_in_still_count() -> None:
         "the target refused connections of 1 of 2 clients: Too many connections"
     )
     assert merged_step(planned(), [result(0, [100])], [], server_after=None).step.refused is None
+
+
+def test_those_that_were_let_in_for_less_than_a_second_change_nothing_of_it() -> None:
+    """On a busy machine they come late: the step still says that connections were refused."""
+    many = result(0, [100] * 4000, per_second=1000)
+    lighter = merged_step(planned(1), [many], [], server_after=after(1050))
+    for answered in ([], [100]):
+        late = result(0, answered, late_ms=3_200, window=(4_200, 5_000))
+        fold = folded(planned(), [late])
+        step = step_of(fold, FULL[1:], server_after=after(1100))
+        assert nothing_told(step, fold) is None
+        heavier = step.step.model_copy(update={"index": 2})
+        capacity = judge([lighter.step, heavier], Rules(confirmation=None))
+        assert (capacity.verdict, capacity.cause) == ("KNEE", "connections")
 
 
 def test_one_silent_operation_is_named() -> None:
