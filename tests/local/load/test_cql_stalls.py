@@ -27,7 +27,6 @@ from tests.local.load.stalls import (
 )
 from tests.support.fake_cql_server import FakeCqlServer
 
-pytestmark = pytest.mark.alone
 IN_FLIGHT = 6
 
 

@@ -5,8 +5,6 @@ import time
 from contextlib import closing
 from typing import Any
 
-import pytest
-
 import plimsoll_engine
 from plimsoll.families.mysql.session import Connection, connect, execute
 from plimsoll.families.prepare import prepare
@@ -17,7 +15,6 @@ from plimsoll.workload import Compiled, load_workload
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive
 
-pytestmark = pytest.mark.alone
 CONNECTIONS = 4
 
 

@@ -1,8 +1,7 @@
 """What every client must keep to, towards a server that means harm."""
 
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -15,10 +14,10 @@ from plimsoll.model.engine import EngineTarget, Protocol, Tls
 from plimsoll_engine import EngineError
 from tests.support.certificates import self_signed
 from tests.support.hostile_server import HostileServer, Script
+from tests.support.little_memory import little_memory
 
 PASSWORD = "hunter2-the-secret"
 MIB = 1 << 20
-MORE_MAX_MIB = 64
 IN_TIME_MS = 1000  # of a login that a test lets pass in vain
 OURS, ANOTHER = Authority.new(), Authority.new()
 VERIFY, REQUIRE = Tls(verify=True, ca_pem=OURS.pem), Tls(verify=False)
@@ -31,21 +30,6 @@ class Attempt:
 
     line: str
     told: bytes
-
-
-@contextmanager
-def little_memory() -> Iterator[None]:
-    """See that this process needs less than 64 MiB more meanwhile, at any moment."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from now on
-    before = _peak_mib("VmRSS")
-    yield
-    assert _peak_mib("VmHWM") - before < MORE_MAX_MIB
-
-
-def _peak_mib(name: str) -> float:
-    status = Path("/proc/self/status").read_text()
-    (line,) = (line for line in status.splitlines() if line.startswith(f"{name}:"))
-    return int(line.split()[1]) / 1024
 
 
 def target_on(

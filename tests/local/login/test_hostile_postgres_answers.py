@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local.login.conftest import attempt, little_memory, target_on
+from tests.local.login.conftest import attempt, target_on
 from tests.local.login.postgres_clients import asking, by_engine, driven
 from tests.support.hostile_postgres import (
     ANSWERS,
@@ -17,6 +17,7 @@ from tests.support.hostile_postgres import (
     read_startup,
 )
 from tests.support.hostile_server import HostileServer, Peer, Script, floods, sends
+from tests.support.little_memory import little_memory
 
 
 @pytest.mark.parametrize("mode", PREPARED)
