@@ -1,7 +1,8 @@
 """The interpreter's own calls: to this server's port on loopback, by clients made once.
 
 moto makes a client for each task, which costs tens of milliseconds and is not thread-safe, and
-calls `localhost`. A service's name in a state machine is translated to botocore's.
+calls `localhost`. A service's name in a state machine is translated to botocore's. For each
+service's model moto makes a loader, which first looks through the folders of all services.
 """
 
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from moto.core import loaders, utils
 from moto.settings import moto_server_port
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service,
@@ -31,11 +33,14 @@ _lock = threading.Lock()
 
 
 @lru_cache
+def _session() -> Any:  # boto3's types accept a service's name only as a literal
+    """Return the one session: it keeps the models that it has read."""
+    return boto3.session.Session()
+
+
+@lru_cache
 def _client(service: str, region: str) -> Any:
-    session: Any = (
-        boto3.session.Session()
-    )  # boto3's types accept a service's name only as a literal
-    return session.client(
+    return _session().client(
         service,
         region_name=region,
         endpoint_url=f"http://127.0.0.1:{moto_server_port()}",
@@ -61,7 +66,8 @@ def botocore_name(service: str) -> str:
 
 
 def apply() -> None:
-    """Replace the client factory wherever it was imported."""
+    """Replace the client factory wherever it was imported, and keep the loader of models."""
+    replace(utils, create_loader=lru_cache(loaders.create_loader))
     for name, module in list(sys.modules.items()):
         if name.startswith("moto.stepfunctions.") and hasattr(module, "boto_client_for"):
             replace(module, boto_client_for=boto_client_for)
