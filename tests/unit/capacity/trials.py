@@ -1,12 +1,14 @@
 """Searches run against simulated databases, and what they claimed compared with the truth."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from statistics import median
+from unittest import mock
 
-from plimsoll.capacity import judge, next_step
+from plimsoll.capacity import judge, loads, next_step
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
@@ -103,13 +105,33 @@ def run(
     steps: list[Step] = []
     asked: list[NextStep] = []
     closing: list[NextStep] = []
-    while isinstance(wish := next_step(search, steps, rules), NextStep):
-        (closing if wish.purpose in CLOSING else asked).append(wish)
-        step = answer(target, wish, world, random)
-        steps.append(fault(wish, step) if fault else step)
-        assert len(steps) <= search.probes_max, "a search has to end"
-    capacity = judge(steps, rules, axis_of(search))
+    with audits_kept():
+        while isinstance(wish := next_step(search, steps, rules), NextStep):
+            (closing if wish.purpose in CLOSING else asked).append(wish)
+            step = answer(target, wish, world, random)
+            steps.append(fault(wish, step) if fault else step)
+            assert len(steps) <= search.probes_max, "a search has to end"
+        capacity = judge(steps, rules, axis_of(search))
     return Trial(capacity, tuple(steps), tuple(asked), tuple(closing), wish.why)
+
+
+@contextmanager
+def audits_kept() -> Iterator[None]:
+    """Audit each step once within the block, with one set of rules.
+
+    A search reads all of its steps again at every call: a third of a trial's time is their audits.
+    """
+    read = loads._repetition
+    known: dict[tuple[int, int], loads.Repetition] = {}  # each keeps its step, so ids stay unique
+
+    def read_once(step: Step, number: int, rules: Rules) -> loads.Repetition:
+        found = known.get((id(step), number))
+        if found is None:
+            found = known[id(step), number] = read(step, number, rules)
+        return found
+
+    with mock.patch.object(loads, "_repetition", read_once):
+        yield
 
 
 def truth(search: Search, target: Target, *, any_load: bool = False) -> float:
