@@ -70,10 +70,10 @@ def preload(task_roots: list[str]) -> None:
             continue
     warm_sdk()
     # What is loaded lives as long as the process: a collector that walked through it in a sandbox
-    # would write to every page, and each sandbox would have a copy of its own.
-    gc.enable()
-    gc.collect()
+    # would write to every page, and each sandbox would have a copy of its own. Looking for garbage
+    # before takes 0.1 s, and finds little.
     gc.freeze()
+    gc.enable()
 
 
 def warm_sdk() -> None:
