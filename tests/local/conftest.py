@@ -17,13 +17,14 @@ from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function
 from plimsoll.model.settings import Settings
+from tests.local.runs.pool import gates, run_twin
 from tests.support.command import Output
 from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected
 from tests.support.postgres_server import postgres, postgres_factory
 from tests.support.servers import several
 
-__all__ = ["postgres", "postgres_factory"]  # fixtures, found here by pytest
+__all__ = ["gates", "postgres", "postgres_factory", "run_twin"]  # fixtures, found here by pytest
 
 MariaDbFactory = Callable[..., MariaDbServer]
 

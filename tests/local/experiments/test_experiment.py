@@ -1,7 +1,7 @@
 """An experiment on one machine: every cell a run of its own, whatever becomes of the others."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,6 @@ from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import tiny, wait_until
 
 MACHINE = "experiment"
-
-
-@pytest.fixture(scope="module")
-def experiment_twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
-    with LocalTwin(tmp_path_factory.mktemp("experiments")) as twin:
-        yield twin
 
 
 def matrix(**changes: Any) -> Experiment:
@@ -69,9 +63,9 @@ def most_at_once(runs: list[Moments]) -> int:
 
 
 def test_cells_that_fail_are_told_and_the_matrix_goes_on(
-    experiment_twin: LocalTwin, tmp_path: Path
+    run_twin: LocalTwin, tmp_path: Path
 ) -> None:
-    running = LocalExperiment(experiment_twin, matrix(batch_size=3))
+    running = LocalExperiment(run_twin, matrix(batch_size=3))
     ended = running.wait()
     assert ended.record.failure is None, ended.record.failure
     assert ended.record.state is RunState.SUCCEEDED
@@ -93,11 +87,11 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
             assert cell.state is RunState.FAILED
             assert "no_such_parameter" in str(cell.no_answer)
     assert most_at_once([run.moments for run in runs]) == 2
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)
 
 
 def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known(
-    experiment_twin: LocalTwin, tmp_path: Path
+    run_twin: LocalTwin, tmp_path: Path
 ) -> None:
     """Each carries one operation a second: the middle is run, then the cheapest, no other."""
     limits_us = {"read": 30e6, "update": 30e6}
@@ -109,7 +103,7 @@ def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known
     )
     want = {"ops_per_second": 1, "limits_us": limits_us}
     asked = matrix(search="boundary", want=want, request=shared, axes=axes, at_once=1)
-    running = LocalExperiment(experiment_twin, asked)
+    running = LocalExperiment(run_twin, asked)
     ended = running.wait()
     assert ended.record.failure is None, ended.record.failure
     result = running.save(tmp_path)
@@ -118,25 +112,25 @@ def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known
     assert (result.boundary.outcome, result.boundary.cell) == ("decided", "iops-1000")
     assert [cell.status for cell in result.boundary.cells] == ["measured", "measured", "predicted"]
     assert {path.parent.name for path in tmp_path.glob("*/result.json")} == set(result.order)
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)
 
 
 def test_stopping_it_stops_every_run_and_tears_every_target_down(
-    experiment_twin: LocalTwin,
+    run_twin: LocalTwin,
 ) -> None:
     shared = tiny("c", load__duration_s=60).model_dump(
         mode="json", exclude={"name", "team", "tags"}
     )
     axes = {"time": {f"s{n}": {"load": {"seed": n}} for n in range(4)}}
-    running = LocalExperiment(experiment_twin, matrix(request=shared, axes=axes))
-    wait_until(lambda: len(experiment_twin.databases) == 2, "two targets")
+    running = LocalExperiment(run_twin, matrix(request=shared, axes=axes))
+    wait_until(lambda: len(run_twin.databases) == 2, "two targets")
     running.stop()
     ended = running.wait()
     assert ended.record.state is RunState.STOPPED
     assert sorted(str(cell.state) for cell in ended.cells) == [
         "None", "None", "STOPPED", "STOPPED",
     ]  # fmt: skip
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)
     again = stop_experiment(
         running.settings,
         "default",
@@ -190,33 +184,36 @@ def timed_out(twin: LocalTwin) -> tuple[LocalExperiment, str]:
 
 @pytest.mark.parametrize(
     ("end", "status", "state"),
-    [(aborted, "ABORTED", RunState.STOPPED), (timed_out, "TIMED_OUT", RunState.TIMED_OUT)],
+    [
+        (aborted, "ABORTED", RunState.STOPPED),
+        pytest.param(timed_out, "TIMED_OUT", RunState.TIMED_OUT, marks=pytest.mark.whole),
+    ],
 )
 def test_an_execution_that_ends_from_outside_leaves_no_run(
-    experiment_twin: LocalTwin,
+    run_twin: LocalTwin,
     end: Callable[[LocalTwin], tuple[LocalExperiment, str]],
     status: str,
     state: RunState,
     tmp_path: Path,
 ) -> None:
     """Not even where nothing in the experiment's own workflow can act any more."""
-    running, execution = end(experiment_twin)
+    running, execution = end(run_twin)
     ended = running.wait()
-    assert status_of(experiment_twin, execution) == status
+    assert status_of(run_twin, execution) == status
     assert ended.record.state is state
     assert [cell.state for cell in ended.cells] == [RunState.STOPPED, RunState.STOPPED]
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)
     assert running.save(tmp_path).state is state
 
 
 def test_a_cell_is_never_submitted_to_an_experiment_that_is_being_stopped(
-    experiment_twin: LocalTwin,
+    run_twin: LocalTwin,
 ) -> None:
-    running = LocalExperiment(experiment_twin, matrix())
+    running = LocalExperiment(run_twin, matrix())
     experiments = experiments_of(running.settings)
     record = experiments.get("default", running.experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)
     assert experiments.change(record, states=going, state=RunState.STOPPING)
     ended = running.wait()
     assert ended.record.state.ended
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)

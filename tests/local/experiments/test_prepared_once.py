@@ -1,6 +1,5 @@
 """A dataset that is prepared once on one machine, restored for each run, and gone in the end."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ CASSANDRA = {
     "instance_type": "r5.large",
     "volume": {"type": "gp3", "size_gib": 10},
 }
-
-
-@pytest.fixture(scope="module")
-def dataset_twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
-    with LocalTwin(tmp_path_factory.mktemp("datasets")) as twin:
-        yield twin
 
 
 def shared(target: dict[str, Any] | None = None, **changes: Any) -> Experiment:
@@ -57,11 +50,18 @@ def assert_no_snapshot_left(twin: LocalTwin) -> None:
     assert not [one for one in schedules if one["Name"].startswith("plimsoll-dataset-")]
 
 
-@pytest.mark.parametrize("target", [None, POSTGRES, CASSANDRA], ids=["mariadb", "postgres", "cql"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(None, id="mariadb"),
+        pytest.param(POSTGRES, id="postgres", marks=pytest.mark.whole),
+        pytest.param(CASSANDRA, id="cql", marks=pytest.mark.whole),
+    ],
+)
 def test_every_run_has_the_rows_that_one_run_loaded(
-    dataset_twin: LocalTwin, target: dict[str, Any] | None, tmp_path: Path
+    run_twin: LocalTwin, target: dict[str, Any] | None, tmp_path: Path
 ) -> None:
-    running = LocalExperiment(dataset_twin, shared(target))
+    running = LocalExperiment(run_twin, shared(target))
     ended = running.wait()
     assert ended.record.state is RunState.SUCCEEDED, ended.record.failure
     result = running.save(tmp_path)
@@ -77,7 +77,7 @@ def test_every_run_has_the_rows_that_one_run_loaded(
         assert run.dataset.restored_from == dataset.snapshot
         assert run.dataset.order == dataset.layout.order  # as the preparing run loaded them
         assert run.dataset.pages == dataset.layout.pages
-    assert_no_snapshot_left(dataset_twin)
+    assert_no_snapshot_left(run_twin)
 
 
 def begun(twin: LocalTwin) -> LocalExperiment:
@@ -93,39 +93,41 @@ def begun(twin: LocalTwin) -> LocalExperiment:
     return running
 
 
-def test_a_snapshot_goes_when_the_experiment_is_stopped(dataset_twin: LocalTwin) -> None:
-    running = begun(dataset_twin)
+def test_a_snapshot_goes_when_the_experiment_is_stopped(run_twin: LocalTwin) -> None:
+    running = begun(run_twin)
     running.stop()
     assert running.wait().record.state is RunState.STOPPED
-    assert_no_snapshot_left(dataset_twin)
+    assert_no_snapshot_left(run_twin)
 
 
+@pytest.mark.whole  # when it is stopped, it goes as well
 def test_a_snapshot_goes_when_the_execution_is_aborted_from_outside(
-    dataset_twin: LocalTwin,
+    run_twin: LocalTwin,
 ) -> None:
-    running = begun(dataset_twin)
-    machine = dataset_twin.state_machine_arn("experiment").replace(":stateMachine:", ":execution:")
-    dataset_twin.client("stepfunctions").stop_execution(
+    running = begun(run_twin)
+    machine = run_twin.state_machine_arn("experiment").replace(":stateMachine:", ":execution:")
+    run_twin.client("stepfunctions").stop_execution(
         executionArn=f"{machine}:{running.experiment_id}"
     )
     assert running.wait().record.state is RunState.STOPPED
     assert running.result.datasets[0].deleted_at is not None
-    assert_no_snapshot_left(dataset_twin)
+    assert_no_snapshot_left(run_twin)
 
 
 def test_where_the_preparing_fails_its_runs_are_refused_and_nothing_is_left(
-    dataset_twin: LocalTwin,
+    run_twin: LocalTwin,
 ) -> None:
     broken = {"target": {"parameters": {"no_such_parameter": 1}}}
-    running = LocalExperiment(dataset_twin, shared(dataset=broken))
+    running = LocalExperiment(run_twin, shared(dataset=broken))
     assert running.wait().record.state is RunState.SUCCEEDED
     for cell in running.result.cells:
         assert cell.state is None
         assert "dataset-1, which it shares, was not prepared" in str(cell.no_answer)
         assert "no_such_parameter" in str(cell.no_answer)
-    assert_no_snapshot_left(dataset_twin)
+    assert_no_snapshot_left(run_twin)
 
 
+@pytest.mark.whole  # tests/local/test_twin.py has its databases
 def test_a_snapshot_is_gone_with_its_twin(tmp_path: Path) -> None:
     """Whether it ends in good order, or its stand-in is killed."""
     for how in ("closed", "killed"):

@@ -8,14 +8,9 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.results import RunResult
 from plimsoll.report.pairing import pairs_of
-from tests.local.experiments.test_experiment import (
-    assert_nothing_left,
-    experiment_twin,
-    most_at_once,
-)
+from tests.local.experiments.test_experiment import assert_nothing_left, most_at_once
 from tests.local.runs.conftest import tiny
 
-__all__ = ["experiment_twin"]
 SLOW, FAST = ({"type": "io1", "size_gib": 100, "iops": iops} for iops in (1000, 4000))
 
 
@@ -33,10 +28,10 @@ def two_volumes() -> Experiment:
 
 
 def test_steps_of_both_alternate_and_make_pairs(
-    experiment_twin: LocalTwin,
+    run_twin: LocalTwin,
     tmp_path: Path,
 ) -> None:
-    running = LocalExperiment(experiment_twin, two_volumes())
+    running = LocalExperiment(run_twin, two_volumes())
     assert running.wait().record.failure is None
     result = running.save(tmp_path)
     runs = [
@@ -52,4 +47,4 @@ def test_steps_of_both_alternate_and_make_pairs(
     assert all(before[1] <= after[0] for before, after in pairwise(spans)), "never both at once"
     slow, fast = runs
     assert pairs_of(slow, fast, apart_s=9), "they waited for each other"
-    assert_nothing_left(experiment_twin)
+    assert_nothing_left(run_twin)

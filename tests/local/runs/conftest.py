@@ -1,4 +1,4 @@
-"""A twin for all tests of runs: its functions are the real ones, each behind a gate.
+"""Runs on the twin of this worker (`pool.py`): its functions are the real ones, behind gates.
 
 A test starts a run with a gate closed, waits until the function has reached it, does its worst, and
 opens it again. A client can be frozen in the midst of its load instead: the moment is then the
@@ -22,7 +22,6 @@ from plimsoll.local.running_database import RunningDatabase
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.capacity import AuditName
 from plimsoll.model.fleet import StepPlan
-from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
@@ -30,25 +29,8 @@ from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.submit import run_id_for
 from tests.support.requested import REQUESTED
 
-ROOT = Path(__file__).parents[3]
-LOOK_S = 0.1  # between two looks at a run, each some calls that the twin answers
+LOOK_S = 0.25  # between two looks at a run, each 7 ms of processor time
 PATIENCE_S = 480.0  # a test that waits longer has failed; a Cassandra takes a while to start
-HANDLER = """\
-import importlib.util, sys
-from pathlib import Path
-
-sys.path.append({root!r})
-from tests.local.runs.gates import pass_gate
-
-spec = importlib.util.spec_from_file_location("real_{folder}", {real!r})
-real = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(real)
-
-
-def handler(event, context):
-    pass_gate(Path({gates!r}), {name!r}, event)
-    return real.handler(event, context)
-"""
 
 
 @dataclass
@@ -186,32 +168,8 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("gates")
-
-
-def gated_functions(folder: Path, gates: Path) -> Path:
-    for name, function in FUNCTIONS.items():
-        real = ROOT / "functions" / function.folder / "handler.py"
-        place = folder / function.folder / "handler.py"
-        place.parent.mkdir(parents=True)
-        place.write_text(
-            HANDLER.format(
-                folder=function.folder, real=str(real), root=str(ROOT), gates=str(gates), name=name
-            )
-        )
-    return folder
-
-
-@pytest.fixture(scope="session")
-def shared_bench(tmp_path_factory: pytest.TempPathFactory, gates: Path) -> Iterator[Bench]:
-    functions = gated_functions(tmp_path_factory.mktemp("functions"), gates)
-    home = tmp_path_factory.mktemp("twin")
-    # what is tested is not how soon clients start: a busy machine gets some time for it
-    patient = {Setting.START_LEAD_MS: "2000"}
-    with LocalTwin(home, functions_directory=functions, settings=patient) as twin:
-        twin.warm("load-client", 2)
-        yield Bench(twin, gates)
+def shared_bench(run_twin: LocalTwin, gates: Path) -> Bench:
+    return Bench(run_twin, gates)
 
 
 @pytest.fixture

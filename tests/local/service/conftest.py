@@ -1,17 +1,15 @@
 """The service, as its callers meet it: on this machine, or deployed.
 
-Without PLIMSOLL_API_URL every test meets a service of its own on 127.0.0.1. With it, the same tests
-call that address with the credentials of AWS_PROFILE, those of another team from the profile
+Without PLIMSOLL_API_URL a test meets the service of its worker on 127.0.0.1. With it, the same
+tests call that address with the credentials of AWS_PROFILE, those of another team from the profile
 PLIMSOLL_OTHER_PROFILE, and those of no team from PLIMSOLL_STRANGER_PROFILE.
 """
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -22,18 +20,11 @@ from plimsoll.client.http import Http
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Setting
 from tests.local.runs.conftest import ANSWERED, tiny
+from tests.local.runs.pool import OTHER, assert_idle
 
 HEADER = "X-Test-Principal"
-OTHER = "arn:aws:iam::123456789012:user/other"
 STRANGER = "arn:aws:iam::123456789012:user/stranger"
-FUZZER = "arn:aws:iam::123456789012:user/fuzzer"
-TEAMS = {
-    "default": {"principals": [PRINCIPAL], "concurrent_runs": 20},
-    "other": {"principals": [OTHER]},
-    "fuzzers": {"principals": [FUZZER], "concurrent_runs": 1, "clients": 1},
-}
 PATIENCE_S = 600.0  # on AWS a database takes minutes
 
 
@@ -121,28 +112,28 @@ def body(name: str, **changes: Any) -> dict[str, Any]:
     return written
 
 
-@pytest.fixture(scope="session")
-def address() -> Iterator[Address]:
-    """Where the service answers."""
-    if URL_VARIABLE in os.environ:
-        yield read_address(os.environ[URL_VARIABLE], source=URL_VARIABLE)
-    else:
-        yield from _here()
-
-
 _twins: list[LocalTwin] = []  # at most one: what the service on this machine runs on
 
 
-def _here() -> Iterator[Address]:
-    with (
-        tempfile.TemporaryDirectory() as home,
-        LocalTwin(Path(home), settings={Setting.TEAMS: json.dumps(TEAMS)}) as twin,
-        LocalService(twin, principal_header=HEADER) as service,
-    ):
+@pytest.fixture(scope="session")
+def address(request: pytest.FixtureRequest) -> Iterator[Address]:
+    """Where the service answers."""
+    if URL_VARIABLE in os.environ:
+        yield read_address(os.environ[URL_VARIABLE], source=URL_VARIABLE)
+        return
+    twin: LocalTwin = request.getfixturevalue("run_twin")
+    with LocalService(twin, principal_header=HEADER) as service:
         _twins.append(twin)
         yield read_address(service.url, source="the service on this machine")
-        assert twin.databases == {}
         _twins.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def leave_it_idle() -> Iterator[None]:
+    """See that a module leaves no run and no target: the twin is there for others, too."""
+    yield
+    for twin in _twins:
+        assert_idle(twin)
 
 
 @pytest.fixture(scope="session")

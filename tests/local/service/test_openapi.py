@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS
 
 from plimsoll.client.address import Address
-from tests.local.service.conftest import FUZZER, HEADER, PATIENCE_S, Caller
+from tests.local.runs.pool import FUZZER
+from tests.local.service.conftest import HEADER, PATIENCE_S, Caller
 
 ROOT = Path(__file__).parents[3]
 
