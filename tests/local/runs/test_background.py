@@ -94,6 +94,7 @@ def test_a_pair_says_what_they_take(finished: Finished) -> None:
     assert cost.throughput.ratio is not None
 
 
+@pytest.mark.whole  # test_credits.py: a volume that is drained
 def test_credits_at_the_start_are_those_of_the_first_measured_step(bench: Bench) -> None:
     volume = {"type": "gp2", "size_gib": 100, "credits_start": 0.25}
     _, result = bench.succeed(bench.start(tiny("a-quarter", target__volume=volume)))

@@ -64,6 +64,7 @@ def test_the_volume_of_ebs_and_the_instances_processor_are_among_its_figures(
     assert finished.volume_limits.baseline_iops == 2000
 
 
+@pytest.mark.whole  # test_faults.py has it with MariaDB
 def test_a_node_that_dies_in_a_step_fails_the_run_and_is_removed(bench: Bench) -> None:
     request = tiny(
         "killed",

@@ -5,6 +5,7 @@ import pytest
 from plimsoll.model.results import RunResult
 from tests.local.runs.conftest import Bench, measured, tiny
 
+pytestmark = pytest.mark.whole  # test_cassandra.py has a run of one node
 CLUSTER = {
     "kind": "cassandra",
     "instance_type": "r5.large",

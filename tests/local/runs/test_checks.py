@@ -210,6 +210,7 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     delete_check(deployment, TEAM, "drop")
 
 
+@pytest.mark.whole  # a rise of latency is one message as well
 def test_a_check_whose_database_fails_three_nights_long_is_one_message(
     deployment: EverySetting, alarms: Inbox
 ) -> None:

@@ -27,11 +27,11 @@ def bring_forward(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("phase", "function"),
-    [
-        ("provision", "await-target"),
-        ("prepare", "verify-dataset"),
+    [  # a run is stopped alike in whatever phase it is: `step` stands for all
+        pytest.param("provision", "await-target", marks=pytest.mark.whole),
+        pytest.param("prepare", "verify-dataset", marks=pytest.mark.whole),
         ("step", "judge-step"),
-        ("conclude", "conclude"),
+        pytest.param("conclude", "conclude", marks=pytest.mark.whole),
     ],
 )
 def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, function: str) -> None:

@@ -100,6 +100,7 @@ def test_a_target_that_cannot_be_created(bench: Bench) -> None:
     assert "no_such_parameter" in result.failure.cause
 
 
+@pytest.mark.whole  # tests/faults kills it in each phase
 def test_the_database_dies_while_the_dataset_is_loaded(bench: Bench) -> None:
     """When the first of two parts is in it, and the second is about to be."""
     run = bench.start(tiny("load-fails", workload__records=20_000), hold=["load-dataset-1"])
@@ -167,6 +168,7 @@ def test_a_clients_process_is_killed(bench: Bench) -> None:
     assert failed_client(result, "signal: killed").client == 0
 
 
+@pytest.mark.whole  # a client that is killed is missing as well
 def test_a_client_never_starts(bench: Bench) -> None:
     def missing() -> RunResult:
         asked = tiny("client-missing", search__clients=[2], **LONG_STEP)
@@ -240,6 +242,7 @@ def test_a_database_that_refuses_its_deletion_is_asked_until_it_lets_go(bench: B
     assert result.state is RunState.SUCCEEDED
 
 
+@pytest.mark.whole  # two cells of an experiment go at once
 def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
     runs = [bench.start(tiny(f"at-once-{n}"), hold=["create-schema"]) for n in (1, 2)]
     gates = [bench.gate("create-schema", run) for run in runs]
@@ -258,6 +261,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
             assert step.server.statements_by_clients == step.server.statements_by_server
 
 
+@pytest.mark.whole  # test_contract.py sends one eight times at once
 def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
     request = tiny("once")
     first = bench.start(request, key="monday")
@@ -268,10 +272,14 @@ def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
     record, _ = bench.succeed(first)
     third = bench.start(request, key="monday")  # long after: still the same run
     assert third.look().record == record
-    executions = bench.twin.client("stepfunctions").list_executions(
-        stateMachineArn=bench.twin.state_machine_arn("run")
-    )["executions"]
-    assert [one["name"] for one in executions].count(first.run_id) == 1
+    pages = bench.twin.client("stepfunctions").get_paginator("list_executions")
+    machine = bench.twin.state_machine_arn("run")
+    executions = [
+        one["name"]
+        for page in pages.paginate(stateMachineArn=machine)
+        for one in page["executions"]
+    ]
+    assert executions.count(first.run_id) == 1
 
 
 def test_a_request_can_ask_for_a_fault(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

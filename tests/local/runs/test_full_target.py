@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from plimsoll.model.results import RunResult
 from tests.local.runs.conftest import Bench, tiny
 
@@ -37,6 +39,7 @@ def test_a_load_that_is_refused_is_the_end_of_the_climb(bench: Bench) -> None:
     assert (result.capacity.verdict, result.capacity.bracket) == ("KNEE", (1, 6))
 
 
+@pytest.mark.whole  # one load further, it is the knee
 def test_where_the_lightest_load_is_refused_there_is_no_figure(bench: Bench) -> None:
     result = searched(bench, "fuller", [6])
     assert result.capacity is not None

@@ -9,6 +9,8 @@ import pytest
 from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, why
 
+# a run fails alike in whatever function it is: one stands for all
+REPRESENTATIVE = "judge-step"
 REASON = "the process that functions are forked from was killed"
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 60}
 
@@ -26,13 +28,16 @@ def kill_nursery(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("function", "phase"),
     [
-        ("create-target", "provision"),
-        ("create-schema", "prepare"),
-        ("load-dataset-0", "prepare"),
-        ("verify-dataset", "prepare"),
-        ("plan-step", "step"),
-        ("judge-step", "step"),
-        ("conclude", "conclude"),
+        pytest.param(*case, marks=() if case[0] == REPRESENTATIVE else pytest.mark.whole)
+        for case in (
+            ("create-target", "provision"),
+            ("create-schema", "prepare"),
+            ("load-dataset-0", "prepare"),
+            ("verify-dataset", "prepare"),
+            ("plan-step", "step"),
+            ("judge-step", "step"),
+            ("conclude", "conclude"),
+        )
     ],
 )
 def test_a_function_that_ran_fails_its_run(bench: Bench, function: str, phase: str) -> None:
@@ -48,6 +53,7 @@ def test_a_function_that_ran_fails_its_run(bench: Bench, function: str, phase: s
     assert REASON in result.failure.cause
 
 
+@pytest.mark.whole  # tests/faults kills it under load
 def test_in_the_midst_of_a_load(bench: Bench) -> None:
     run = bench.start(
         tiny("nursery-load", search__clients=[2], **LONG_STEP), hold=["freeze-load-client-0"]

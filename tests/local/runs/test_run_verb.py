@@ -89,6 +89,7 @@ def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
     assert left_of(tmp_path) == []
 
 
+@pytest.mark.whole  # test_verbs.py watches one that fails
 def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
     request = request_file(tmp_path, target__parameters={"no_such_parameter": 1})
     out = tmp_path / "out"
@@ -119,7 +120,11 @@ def test_a_second_interrupt_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    # the first of two interrupts stops a run, too
+    [pytest.param(signal.SIGINT, marks=pytest.mark.whole), signal.SIGTERM],
+)
 def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: int) -> None:
     request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
     out = tmp_path / "out"

@@ -4,6 +4,8 @@ import os
 import signal
 from typing import Any
 
+import pytest
+
 from plimsoll.aws import clients
 from plimsoll.local.runner import LocalRun
 from plimsoll.model.run_record import RunState
@@ -43,6 +45,7 @@ def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
     assert says == [{"innodb_doublewrite": "ON"}, {"innodb_doublewrite": "OFF"}]
 
 
+@pytest.mark.whole  # tests/aws/runs/test_switch_target.py
 def test_a_running_server_takes_what_is_dynamic(bench: Bench) -> None:
     states = [
         {"name": "flush", "parameters": {"innodb_flush_log_at_trx_commit": 1}},
@@ -58,6 +61,7 @@ def test_a_running_server_takes_what_is_dynamic(bench: Bench) -> None:
     assert uptimes == sorted(uptimes), "it was restarted"
 
 
+@pytest.mark.whole  # MariaDB is
 def test_postgres_is_restarted_too(bench: Bench) -> None:
     states = [
         {"name": "whole-pages", "parameters": {"full_page_writes": "on"}},
@@ -86,6 +90,7 @@ def test_it_is_stopped_while_its_server_is_being_restarted(bench: Bench) -> None
     assert record.state is RunState.STOPPED, why(record)
 
 
+@pytest.mark.whole  # tests/aws/runs/test_switch_target.py
 def test_a_server_that_does_not_start_again_is_told(bench: Bench) -> None:
     states = [
         {"name": "good", "parameters": {"innodb_flush_method": "fsync"}},

@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+import pytest
+
 from tests.local.service.conftest import PATIENCE_S, Caller, body
 
 
@@ -32,6 +34,7 @@ def end(caller: Caller, experiment_id: str) -> Any:
         time.sleep(0.3)
 
 
+@pytest.mark.whole  # test_verbs.py starts one, tests/local/experiments decides
 def test_an_experiment_runs_every_cell_and_ends_with_its_decision(api: Caller) -> None:
     experiment_id = start(api, matrix(load__duration_s=2), key="matrix")
     assert start(api, matrix(load__duration_s=2), key="matrix") == experiment_id

@@ -24,6 +24,8 @@ from tests.local.runs.test_run_verb import ROOT, request_file
 from tests.local.service.conftest import HEADER, PATIENCE_S, Caller
 from tools.api_examples import answers, requests
 
+# test_openapi.py holds the service against the same document
+pytestmark = pytest.mark.whole
 DOCUMENT = ROOT / "docs/openapi.json"
 GENERATORS = ROOT / ".cache/generators"
 PROGRAMS = ROOT / "node_modules/.bin"

@@ -60,6 +60,7 @@ def _long_experiment() -> dict[str, object]:
     return {"name": "long", "request": shared, "axes": {"seed": seeds}, "at_once": 1}
 
 
+@pytest.mark.whole  # runs of before are read without one
 def test_without_a_token_whoever_is_on_this_machine_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

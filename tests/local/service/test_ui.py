@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+import pytest
+
 from tests.local.runs.conftest import ANSWERED, PATIENCE_S
 from tests.local.runs.test_run_verb import left_of, plimsoll, request_file, run_here
 from tests.local.service.test_live import events
@@ -73,6 +75,7 @@ def test_a_run_is_followed_on_its_page_to_its_end_and_after(tmp_path: Path) -> N
     assert left_of(tmp_path) == []
 
 
+@pytest.mark.whole  # a search is stopped from its page
 def test_a_run_that_is_stopped_from_its_page_ends_as_stopped(tmp_path: Path) -> None:
     request = request_file(tmp_path, load__duration_s=120)
     process = run_here(tmp_path, request, tmp_path / "out", "--ui")
