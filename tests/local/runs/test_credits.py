@@ -16,6 +16,8 @@ GP2: dict[str, Any] = {
     "load__duration_s": 4,
     "load__warmup_s": 2,
 }
+# in the window at most what it earns from the drain on: 300 IOPS for the warm-up and the window
+WITHOUT_CREDITS_MOST_IOPS = 300 * (2 + 4) / 4
 
 
 def answer(bench: Bench, name: str, *faults: Fault) -> tuple[Capacity, float, float]:
@@ -33,6 +35,7 @@ def answer(bench: Bench, name: str, *faults: Fault) -> tuple[Capacity, float, fl
     return result.capacity, volume.used_per_s, volume.balance_percent
 
 
+@pytest.mark.whole  # tests/unit/capacity/test_credits.py judges it
 def test_what_credits_pay_for_is_a_burst_and_no_capacity(bench: Bench) -> None:
     capacity, iops, balance_percent = answer(bench, "on-credits")
     assert iops > 309, "else nothing was spent"
@@ -47,7 +50,7 @@ def test_without_credits_it_is_what_lasts(bench: Bench) -> None:
     drained = Fault(step=1, after_s=0, volume=Drain())
     capacity, iops, balance_percent = answer(bench, "without-credits", drained)
     assert balance_percent < 1
-    assert iops < 400
+    assert iops <= WITHOUT_CREDITS_MOST_IOPS
     assert capacity.burst is None
     if iops <= 309:  # what was earned before the window may be spent in it
         assert capacity.verdict == "LOWER_BOUND"
