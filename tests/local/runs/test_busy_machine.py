@@ -13,7 +13,8 @@ from tests.local.runs.test_run_verb import await_line, left_of, request_file, ru
 
 BUSY_AT_MOST_S = 120
 LOOP = f"""
-import time
+import os, time
+os.nice(19)
 until = time.monotonic() + {BUSY_AT_MOST_S}
 while time.monotonic() < until: pass
 """
@@ -21,7 +22,10 @@ while time.monotonic() < until: pass
 
 @contextmanager
 def busy_loops() -> Iterator[None]:
-    """One for each processor, none of them below the run's command."""
+    """One for each processor, none of them below the run's command.
+
+    They take only what nobody else wants: other tests, which count as well, are not slowed.
+    """
     loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in os.sched_getaffinity(0)]
     try:
         yield
