@@ -124,6 +124,7 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
     expect(page.locator("figure path.mark title").first).to_be_attached()
 
 
+@pytest.mark.whole  # test_console_run.py stops one; the service is the same
 def test_a_run_is_stopped_and_its_target_seen_to_be_gone(
     page: Page, serving: list[Serving]
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_run_is_stopped_and_its_target_seen_to_be_gone(
     second.close()
 
 
+@pytest.mark.whole  # test_console_following.py and test_serve_verb.py
 def test_a_restart_is_told_and_runs_of_before_are_still_there(
     page: Page, serving: list[Serving]
 ) -> None:

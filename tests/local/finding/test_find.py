@@ -185,7 +185,11 @@ def test_what_is_expected_decides_the_exit_code_and_is_written_down(
     assert plimsoll("show", str(tmp_path / "found"))[0] == code
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    # test_face.py interrupts with SIGINT
+    [pytest.param(signal.SIGINT, marks=pytest.mark.whole), signal.SIGTERM],
+)
 def test_an_interrupt_ends_the_load_and_gives_the_answer_so_far(
     prepared: str, number: signal.Signals, tmp_path: Path
 ) -> None:
