@@ -4,6 +4,8 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
 from typing import BinaryIO
 
 from tests.support.fake_server import FakeServer, Session
@@ -63,7 +65,9 @@ class Peer:
         self._socket = context.wrap_socket(self._socket, server_side=True)
 
     def close(self) -> None:
-        """End it, of whichever kind it is."""
+        """End it, of whichever kind it is; whoever else holds the socket keeps it from nobody."""
+        with suppress(OSError):  # the client has gone
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
 
@@ -102,12 +106,25 @@ class HostileServer(FakeServer[Session]):
         super().__init__(Session, tls=tls)
         self.told = bytearray()
         self._script = script
+        self._peers: list[Peer] = []
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every connection, also the one that speaks TLS of a client that holds it open."""
+        for peer in self._peers:
+            peer.close()
+        super().__exit__(kind, error, trace)
 
     def converse(self, session: Session, client: socket.socket, stream: BinaryIO) -> None:
         """Follow the script; then the connection is closed."""
         del stream  # which would hold back what is meant for TLS
         self.sessions.append(session)
         peer = Peer(client, self.told)
+        self._peers.append(peer)
         try:
             self._script(peer)
         finally:

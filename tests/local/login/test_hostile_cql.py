@@ -42,7 +42,7 @@ ASKING = until(STARTUP, says(AUTHENTICATE, text(b"PasswordAuthenticator")))
 @pytest.mark.parametrize("mode", LOGINS)
 def test_a_login_that_is_none(client: Client, mode: str) -> None:
     without = lambda target: client(target.model_copy(update={"user": "", "password": ""}))  # noqa: E731
-    attempt(without, LOGINS[mode], "cql")
+    attempt(without, LOGINS[mode], "cql", login_timeout_ms=3 * IN_TIME_MS)
 
 
 @CLIENTS

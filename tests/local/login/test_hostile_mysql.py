@@ -55,7 +55,7 @@ CLIENTS = pytest.mark.parametrize("client", [by_engine, by_python], ids=["engine
 @CLIENTS
 @pytest.mark.parametrize("mode", LOGINS)
 def test_a_login_that_is_none(client: Client, mode: str) -> None:
-    attempt(client, LOGINS[mode], "mysql")
+    attempt(client, LOGINS[mode], "mysql", login_timeout_ms=3 * IN_TIME_MS)
 
 
 @CLIENTS

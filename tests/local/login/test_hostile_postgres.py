@@ -63,7 +63,7 @@ def both_with(modes: Iterable[str]) -> pytest.MarkDecorator:
 
 @both_with(LOGINS)
 def test_a_login_that_is_none(client: Client, mode: str) -> None:
-    seen = attempt(client, LOGINS[mode], "postgres")
+    seen = attempt(client, LOGINS[mode], "postgres", login_timeout_ms=3 * IN_TIME_MS)
     assert PROVED not in seen.told
 
 
