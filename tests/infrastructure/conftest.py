@@ -1,21 +1,23 @@
-"""One synthesis for all tests: it costs seconds."""
+"""One synthesis for all tests: it costs seconds.
+
+The CDK starts Node.js where it is imported, so it is imported by fixtures and tests: of all the
+workers that collect, only the one that synthesizes needs it.
+"""
 
 import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from aws_cdk import App, Validations
-from cdk_nag import AwsSolutionsChecks
 
 from plimsoll.model.deployment import read_deployment
-from stacks.plimsoll import PlimsollStack
-from stacks.targets.synthesis import define
-from tests.infrastructure.template import Template
+from tests.infrastructure.template import ROOT, Template
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from aws_cdk import App
+
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "Plimsoll": {},
     "Existing": {
@@ -56,7 +58,10 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _synthesize(app: App, folder: Path) -> dict[str, Template]:
+def _synthesize(app: "App", folder: Path) -> dict[str, Template]:
+    from aws_cdk import Validations
+    from cdk_nag import AwsSolutionsChecks
+
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     try:
         stacks = app.synth().stacks
@@ -81,6 +86,10 @@ def _open_violations(report: Path) -> str:
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
     """The app, once in each configuration, checked by cdk-nag and the CDK's own rules."""
+    from aws_cdk import App
+
+    from stacks.plimsoll import PlimsollStack
+
     if shutil.which("node") is None:
         pytest.fail("the CDK needs Node.js (on Debian or Ubuntu: apt-get install nodejs npm)")
     folder = tmp_path_factory.mktemp("app")
@@ -104,5 +113,7 @@ def app_template(templates: dict[str, Template]) -> Template:
 @pytest.fixture(scope="session")
 def target_templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
     """The targets, checked by cdk-nag and the CDK's own rules."""
+    from stacks.targets.synthesis import define
+
     folder = tmp_path_factory.mktemp("targets")
     return _synthesize(define(folder), folder)

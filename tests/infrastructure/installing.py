@@ -17,7 +17,6 @@ from typing import Any
 
 import yaml
 
-from stacks.targets.cassandra_template import SHA512
 from tests.infrastructure.test_cassandra_target import NITRO
 
 REAL = ("awk", "bash", "cat", "gzip", "head", "mkdir", "rm", "sed", "sha512sum", "tar")
@@ -109,6 +108,8 @@ class Instance:
     def install(
         self, script: str, *, disks: str = NITRO, root_disk: str = "nvme0n1"
     ) -> Installation:
+        from stacks.targets.cassandra_template import SHA512
+
         archive = self.folder / "archive.tar.gz"
         write_archive(archive)
         script = script.replace(SHA512, hashlib.sha512(archive.read_bytes()).hexdigest())

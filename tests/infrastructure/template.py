@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "plimsoll" / "targets" / "templates"  # as they are committed
+
 
 @dataclass(frozen=True)
 class Template:

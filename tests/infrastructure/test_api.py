@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from stacks.api import DOCUMENT
 from tests.infrastructure.template import Template, as_list
 
 
@@ -34,6 +33,8 @@ def test_every_operation_of_the_document_is_a_method_and_nothing_else_is(
         (where[m["Properties"]["ResourceId"]["Ref"]], m["Properties"]["HttpMethod"].lower())
         for m in app_template.of_type("AWS::ApiGateway::Method").values()
     }
+    from stacks.api import DOCUMENT
+
     described = json.loads(DOCUMENT.read_text())["paths"]
     assert methods == {(path, method) for path in described for method in described[path]}
 

@@ -10,7 +10,6 @@ import pytest
 
 from plimsoll.model.function_settings import Zone
 from plimsoll.targets.cluster_template import with_nodes
-from stacks.targets.cassandra_template import SCRIPT, SHA512
 from tests.infrastructure.template import Resolved, Template, walk
 
 VOLUMES: dict[str, dict[str, str]] = {
@@ -112,6 +111,8 @@ def test_it_is_ready_when_cassandra_says_so(template: Template) -> None:
 
 
 def test_what_it_installs_is_pinned_by_digest(template: Template) -> None:
+    from stacks.targets.cassandra_template import SHA512
+
     assert len(SHA512) == 128
     assert f"ARCHIVE_SHA512='{SHA512}'" in user_data(template)
 
@@ -190,6 +191,8 @@ I3 = """\
 def test_the_data_goes_on_the_volume_that_is_measured(
     disks: str, root: str, volume: str, chosen: list[str]
 ) -> None:
+    from stacks.targets.cassandra_template import SCRIPT
+
     text = SCRIPT.read_text()
     function = text[text.index("disks() {") : text.index("\n}\n", text.index("disks() {")) + 3]
     stub = f"lsblk() {{ cat <<'DISKS'\n{disks}DISKS\n}}\nroot_disk={root}\n"

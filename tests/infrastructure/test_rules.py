@@ -5,22 +5,26 @@ cdk-nag's AwsSolutions pack and the CDK's own checks are part of every synthesis
 
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cfnlint.api  # type: ignore[import-untyped]  # it has no types
 import pytest
 from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from plimsoll.statemachines import FOLDER, STATE_MACHINES
-from stacks.targets.synthesis import TEMPLATES
-from tests.infrastructure.conftest import CONFIGURATIONS, ROOT
-from tests.infrastructure.template import Template
+from tests.infrastructure.conftest import CONFIGURATIONS
+from tests.infrastructure.template import ROOT, TEMPLATES, Template
 
 # W3005: the CDK writes dependencies that a reference implies already
 # E3601: cfn-lint 1 takes a Map's MaxConcurrency for a number even where JSONata gives it;
 #   asl-validator, which knows JSONata, checks the definitions below
 # W3697: LiveAnalytics is in maintenance, and only there for those who have it
 IGNORED = ["W3005", "E3601", "W3697"]
+# cfn-lint takes 5 s for each configuration: `make test` lints those that have every property of the
+# others, which a test below checks.
+LINTED_ALWAYS = {"Existing", "LiveAnalytics"}
 VALIDATOR = ROOT / "node_modules" / ".bin" / "asl-validator"
 
 
@@ -29,9 +33,43 @@ def lint(path: Path) -> str:
     return "\n".join(str(match) for match in found)
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in LINTED_ALWAYS else pytest.mark.whole)
+        for name in CONFIGURATIONS
+    ],
+)
 def test_cfn_lint_has_nothing_to_say_of_the_app(templates: dict[str, Template], name: str) -> None:
     assert lint(templates[name].path) == ""
+
+
+def properties(template: Template) -> set[tuple[str, ...]]:
+    """Each property that a template sets, with its resource's type, down to the third level."""
+    return {
+        (resource["Type"], *path[:3])
+        for resource in template.body["Resources"].values()
+        for path in ((), *paths(resource.get("Properties", {})))
+    }
+
+
+def paths(value: Any) -> Iterator[tuple[str, ...]]:
+    match value:
+        case dict():
+            for key, held in value.items():
+                yield from ((key,), *((key, *path) for path in paths(held)))
+        case list():
+            for held in value:
+                yield from (("*", *path) for path in paths(held))
+
+
+def test_what_is_linted_always_has_every_property_of_the_others(
+    templates: dict[str, Template],
+) -> None:
+    linted = set().union(*(properties(templates[name]) for name in LINTED_ALWAYS))
+    everything = set().union(*map(properties, templates.values()))
+    assert len(everything) > 400
+    assert sorted(everything - linted) == []
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.iterdir()), ids=lambda path: str(path.name))

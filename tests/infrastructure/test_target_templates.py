@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from stacks.targets.synthesis import TEMPLATES, as_text
-from tests.infrastructure.template import Resolved, Template, walk
+from tests.infrastructure.template import TEMPLATES, Resolved, Template, walk
 
 RUN = {
     "RunId": "r1-1000-iops",
@@ -112,8 +111,14 @@ def test_an_aurora_targets_outputs_are_what_a_run_reads(
 
 
 def test_what_is_committed_is_what_the_sources_say(target_templates: dict[str, Template]) -> None:
+    from stacks.targets import synthesis
+
+    assert synthesis.TEMPLATES == TEMPLATES
     committed = {path.name: path.read_text() for path in TEMPLATES.iterdir()}
-    sources = {f"{name}.template.json": as_text(t.body) for name, t in target_templates.items()}
+    sources = {
+        f"{name}.template.json": synthesis.as_text(template.body)
+        for name, template in target_templates.items()
+    }
     assert committed == sources, "run `make synth` and commit what it writes"
 
 
@@ -217,6 +222,8 @@ def test_every_tagged_resource_says_whose_it_is_and_until_when(
 
 
 def test_every_parameter_is_used_and_says_what_it_is(target_templates: dict[str, Template]) -> None:
+    from stacks.targets.synthesis import as_text
+
     for template in target_templates.values():
         used: set[Any] = {v["Ref"] for _, v in walk(template.body) if _is_ref(v)}
         text = as_text(template.body)

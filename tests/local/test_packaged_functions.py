@@ -20,7 +20,6 @@ from typing import Any
 
 import boto3
 import pytest
-from aws_cdk import App
 from moto.server import ThreadedMotoServer
 
 from plimsoll.aws import clients
@@ -37,7 +36,6 @@ from plimsoll.model.request import Request
 from plimsoll.runs.submit import submit
 from stacks.imports import handler_path, imports, module_files
 from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, engine_wheel, size_mib
-from stacks.plimsoll import PlimsollStack
 from tests.support.aws_resources import (
     BUCKET,
     RUNS_TABLE,
@@ -104,6 +102,11 @@ def synthesize(folder: Path, platform: Platform) -> dict[str, DeployedFunction]:
     """Synthesize the app with its packages, as `cdk deploy` does; gives its functions by name."""
     if shutil.which("node") is None:
         pytest.fail("the CDK needs Node.js (on Debian or Ubuntu: apt-get install nodejs npm)")
+    # the CDK starts Node.js, in each worker that collects
+    from aws_cdk import App  # noqa: PLC0415 - as above
+
+    from stacks.plimsoll import PlimsollStack  # noqa: PLC0415 - as above
+
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(outdir=str(folder), analytics_reporting=False, context=context)
     PlimsollStack(app, "Plimsoll", read_deployment({}), platform=platform)
