@@ -190,7 +190,9 @@ def generated(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=4 * settings().max_examples, suppress_health_check=[HealthCheck.filter_too_much]
+)
 @given(generated().filter(_passes))
 def test_what_passes_reads_and_writes_the_tables_of_the_workload_alone(
     judge: Judge, statement: str

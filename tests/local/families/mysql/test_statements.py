@@ -156,7 +156,10 @@ def _joined(parts: object) -> str:
     return " ".join(map(_joined, parts)) if isinstance(parts, tuple | list) else str(parts)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=4 * settings().max_examples,
+    suppress_health_check=[HealthCheck.filter_too_much],
+)
 @given(st.one_of(SELECT, SOUP).map(_joined).filter(_passes))
 def test_what_passes_is_never_denied(limited: Connection, statement: str) -> None:
     answer = refusal(limited, statement)

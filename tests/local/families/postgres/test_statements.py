@@ -189,7 +189,10 @@ def _joined(parts: object) -> str:
     return " ".join(map(_joined, parts)) if isinstance(parts, tuple | list) else str(parts)
 
 
-@settings(max_examples=600, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=6 * settings().max_examples,
+    suppress_health_check=[HealthCheck.filter_too_much],
+)
 @given(st.one_of(SELECT, SOUP).map(_joined).filter(_passes))
 def test_what_passes_is_never_denied(limited: Session, statement: str) -> None:
     answer = planned(limited, statement)
