@@ -11,6 +11,7 @@ import pytest
 from plimsoll.cache import cache_directory
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 
+pytestmark = pytest.mark.whole  # installing takes long; the checkout's command is in `make test`
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 REQUEST = """\

@@ -86,7 +86,13 @@ END: dict[str, Callable[[psutil.Process, psutil.Process], Any]] = {
 }
 
 
-@pytest.mark.parametrize("how", END)
+@pytest.mark.parametrize(
+    "how",
+    [
+        "parent-killed",
+        *(pytest.param(h, marks=pytest.mark.whole) for h in END if h != "parent-killed"),
+    ],
+)
 def test_its_processes_die_with_their_parent_and_its_data_goes(tmp_path: Path, how: str) -> None:
     sys_path, directory = str(PROJECT), tmp_path / "aws"
     script = textwrap.dedent(

@@ -14,6 +14,8 @@ from tests.second_opinion.interpreters import StepFunctions, running, twin_comma
 from tests.second_opinion.scenarios import definition, scenarios
 from tests.second_opinion.scripted_aws import WRITTEN, Call, ScriptedAws
 
+# a thousand failures take long; a run's few are written by the tests of runs in `make test`
+pytestmark = pytest.mark.whole
 STATE_MOST_BYTES = 256 * 1024  # docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
 
 

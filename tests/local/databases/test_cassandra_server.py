@@ -22,6 +22,8 @@ from tests.support.awake import Awake
 from tests.support.owner import owner_of
 from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session
 
+# The stack's node (tests/local/resources) is on its volume in `make test`; these start four more.
+ON_ITS_OWN = pytest.mark.whole
 ROWS = 4096  # of 4 KiB: each read is one of the volume, since no page cache stands before it
 
 
@@ -48,6 +50,7 @@ def session(server: CassandraServer) -> Iterator[Session]:
         yield connected
 
 
+@ON_ITS_OWN
 def test_it_is_the_pinned_one_with_settings_that_the_emulated_volume_can_see(
     server: CassandraServer, session: Session
 ) -> None:
@@ -89,6 +92,7 @@ def rows(session: Session, volume: EmulatedVolume) -> str:
     return "SELECT value FROM io.rows WHERE id = ?"
 
 
+@ON_ITS_OWN
 # far below what a busy machine reaches: of 64 reads at once, many always wait for their turn
 @pytest.mark.parametrize("iops", [100, 200])
 def test_the_iops_counted_by_the_volume_follow_its_cap(
@@ -120,9 +124,9 @@ def test_a_setting_that_does_not_exist_is_one_clear_line(tmp_path: Path) -> None
     assert "\n" not in str(error.value)
 
 
-def test_a_port_in_use_is_named(server: CassandraServer, tmp_path: Path) -> None:
-    with pytest.raises(PlimsollError, match=f"port {server.port}: Address already in use"):
-        CassandraServer.start(directory=tmp_path / "s", port=server.port)
+def test_a_port_in_use_is_named(cassandra: CassandraServer, tmp_path: Path) -> None:
+    with pytest.raises(PlimsollError, match=f"port {cassandra.port}: Address already in use"):
+        CassandraServer.start(directory=tmp_path / "s", port=cassandra.port)
 
 
 OWNER = """
@@ -136,6 +140,7 @@ sys.stdin.read()
 """
 
 
+@ON_ITS_OWN
 def test_sudden_death_of_its_owner_leaves_neither_server_nor_data(tmp_path: Path) -> None:
     directory = tmp_path / "s"
     with owner_of(OWNER, directory) as (owner, (pid,)):
@@ -150,6 +155,7 @@ def test_sudden_death_of_its_owner_leaves_neither_server_nor_data(tmp_path: Path
         assert not (directory / "tmp").exists()
 
 
+@ON_ITS_OWN
 @pytest.mark.usefixtures("rows")
 def test_data_outlives_a_stop_and_a_removed_server_leaves_no_files(
     session: Session, server: CassandraServer

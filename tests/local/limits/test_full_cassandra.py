@@ -17,6 +17,7 @@ from tests.support.patient_cassandra import PATIENT_SETTINGS
 ROOM = 6  # of TCP; the engine puts some hundred of a load's connections on each
 
 
+@pytest.mark.whole  # it starts a node; a full MariaDB and PostgreSQL are in `make test`
 def test_a_node_without_room_for_connections(tmp_path: Path) -> None:
     settings = {**PATIENT_SETTINGS, "native_transport_max_concurrent_connections": ROOM}
     with CassandraServer.start(directory=tmp_path / "node", settings=settings) as node:

@@ -199,6 +199,7 @@ def test_no_cassandra(says: bytes, capsys: pytest.CaptureFixture[str]) -> None:
             )
 
 
+@pytest.mark.whole  # it starts two servers; MariaDB is killed in `make test`
 def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

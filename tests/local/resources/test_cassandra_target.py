@@ -116,6 +116,7 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
     assert data_volume_id("i-00000000000000000") is None
 
 
+@pytest.mark.whole  # a second node; other stacks' deletion is proven in `make test`
 def test_its_deletion_leaves_nothing(twin: LocalTwin) -> None:
     clients.through(twin.client)
     stacks = Stacks(twin)

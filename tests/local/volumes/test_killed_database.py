@@ -14,26 +14,30 @@ from tests.local.volumes.killed_kinds import MARIADB, POSTGRES, Kind
 from tests.local.volumes.killing import kill_again_and_again
 from tests.support.owner import owner_of
 
-KILLS = 20
+KILLS = pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.whole)])
 BOTH = pytest.mark.parametrize("kind", [MARIADB, POSTGRES], ids=["mariadb", "postgres"])
 
 
 @BOTH
-def test_a_server_killed_on_a_volume_keeps_every_commit(volumes: VolumeFactory, kind: Kind) -> None:
+@KILLS
+def test_a_server_killed_on_a_volume_keeps_every_commit(
+    volumes: VolumeFactory, kind: Kind, kills: int
+) -> None:
     volume = volumes(Volume(type="gp3", size_gib=100))
     commits = kill_again_and_again(
-        volume.directory / "server", kind=kind, kills=KILLS, environment=volume.environment
+        volume.directory / "server", kind=kind, kills=kills, environment=volume.environment
     )
-    assert commits >= 40 * KILLS
+    assert commits >= 40 * kills
     sample = volume.sample()
     assert sample.write_ios > commits / 10  # it was on the volume (a log write carries a group)
     assert sample.flush_operations > 0
     assert sample.refused_calls == 0
 
 
+@pytest.mark.whole  # the control: it says of a failure on a volume whether the volume made it
 @BOTH
 def test_a_server_killed_without_a_volume_keeps_every_commit(tmp_path: Path, kind: Kind) -> None:
-    assert kill_again_and_again(tmp_path / "server", kind=kind, kills=KILLS) >= 40 * KILLS
+    assert kill_again_and_again(tmp_path / "server", kind=kind, kills=20) >= 40 * 20
 
 
 OWNER = """
@@ -49,9 +53,17 @@ sys.stdin.read()
 """
 
 
-@BOTH
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [
+        (MARIADB, 2),
+        pytest.param(MARIADB, 5, marks=pytest.mark.whole),
+        pytest.param(POSTGRES, 5, marks=pytest.mark.whole),
+    ],
+    ids=["mariadb-2", "mariadb-5", "postgres-5"],
+)
 def test_a_server_whose_volumes_owner_is_killed_too_keeps_every_commit(
-    tmp_path: Path, kind: Kind
+    tmp_path: Path, kind: Kind, kills: int
 ) -> None:
     with ExitStack() as owners:
         alive: list[subprocess.Popen[str]] = []
@@ -68,9 +80,9 @@ def test_a_server_whose_volumes_owner_is_killed_too_keeps_every_commit(
         commits = kill_again_and_again(
             tmp_path / "volume/server",
             kind=kind,
-            kills=KILLS // 4,
+            kills=kills,
             environment=volume_of_another,
             first_kill=kill_owner,
         )
         kill_owner()
-    assert commits >= 40 * KILLS // 4
+    assert commits >= 40 * kills

@@ -16,7 +16,7 @@ ROWS = 20_000  # of about 850 bytes: 2,223 pages
 CACHED_MIB = 8  # of 17 MiB
 
 
-@pytest.fixture(params=[18, 17])
+@pytest.fixture(params=[18, pytest.param(17, marks=pytest.mark.whole)])
 def on_volume(
     volumes: VolumeFactory, request: pytest.FixtureRequest
 ) -> Iterator[tuple[EmulatedVolume, pg8000.native.Connection]]:
