@@ -23,6 +23,8 @@ from tests.local.resources.test_stacks import Stacks, outputs, parameters
 from tests.local.runs.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
 
+# a run of one node, with its volume and its figures, is in `make test`
+A_NODE = pytest.mark.whole
 TEMPLATE = (files("plimsoll.targets") / "templates/cassandra.template.json").read_text()
 
 
@@ -57,6 +59,7 @@ def stack(twin: LocalTwin) -> Iterator[dict[str, Any]]:
     Stacks(twin).delete("plimsoll-run-cql")
 
 
+@A_NODE
 def test_its_outputs_lead_to_a_real_node_with_an_address_of_its_own(stack: dict[str, Any]) -> None:
     assert stack["StackStatus"] == "CREATE_COMPLETE", stack.get("StackStatusReason")
     told = outputs(stack)
@@ -69,6 +72,7 @@ def test_its_outputs_lead_to_a_real_node_with_an_address_of_its_own(stack: dict[
     assert row == (VERSION,)
 
 
+@A_NODE
 def test_its_volume_is_what_was_asked_for_and_its_memory_is_scaled(
     twin: LocalTwin, stack: dict[str, Any]
 ) -> None:
@@ -81,6 +85,7 @@ def test_its_volume_is_what_was_asked_for_and_its_memory_is_scaled(
         assert volume.sample().write_bytes > 0  # the node's own first tables are on it
 
 
+@A_NODE
 def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[str, Any]) -> None:
     told = outputs(stack)
     instance = told["InstanceIdentifier"]
@@ -116,7 +121,7 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
     assert data_volume_id("i-00000000000000000") is None
 
 
-@pytest.mark.whole  # a second node; other stacks' deletion is proven in `make test`
+@A_NODE
 def test_its_deletion_leaves_nothing(twin: LocalTwin) -> None:
     clients.through(twin.client)
     stacks = Stacks(twin)
