@@ -13,7 +13,6 @@ from plimsoll.runs.limits.processors import NEAR
 from plimsoll.runs.limits.server import WAITED
 from tests.support.mariadb_connection import Connection
 
-pytestmark = pytest.mark.alone  # shares of the operations' time, of which processors have some
 HOT_ROWS = """
 about: Sells four articles that everybody wants.
 tables:
@@ -93,6 +92,9 @@ def find(fresh_database: str, connection: Connection, tmp_path: Path) -> Find:
     return call
 
 
+# beside others the search may find no limit at all; planted row locks are named in `make test`
+@pytest.mark.alone
+@pytest.mark.whole
 def test_four_hot_rows_behind_a_lock_are_found_as_row_locks(
     find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +110,7 @@ def test_four_hot_rows_behind_a_lock_are_found_as_row_locks(
     assert "of what the load added to it" in limiting.evidence[0]
 
 
+@pytest.mark.alone  # a server can be at the limit of its processors only where it has them
 def test_the_processor_of_a_server_on_this_machine_is_seen_and_named(find: Find) -> None:
     limiting = find(ADD_UP, 3_000, "")
     assert limiting.resource == "cpu", limiting.evidence

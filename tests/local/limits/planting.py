@@ -1,4 +1,9 @@
-"""One step on a real server and an emulated volume, as a run does it, and what is named for it."""
+"""One step on a real server and an emulated volume, as a run does it, and what is named for it.
+
+Steps run beside other tests. What is planted takes so long by the volume's clock or the server's
+(`SLEEP`), and so little of a processor, that a busy machine adds little to it. Only a limit of the
+processors needs a machine without others: `Ground.step_without_others`.
+"""
 
 import os
 import threading
@@ -27,13 +32,21 @@ from plimsoll.model.volumes import Volume, VolumeLimits, VolumeSample, rates
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.sending import send
 from plimsoll.runs.watched import watched
-from plimsoll.volumes import EmulatedVolume
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 FAILS = Rules(confirmation=None, limits_us={"planted": 1.0})  # any step: a limit was reached
 WARMUP_S = 0.5
 DURATION_S = 2.0
 LEAD_S = 0.5  # until all connections are open
-TRIES = 10  # while others keep this machine busy, or it stands still
+LEAD_BEFORE_CHANGE_S = 1.5  # the same, before a volume becomes so slow that they would take long
+FAST = Volume(type="io2", size_gib=100, iops=50_000)
+SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little beside it
+# A volume's cap makes good up to this much of the time in which the machine held its I/Os up, so
+# that a window's mean reaches the cap on a busy machine.
+CATCH_UP_MS = 1000
+TRIES = 10  # of a limit of the processors: while others keep them busy, or the machine is stopped
+OTHERS_MOST_PERCENT = 25.0
+EARLIER_S = 0.2  # than the window's end: a look that comes late must not see the time after it
 TICK_S = 0.02
 STOOD_STILL_S = 0.15  # a tick later than that: this machine itself was stopped, as a guest can be
 
@@ -78,11 +91,26 @@ class Look:
     machine: CpuTimes
 
 
-def as_on_its_own(seen: TargetFigures) -> TargetFigures:
-    """Give the figures as AWS has them of an instance with the processors that others left here."""
-    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - _others(seen))
+def as_of_an_instance(seen: TargetFigures) -> TargetFigures:
+    """Return the figures that CloudWatch has of an instance: none of the machine that it is on."""
     of_host = (name for name in TargetFigures.model_fields if name.startswith("host_"))
-    return seen.model_copy(update={"cpu_percent": cpu_percent, **dict.fromkeys(of_host)})
+    return seen.model_copy(update=dict.fromkeys(of_host))
+
+
+def as_on_its_own(seen: TargetFigures) -> TargetFigures:
+    """Return the same of an instance that has just the processors that others left here."""
+    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - _others(seen))
+    return as_of_an_instance(seen).model_copy(update={"cpu_percent": cpu_percent})
+
+
+def as_on_one_machine(seen: TargetFigures) -> TargetFigures:
+    """Return all figures, the machine's too, as a run on one machine has them."""
+    return seen
+
+
+def settings_with(latency_us: float) -> VolumeSettings:
+    """Return the settings of a volume with that mean latency of an I/O."""
+    return VolumeSettings(base_latency_us=latency_us, catch_up_ms=CATCH_UP_MS)
 
 
 def _others(seen: TargetFigures) -> float:
@@ -123,62 +151,63 @@ class Ground:
             for statement in statements:
                 mysql_session.execute(other, statement)
 
-    def put_on(self, **volume: object) -> None:
-        """Change the volume."""
-        self.volume.reconfigure(Volume.model_validate({"size_gib": 100, **volume}))
+    def put_on(self, volume: Volume = FAST, *, latency_us: float = SLOW_US) -> None:
+        """Change the volume, and the mean latency of its I/Os."""
+        self.volume.settings = settings_with(latency_us)
+        self.volume.reconfigure(volume)
         self.volume_limits = self.volume.limits
+
+    def step_without_others(self, planted: EngineOperation, *, connections: int) -> Planted:
+        """Return a step with the processors that others left, once that was most of them.
+
+        It is repeated while others have too much of this machine, or while it is stopped.
+        """
+        for _ in range(TRIES):
+            done = self.step(planted, connections=connections, figures=as_on_its_own)
+            quiet = done.others_percent < OTHERS_MOST_PERCENT
+            if quiet and done.stood_still_s < STOOD_STILL_S:
+                break
+        return done
 
     def step(
         self,
         planted: EngineOperation,
         *,
         connections: int,
-        host: bool = False,
+        figures: Callable[[TargetFigures], TargetFigures] = as_of_an_instance,
+        at_start: Callable[[], None] | None = None,
         rules: Rules = FAILS,
         looks_at_it: bool = True,
     ) -> Planted:
-        """Do a step and judge it; again where this machine stood still meanwhile.
+        """Do one step and judge it.
 
         Args:
             planted: The load.
-            connections: Of one client.
-            host: Whether the machine's figures are known, as they are in a run on one machine.
+            connections: Connections of its one client.
+            figures: Turns what was measured into what is known of the target.
+            at_start: Called when the load starts, with its connections open: they read, too.
             rules: By default such that the step fails, whatever it measures.
             looks_at_it: Whether the client looks at the server in the window.
         """
-        for _ in range(TRIES):
-            done = self._step(
-                planted, connections=connections, host=host, rules=rules, looks_at_it=looks_at_it
-            )
-            if done.stood_still_s < STOOD_STILL_S:
-                break
-        return done
-
-    def _step(
-        self,
-        planted: EngineOperation,
-        *,
-        connections: int,
-        host: bool,
-        rules: Rules,
-        looks_at_it: bool,
-    ) -> Planted:
+        lead_s = LEAD_S if at_start is None else LEAD_BEFORE_CHANGE_S
         plan = StepPlan(
             index=1, purpose="climb", why="", clients=1, connections=connections,
             rate_ops_per_second=None, warmup_s=WARMUP_S, duration_s=DURATION_S, timeout_ms=30_000,
-            seed=1, start_at_epoch_ms=round((time.time() + LEAD_S) * 1000), recovered=None,
+            seed=1, start_at_epoch_ms=round((time.time() + lead_s) * 1000), recovered=None,
             server_before=self._family.read_counters(self.target),
         )  # fmt: skip
-        figures: list[TargetFigures] = []
+        measured: list[TargetFigures] = []
         stops: list[float] = []
-        meter = threading.Thread(target=self._measure, args=(plan, figures.append, stops.append))
+        meter = threading.Thread(
+            target=self._measure, args=(plan, at_start, measured.append, stops.append)
+        )
         meter.start()
         results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
         meter.join()
         after = self._family.read_counters(self.target)
         step = merged_step(plan, results, failed, server_after=after)
-        (seen,) = figures
-        step = step.model_copy(update={"target": seen if host else as_on_its_own(seen)})
+        (seen,) = measured
+        step = step.model_copy(update={"target": figures(seen)})
         capacity = judge([step.step], rules)
         limiting = limiting_resource(capacity, [step], self.volume_limits)
         return Planted(step, capacity, limiting, _others(seen), max(stops))
@@ -202,13 +231,17 @@ class Ground:
     def _measure(
         self,
         plan: StepPlan,
+        at_start: Callable[[], None] | None,
         give: Callable[[TargetFigures], None],
         tell_stop: Callable[[float], None],
     ) -> None:
         """Measure what CloudWatch would of the window, and how long the machine stood still."""
+        tell_stop(_ticks_until(plan.start_at_epoch_ms / 1000))
+        if at_start is not None:
+            at_start()
         tell_stop(_ticks_until(plan.window_start_epoch_ms / 1000))
         before = self._look()
-        tell_stop(_ticks_until(plan.window_end_epoch_ms / 1000))
+        tell_stop(_ticks_until(plan.window_end_epoch_ms / 1000 - EARLIER_S))
         after = self._look()
         seen = rates(before.volume, after.volume)
         machine = shares(before.machine, after.machine)
@@ -235,7 +268,8 @@ class Ground:
         )
 
     def _look(self) -> Look:
+        at_s, volume = time.monotonic(), self.volume.sample()  # first: the rest reads all of /proc
         machine, cpu_s = cpu_times({os.getpid()}, self.strangers), cpu_seconds({self.server.pid})
         assert machine is not None
         assert cpu_s is not None
-        return Look(time.monotonic(), self.volume.sample(), cpu_s, machine)
+        return Look(at_s, volume, cpu_s, machine)

@@ -11,6 +11,7 @@ from tests.local.runs.test_run_verb import left_of, plimsoll
 
 
 @pytest.mark.alone  # beside others it says, rightly, that this machine was busy
+@pytest.mark.whole  # two whole runs; the canary's parts are proven in tests/unit and tests/aws
 def test_it_deploys_runs_asserts_compares_and_destroys(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = plimsoll(tmp_path, "canary", "--local", "--json", "--out", str(out))
