@@ -13,7 +13,8 @@ import psutil
 
 from plimsoll.model.request import Request
 from tests.faults.place import Place
-from tests.local.runs.conftest import ANSWERED, ROOT, gated_functions, tiny
+from tests.local.runs.conftest import ANSWERED, tiny
+from tests.local.runs.pool import ROOT, write_gated_functions
 
 # tests that run in the background ignore Ctrl-C, and so would what they start
 MAIN = """
@@ -119,7 +120,7 @@ def started(
     place: Place, folder: Path, gates: Path, request: Request | None = None
 ) -> "subprocess.Popen[str]":
     """Start a run of seconds whose functions pass the gates."""
-    functions = gated_functions(folder / "functions", gates)
+    functions = write_gated_functions(folder / "functions", gates)
     file = folder / "request.yaml"
     file.write_text((request or requested()).model_dump_json())  # is YAML
     main = MAIN.format(functions=str(functions))

@@ -23,7 +23,8 @@ from plimsoll.model.run_record import RunState
 from plimsoll.statemachines import STATE_MACHINES
 from stacks.plimsoll import PlimsollStack
 from tests.local.experiments.test_experiment import matrix
-from tests.local.runs.conftest import ROOT, tiny
+from tests.local.runs.conftest import tiny
+from tests.local.runs.pool import ROOT
 from tests.local.service.conftest import Caller, body
 from tests.second_opinion.deployed import Deployed
 from tests.second_opinion.iam_requests import (
