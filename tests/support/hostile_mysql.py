@@ -3,6 +3,7 @@
 import ssl
 import struct
 from collections.abc import Sequence
+from functools import cache
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -29,6 +30,7 @@ def switch(plugin: bytes, scramble: bytes = SCRAMBLE + b"\x00") -> bytes:
     return b"\xfe" + plugin + b"\x00" + scramble
 
 
+@cache  # making one takes long, and every worker that collects makes it
 def own_key() -> bytes:
     """Make a key of the server's own: what comes under it, it can read."""
     public = rsa.generate_private_key(65_537, 8 * KEY_BYTES).public_key()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from benchmarks.change_points import Draw, correlated, normal, with_outliers
 from plimsoll.checks.significance import (
@@ -101,6 +100,8 @@ def test_a_drop_of_10_percent_is_significant_after_ten_runs(noise: Draw, share_m
 
 
 def test_students_t_alone_would_take_correlated_noise_for_a_step() -> None:
+    from scipy import stats  # noqa: PLC0415 - takes long, and every worker collects
+
     taken = 0
     for seed in range(SEEDS):
         figures = correlated(0.05)(np.random.default_rng([1, seed]), 50)
