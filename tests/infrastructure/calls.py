@@ -75,13 +75,21 @@ def _definitions(handler: Path) -> dict[str, list[Defined]]:
     """The functions and methods of every module that the handler imports, by their bare names."""
     defined: dict[str, list[Defined]] = {}
     for file in module_files(handler) - {handler}:
-        tree = _parsed(file)
-        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-        owners = {id(method): c.name.lower() for c in classes for method in c.body}
-        for node in ast.walk(tree):
-            if isinstance(node, Definition):
-                defined.setdefault(node.name, []).append((owners.get(id(node), ""), node))
+        for name, found in _defined_in(file):
+            defined.setdefault(name, []).append(found)
     return defined
+
+
+@cache  # handlers share most of their modules
+def _defined_in(file: Path) -> tuple[tuple[str, Defined], ...]:
+    tree = _parsed(file)
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    owners = {id(method): c.name.lower() for c in classes for method in c.body}
+    return tuple(
+        (node.name, (owners.get(id(node), ""), node))
+        for node in ast.walk(tree)
+        if isinstance(node, Definition)
+    )
 
 
 def _is_route(body: ast.AST) -> bool:
@@ -93,14 +101,17 @@ def _is_route(body: ast.AST) -> bool:
     return any(isinstance(o, ast.Name) and o.id in {"app", "router"} for o in objects)
 
 
-def _mentions(body: ast.AST) -> Iterator[tuple[str, str]]:
-    """Each name that is used, with that of the object whose attribute it is."""
+@cache
+def _mentions(body: ast.AST) -> tuple[tuple[str, str], ...]:
+    """Each name that is used, once, with that of the object whose attribute it is."""
+    found: dict[tuple[str, str], None] = {}
     for node in ast.walk(body):
         if isinstance(node, ast.Name):
-            yield node.id, ""
+            found[node.id, ""] = None
         elif isinstance(node, ast.Attribute):
             receiver = node.value.func if isinstance(node.value, ast.Call) else node.value
-            yield node.attr, getattr(receiver, "attr", getattr(receiver, "id", ""))
+            found[node.attr, getattr(receiver, "attr", getattr(receiver, "id", ""))] = None
+    return tuple(found)
 
 
 def _meant(name: str, candidates: list[Defined], receiver: str) -> list[Defined]:
@@ -110,7 +121,8 @@ def _meant(name: str, candidates: list[Defined], receiver: str) -> list[Defined]
     return candidates
 
 
-def _calls(body: ast.AST) -> set[str]:
+@cache
+def _calls(body: ast.AST) -> frozenset[str]:
     """Methods of the clients that this body asks `clients` for, paginators' operations too."""
     attributes = [node for node in ast.walk(body) if isinstance(node, ast.Attribute)]
     clients = {
@@ -128,7 +140,7 @@ def _calls(body: ast.AST) -> set[str]:
     }
     known = [_methods(client) for client in clients if client != "through"]
     called = {methods[name] for methods in known for name in named if name in methods}
-    return (called - {TRANSACTION}) | _writes_of_transactions(body)
+    return frozenset((called - {TRANSACTION}) | _writes_of_transactions(body))
 
 
 def _writes_of_transactions(body: ast.AST) -> set[str]:
