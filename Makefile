@@ -160,7 +160,7 @@ rust-tests: rust ## The engine's own tests
 # without a plugin that takes a second to load and that these tests do not need
 .PHONY: unit
 unit: setup ## The quick tests, without databases
-	$(BIN)/pytest -q -n 2 -p no:schemathesis --hypothesis-profile quick tests/unit
+	$(BIN)/pytest -q -n 2 -p no:schemathesis --hypothesis-profile quick -m "not whole" tests/unit
 
 WHAT_TESTS_NEED := namespaces rust-tests-built setup browser systemd $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node
 
