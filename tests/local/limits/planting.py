@@ -38,7 +38,7 @@ FAILS = Rules(confirmation=None, limits_us={"planted": 1.0})  # any step: a limi
 WARMUP_S = 0.5
 DURATION_S = 2.0
 LEAD_S = 0.5  # until all connections are open
-LEAD_BEFORE_CHANGE_S = 1.5  # the same, before a volume becomes so slow that they would take long
+LEAD_BEFORE_CHANGE_S = 3.0  # the same, before a volume becomes so slow that none would open in time
 FAST = Volume(type="io2", size_gib=100, iops=50_000)
 SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little beside it
 # A volume's cap makes good up to this much of the time in which the machine held its I/Os up, so

@@ -136,7 +136,7 @@ def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
 
 def test_storage_iops(ground: Ground) -> None:
     slow = Volume(type="io1", size_gib=100, iops=100)
-    planted = ground.step(READ_COLD, connections=32, at_start=lambda: ground.put_on(slow))
+    planted = ground.step(READ_COLD, connections=24, at_start=lambda: ground.put_on(slow))
     assert_named(planted, "storage_iops", "of 100 IOPS", "of them waiting")
     assert planted.limiting.second is not None
     assert planted.limiting.second.resource == "buffer_pool"  # what the I/Os are for

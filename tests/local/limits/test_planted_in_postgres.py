@@ -59,6 +59,8 @@ def ground() -> Iterator[Ground]:
                     "max_connections": 40,
                     "max_wal_size": "32MB",
                     "autovacuum": "off",
+                    # looks are few in so short a window where each of them reads, too
+                    "track_io_timing": "on",
                 },
                 environment=made.environment(),
             ) as server,
@@ -89,21 +91,15 @@ def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
 
 def test_storage_iops(ground: Ground) -> None:
     slow = Volume(type="io1", size_gib=100, iops=100)
-    planted = ground.step(READ_COLD, connections=32, at_start=lambda: ground.put_on(slow))
+    planted = ground.step(READ_COLD, connections=24, at_start=lambda: ground.put_on(slow))
     assert_named(planted, "storage_iops", "of 100 IOPS", "of them waiting")
     assert planted.limiting.second is not None
     assert planted.limiting.second.resource == "buffer_pool"  # what the I/Os are for
 
 
 def test_buffer_pool(ground: Ground) -> None:
-    """The volume could do many times as many reads; each operation waits for its own.
-
-    The server times its reads: the looks of so short a window are few where each reads, too.
-    """
-    ground.sql("ALTER SYSTEM SET track_io_timing = on", "SELECT pg_reload_conf()")
+    """The volume could do many times as many reads; each operation waits for its own."""
     planted = ground.step(READ_COLD, connections=4, at_start=partial(with_long_ios, ground))
-    ground.put_on()
-    ground.sql("ALTER SYSTEM RESET track_io_timing", "SELECT pg_reload_conf()")
     assert_named(planted, "buffer_pool", "page reads/s missed it", "for each operation")
 
 
