@@ -176,6 +176,7 @@ class Ground:
         connections: int,
         figures: Callable[[TargetFigures], TargetFigures] = as_of_an_instance,
         at_start: Callable[[], None] | None = None,
+        duration_s: float = DURATION_S,
         rules: Rules = FAILS,
         looks_at_it: bool = True,
     ) -> Planted:
@@ -186,13 +187,14 @@ class Ground:
             connections: Connections of its one client.
             figures: Turns what was measured into what is known of the target.
             at_start: Called when the load starts, with its connections open: they read, too.
+            duration_s: Length of the window.
             rules: By default such that the step fails, whatever it measures.
             looks_at_it: Whether the client looks at the server in the window.
         """
         lead_s = LEAD_S if at_start is None else LEAD_BEFORE_CHANGE_S
         plan = StepPlan(
             index=1, purpose="climb", why="", clients=1, connections=connections,
-            rate_ops_per_second=None, warmup_s=WARMUP_S, duration_s=DURATION_S, timeout_ms=30_000,
+            rate_ops_per_second=None, warmup_s=WARMUP_S, duration_s=duration_s, timeout_ms=30_000,
             seed=1, start_at_epoch_ms=round((time.time() + lead_s) * 1000), recovered=None,
             server_before=self._family.read_counters(self.target),
         )  # fmt: skip

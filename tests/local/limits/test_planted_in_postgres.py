@@ -104,11 +104,20 @@ def test_buffer_pool(ground: Ground) -> None:
 
 
 def test_storage_latency(ground: Ground) -> None:
-    """One connection that commits each change: it waits for one flush after another."""
+    """One connection that commits each change: it waits for one flush after another.
+
+    Looks have to find one in three quarters of cases. Of at least 12 looks (of 0.5 s, on a busy
+    machine) and 25 ms between two flushes of 400 ms, fewer do with a chance of 1 in 6,000.
+    """
     # the table and its index are read now, not by the load
     ground.sql("SET enable_seqscan = off", "SELECT SUM(n) FROM hot WHERE id > 0")
     update = operation("UPDATE hot SET n = n + 1 WHERE id = $1", key_max=HOT_ROWS)
-    planted = ground.step(update, connections=1, at_start=partial(with_long_ios, ground))
+    planted = ground.step(
+        update,
+        connections=1,
+        at_start=lambda: ground.put_on(latency_us=4 * LONG_IO_US),
+        duration_s=6.0,
+    )
     assert_named(planted, "storage_latency", "commits/s", "flushes/s of the log, under way in")
 
 
