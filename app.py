@@ -6,7 +6,7 @@ import sys
 from aws_cdk import App, Environment
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.deployment import read_deployment
+from plimsoll.model.deployment.deployment import read_deployment
 from stacks.plimsoll import PlimsollStack
 
 

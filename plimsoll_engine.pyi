@@ -1,4 +1,4 @@
-"""The load engine (Rust, in `engine/`); plimsoll/model/engine.py has the models of its JSON."""
+"""The load engine (Rust, in `engine/`); its JSON's models: plimsoll/model/engine/asked.py."""
 
 from collections.abc import Callable
 

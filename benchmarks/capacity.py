@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import fmean, median
 
 from benchmarks.pages import publish
-from plimsoll.model.capacity import Rules
+from plimsoll.model.judging.capacity import Rules
 from tests.unit.capacity.simulators import World
+from tests.unit.capacity.statistics.test_intervals import coverage
 from tests.unit.capacity.test_bad_windows import SEARCHES, slow_at
-from tests.unit.capacity.test_intervals import coverage
 from tests.unit.capacity.trials import Score, run, score, targets
 
 PAGE = Path(__file__).parent.parent / "docs" / "method.md"

@@ -18,8 +18,8 @@ from benchmarks.capacity import FIRST_SEED, STRATEGIES, databases
 from benchmarks.pages import publish
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search_request import RampSearch, RateSearch, Search
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
 from tests.unit.capacity.simulators import World, network_bound, queue
 from tests.unit.capacity.trials import OVER_CLAIM, run, search_for, shifted, targets, truth
 

@@ -21,9 +21,9 @@ from statistics import fmean, median
 import numpy as np
 
 from benchmarks.pages import publish
-from plimsoll.checks.changes import regressions
-from plimsoll.model.check import Check
-from plimsoll.model.check_history import Announced, HistoryPoint
+from plimsoll.checks.judging import regressions
+from plimsoll.model.request.check import Check
+from plimsoll.model.run.check_history import Announced, HistoryPoint
 from tests.unit.checks.histories import check, history
 
 PAGE = Path(__file__).parent.parent / "docs" / "checks.md"

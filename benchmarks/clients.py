@@ -18,7 +18,7 @@ from pathlib import Path
 
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 
 PROJECT = Path(__file__).parents[1]
 HANDLER = """

@@ -30,10 +30,10 @@ from pathlib import Path
 from statistics import fmean
 
 import plimsoll
-from plimsoll.families.observing import looks_for, open_statements, statements_seen
+from plimsoll.databases.observing import looks_for, open_statements, statements_seen
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import text_of
@@ -91,7 +91,7 @@ def server_on(folder: Path, *, storage: bool) -> Iterator[MariaDbServer]:
 
 def database(server: MariaDbServer, name: str) -> str:
     """Make a database; gives its DSN."""
-    from plimsoll.families.mysql.session import connect, execute  # noqa: PLC0415 - a driver
+    from plimsoll.databases.mysql.session import connect, execute  # noqa: PLC0415 - a driver
 
     connection = connect(parse_dsn(server.dsn))
     execute(connection, f"CREATE DATABASE `{name}`")

@@ -32,8 +32,8 @@ from benchmarks.engine_loads import (
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.engine import EngineTarget, OpenLoop, Tls
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import EngineTarget, OpenLoop, Tls
 from plimsoll.workload import load_workload
 
 # oltp_point_select's row: one CHAR(120); the size of its question and of its answer on the wire

@@ -11,8 +11,8 @@ import pymysql
 
 import plimsoll_engine
 from benchmarks.measuring import Outcome, measure
-from plimsoll.model.engine import EngineTarget, LoadSpec
-from plimsoll.model.values import FormatValue, RowValue
+from plimsoll.model.engine.asked import EngineTarget, LoadSpec
+from plimsoll.model.engine.values import FormatValue, RowValue
 from plimsoll.workload import Compiled
 
 ROWS = 100_000

@@ -25,10 +25,9 @@ from benchmarks.comparison import Client, compare
 from benchmarks.engine_clients import engine
 from benchmarks.engine_loads import canned, pinned
 from benchmarks.measuring import SERVER_CORE, Outcome, measure
-from plimsoll.families.cassandra.session import CassandraSession
+from plimsoll.databases.cassandra.session import CassandraSession
 from plimsoll.local.databases.cassandra_server import CassandraServer
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import (
+from plimsoll.model.engine.asked import (
     DatasetSpec,
     EngineOperation,
     EngineStatement,
@@ -37,7 +36,8 @@ from plimsoll.model.engine import (
     KeySpace,
     LoadSpec,
 )
-from plimsoll.model.values import KeyValue, RowValue, TextValue
+from plimsoll.model.engine.values import KeyValue, RowValue, TextValue
+from plimsoll.model.request.dsn import parse_dsn
 
 ROWS = 20_000
 KEYSPACE = "bench"

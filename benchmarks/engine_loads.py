@@ -10,7 +10,7 @@ import click
 
 from benchmarks.engine_clients import ROWS
 from benchmarks.measuring import SERVER_CORE
-from plimsoll.model.engine import (
+from plimsoll.model.engine.asked import (
     ClosedLoop,
     EngineOperation,
     EngineStatement,
@@ -20,7 +20,7 @@ from plimsoll.model.engine import (
     LoadSpec,
     Protocol,
 )
-from plimsoll.model.values import KeyValue
+from plimsoll.model.engine.values import KeyValue
 
 PROJECT = Path(__file__).parents[1]
 repeat = click.option("--repetitions", default=3, show_default=True)

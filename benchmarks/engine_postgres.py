@@ -31,7 +31,7 @@ from benchmarks.engine_loads import (
 )
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE, Outcome, measure
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.engine import EngineTarget
+from plimsoll.model.engine.asked import EngineTarget
 
 # what is asked and answered for one row, on the wire
 ECHO_BYTES = ("42", "156")

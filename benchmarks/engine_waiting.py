@@ -30,7 +30,7 @@ from benchmarks.engine_clients import GO_YCSB_TABLE, ROWS
 from benchmarks.engine_loads import closed, point_select
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.complaints import Scalar
-from plimsoll.model.engine import (
+from plimsoll.model.engine.asked import (
     POLL_US,
     EngineOperation,
     EngineStatement,
@@ -39,7 +39,7 @@ from plimsoll.model.engine import (
     KeySpace,
     LoadSpec,
 )
-from plimsoll.model.values import FormatValue, KeyValue, Zipfian
+from plimsoll.model.engine.values import FormatValue, KeyValue, Zipfian
 from plimsoll.workload import load_workload
 
 CONNECTIONS = (1, 8, 32, 64)

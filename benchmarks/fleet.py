@@ -24,17 +24,17 @@ from hdrh.histogram import HdrHistogram
 from plimsoll.aws import run_files
 from plimsoll.aws.run_files import REQUEST, client_path, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
-from plimsoll.families import mysql
+from plimsoll.databases import mysql
 from plimsoll.fleet.memory import memory_max_mib
-from plimsoll.model.engine_report import LatencySummary, LoadReport
-from plimsoll.model.fleet import ClientResult, ServerCounters, StepPlan
-from plimsoll.model.function_settings import JudgeStepSettings
-from plimsoll.model.functions import FUNCTIONS
-from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
-from plimsoll.runs import judge_step
-from plimsoll.runs.next_step import Next
+from plimsoll.model.deployment.function_settings import JudgeStepSettings
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.engine.answered import LatencySummary, LoadReport
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ClientResult, ServerCounters, StepPlan
+from plimsoll.model.run.results import StepResult
+from plimsoll.model.run.run_record import RunRecord, RunState, TargetAddress
+from plimsoll.workflow import judge_step
+from plimsoll.workflow.barrier import Next
 
 RUN, BUCKET, STEP = "20260101-000000-abcdef", "results", 1
 WARMUP_S, WINDOW_S = 10, 180

@@ -25,7 +25,7 @@ from benchmarks.volume_mariadb import sysbench
 from benchmarks.volume_postgres import pgbench, printed
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.volumes import Volume, rates
+from plimsoll.model.aws.volumes import Volume, rates
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 THREADS = (1, 2, 3, 4, 6, 8, 10, 12, 16)

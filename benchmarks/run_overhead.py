@@ -21,9 +21,9 @@ from typing import Any
 from plimsoll.aws.run_files import RESULT, client_path
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.fleet import ClientResult
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ClientResult
+from plimsoll.model.run.results import RunResult
 
 FIXED_S = 15.0
 PER_STEP_S = 2.0

@@ -18,17 +18,17 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.cli.run import run_here
-from plimsoll.model.patches import laid
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
+from plimsoll.model.request.boundary import laid
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.results import RunResult
 from plimsoll.model.validation import validated
 from plimsoll.report.folder import RESULT, read_model
-from plimsoll.runs.sizes import ground
 from plimsoll.sizing.caps import caps_of, on_machine
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.predict import Prediction, predict
-from plimsoll.sizing.sizing import bound_words
+from plimsoll.sizing.rank import bound_words
+from plimsoll.workflow.past import ground
 
 PAGE = Path(__file__).parents[1] / "docs/sizing.md"
 BEGIN, END = "<!-- benchmarks/sizing.py writes this table -->", "<!-- end of the table -->"

@@ -12,7 +12,7 @@ import click
 
 from benchmarks.volume_credits import burst, fairness
 from benchmarks.volume_fio import fio, off, provisioned, scratch, table
-from plimsoll.model.volumes import Volume, host_bound
+from plimsoll.model.aws.volumes import Volume, host_bound
 from plimsoll.volumes import EmulatedVolume
 
 MODES = ("randread", "randwrite", "randrw")

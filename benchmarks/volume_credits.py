@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.volume_fio import fio, off, provisioned, table
-from plimsoll.model.volumes import Volume, rates
+from plimsoll.model.aws.volumes import Volume, rates
 from plimsoll.volumes import EmulatedVolume
 
 

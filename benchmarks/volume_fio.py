@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 
 FILE_MIB = 512
 

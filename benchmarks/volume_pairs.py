@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from benchmarks.volume_fio import scratch
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 BATCH = 50

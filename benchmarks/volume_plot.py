@@ -6,10 +6,10 @@ Reads the Markdown table on standard input.
 import sys
 from pathlib import Path
 
-from plimsoll.report import theme
-from plimsoll.report.chart import Chart, Key, Line, Mark, Panel, Rule
+from plimsoll.report.charts import theme
+from plimsoll.report.charts.chart import Chart, Key, Line, Mark, Panel, Rule
+from plimsoll.report.charts.scale import Scale
 from plimsoll.report.pictures import sheet
-from plimsoll.report.scale import Scale
 
 CLIENTS = Scale(1, 64, "clients", log=True, ticks=[(n, str(n)) for n in (1, 4, 16, 64)])
 HEIGHT_PX = 260

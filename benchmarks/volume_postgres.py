@@ -19,7 +19,7 @@ import click
 
 from benchmarks.volume_fio import table
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.volumes import Volume, host_bound, rates
+from plimsoll.model.aws.volumes import Volume, host_bound, rates
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 READS = ("-S", "-n", "-Mprepared")

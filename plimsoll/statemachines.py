@@ -1,8 +1,8 @@
 """The state machines' definitions: read and substituted in the same way on AWS and on one machine.
 
 A definition names what a deployment gives it as `${Name}`: a function's ARN
-(`plimsoll.model.functions.Function.arn_placeholder`), another machine's (`machine_placeholder`) or
-a `Setting`.
+(`plimsoll.model.deployment.function.Function.arn_placeholder`), another machine's
+(`machine_placeholder`) or a `Setting`.
 """
 
 import re

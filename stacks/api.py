@@ -10,7 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from plimsoll.model.deployment import DEFAULT_NAME, Api
+from plimsoll.model.deployment.deployment import DEFAULT_NAME, Api
 from stacks.imports import ROOT
 from stacks.names import own_name
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from plimsoll.errors import UsageError
-from plimsoll.model.deployment import Cassandra
+from plimsoll.model.deployment.deployment import Cassandra
 from stacks.imports import ROOT
 from stacks.network import NetworkPart
 from stacks.permissions import arn, role

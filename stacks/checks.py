@@ -8,8 +8,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from plimsoll.model.functions import FUNCTIONS
-from plimsoll.model.rules import CHECKS_GROUP, RUN_ENDED
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.deployment.rules import CHECKS_GROUP, RUN_ENDED
 from stacks.event_bus import event_pattern
 from stacks.names import own_name
 from stacks.permissions import arn

@@ -9,8 +9,8 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from plimsoll.metrics.panels import NAMESPACE, PANELS, Metric, Panel
-from plimsoll.model.deployment import DeploymentConfig
-from plimsoll.model.rules import JANITOR
+from plimsoll.model.deployment.deployment import DeploymentConfig
+from plimsoll.model.deployment.rules import JANITOR
 from plimsoll.model.timings import AWS_TIMINGS
 from stacks.fleet import LOAD_CLIENT
 

@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
-from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Setting
 from stacks.fleet import function_logs, function_role
 from stacks.names import own_name
 from stacks.packages import Packages

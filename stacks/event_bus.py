@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from plimsoll.model.rules import BUS_NAME, EVERY_EVENT
+from plimsoll.model.deployment.rules import BUS_NAME, EVERY_EVENT
 from stacks.names import own_name
 
 

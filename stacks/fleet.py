@@ -10,8 +10,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from plimsoll.model.deployment import DEFAULT_NAME
-from plimsoll.model.functions import FUNCTIONS, GUARD, Function, Setting
+from plimsoll.model.deployment.deployment import DEFAULT_NAME
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Function, Setting
 from stacks.names import own_name
 from stacks.network import NetworkPart
 from stacks.packages import Packages

@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from plimsoll.model.functions import Function
+from plimsoll.model.deployment.functions import Function
 
 ROOT = Path(__file__).parents[1]
 ENGINE = "plimsoll_engine"

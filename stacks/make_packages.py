@@ -4,7 +4,7 @@ import shutil
 import sys
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
 from stacks.imports import ROOT
 from stacks.packaging import AWS_LAMBDA, build, kinds, size_mib
 

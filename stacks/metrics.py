@@ -15,7 +15,7 @@ from plimsoll.metrics.publishing import (
     InfluxDbVariables,
     LiveAnalyticsVariables,
 )
-from plimsoll.model.deployment import (
+from plimsoll.model.deployment.deployment import (
     DEFAULT_NAME,
     CloudWatchMetrics,
     InfluxDbMetrics,

@@ -2,7 +2,7 @@
 
 from constructs import IConstruct
 
-from plimsoll.model.deployment import DEFAULT_NAME
+from plimsoll.model.deployment.deployment import DEFAULT_NAME
 
 _CONTEXT = "plimsoll:name"
 

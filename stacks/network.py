@@ -5,8 +5,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
-from plimsoll.model.cassandra_target import STORAGE_PORT
-from plimsoll.model.deployment import TARGET_PORTS, DeploymentConfig, ExistingVpc
+from plimsoll.model.deployment.deployment import TARGET_PORTS, DeploymentConfig, ExistingVpc
+from plimsoll.model.request.cassandra_target import STORAGE_PORT
 
 HTTPS = ec2.Port.tcp(443)
 

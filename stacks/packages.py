@@ -8,7 +8,7 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
-from plimsoll.model.functions import Function
+from plimsoll.model.deployment.functions import Function
 from stacks.packaging import FUNCTIONS_FOLDER, Kind, Platform, build, kinds
 
 ARCHITECTURES = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from platform import machine
 
 from plimsoll.errors import MissingToolError, PlimsollError
-from plimsoll.model.functions import Function
+from plimsoll.model.deployment.functions import Function
 from stacks.imports import ENGINE, ROOT, distributions, handler_path, roots
 
 LOCK = ROOT / "requirements.txt"

@@ -7,7 +7,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from plimsoll.model.functions import Permission, Resource
+from plimsoll.model.deployment.functions import Permission, Resource
 
 
 class Grant:

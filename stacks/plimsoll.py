@@ -8,11 +8,11 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 import plimsoll
-from plimsoll.model.deployment import DeploymentConfig
-from plimsoll.model.functions import Resource, Setting
-from plimsoll.model.request import TargetKind
-from plimsoll.model.rules import CHECKS_GROUP, DELETIONS_GROUP, RUN_ENDED
-from plimsoll.model.tables import RUNS_BY_TEAM
+from plimsoll.model.deployment.deployment import DeploymentConfig
+from plimsoll.model.deployment.functions import Resource, Setting
+from plimsoll.model.deployment.rules import CHECKS_GROUP, DELETIONS_GROUP, RUN_ENDED
+from plimsoll.model.deployment.tables import RUNS_BY_TEAM
+from plimsoll.model.request.request import TargetKind
 from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart

@@ -17,8 +17,8 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from plimsoll.model.deployment import DeploymentConfig
-from plimsoll.model.rules import ALARMS_TOPIC, EXECUTION_RULES, JANITOR, ExecutionRule
+from plimsoll.model.deployment.deployment import DeploymentConfig
+from plimsoll.model.deployment.rules import ALARMS_TOPIC, EXECUTION_RULES, JANITOR, ExecutionRule
 from stacks.event_bus import event_pattern
 
 JANITOR_INTERVAL = Duration.minutes(JANITOR.every_minutes)

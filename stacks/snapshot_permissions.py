@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from plimsoll.model.functions import Resource
-from plimsoll.model.snapshots import PREFIX
+from plimsoll.model.datasets import PREFIX
+from plimsoll.model.deployment.functions import Resource
 from stacks.permissions import Grant, Grants, arn
 
 _TAGGED = {"Null": {"aws:ResourceTag/plimsoll:run-id": "false"}}

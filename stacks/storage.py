@@ -6,8 +6,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from plimsoll.model.deployment import DeploymentConfig
-from plimsoll.model.tables import RUNS, SERVICE, TABLES, Attribute, Key, Table
+from plimsoll.model.deployment.deployment import DeploymentConfig
+from plimsoll.model.deployment.tables import RUNS, SERVICE, TABLES, Attribute, Key, Table
 
 
 class StoragePart(Construct):

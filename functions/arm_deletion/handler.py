@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import ArmDeletionSettings
-from plimsoll.runs.start_run import arm
+from plimsoll.model.deployment.function_settings import ArmDeletionSettings
+from plimsoll.workflow.start_and_stop import arm
 
 SETTINGS = ArmDeletionSettings.read(os.environ)
 

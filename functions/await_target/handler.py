@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import AwaitTargetSettings
-from plimsoll.runs.provision import await_target
+from plimsoll.model.deployment.function_settings import AwaitTargetSettings
+from plimsoll.workflow.target import await_target
 
 SETTINGS = AwaitTargetSettings.read(os.environ)
 

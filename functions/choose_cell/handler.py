@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.boundary import choose_cell
-from plimsoll.model.function_settings import PricedSettings
+from plimsoll.model.deployment.function_settings import PricedSettings
 
 SETTINGS = PricedSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import ConcludeSettings
-from plimsoll.runs.conclude import conclude
+from plimsoll.model.deployment.function_settings import ConcludeSettings
+from plimsoll.workflow.conclude import conclude
 
 SETTINGS = ConcludeSettings.read(os.environ)
 

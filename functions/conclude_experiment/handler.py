@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.conclude_experiment import conclude_experiment
-from plimsoll.model.function_settings import PricedSettings
+from plimsoll.model.deployment.function_settings import PricedSettings
 
 SETTINGS = PricedSettings.read(os.environ)
 

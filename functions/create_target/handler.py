@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import CreateTargetSettings
-from plimsoll.runs.provision import create_target
+from plimsoll.model.deployment.function_settings import CreateTargetSettings
+from plimsoll.workflow.target import create_target
 
 SETTINGS = CreateTargetSettings.read(os.environ)
 

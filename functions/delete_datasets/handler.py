@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.datasets import delete_datasets
-from plimsoll.model.function_settings import DeleteDatasetsSettings
+from plimsoll.model.deployment.function_settings import DeleteDatasetsSettings
 
 SETTINGS = DeleteDatasetsSettings.read(os.environ)
 

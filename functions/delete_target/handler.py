@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import DeleteTargetSettings
-from plimsoll.runs.teardown import delete_target
+from plimsoll.model.deployment.function_settings import DeleteTargetSettings
+from plimsoll.workflow.target import delete_target
 
 SETTINGS = DeleteTargetSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import EndRunSettings
-from plimsoll.runs.end import end_run
+from plimsoll.model.deployment.function_settings import EndRunSettings
+from plimsoll.workflow.end import end_run
 
 SETTINGS = EndRunSettings.read(os.environ)
 

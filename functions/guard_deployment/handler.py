@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import GuardSettings
+from plimsoll.model.deployment.function_settings import GuardSettings
 from plimsoll.targets.custom_resource import answer
 from plimsoll.targets.deployment_guard import close_door, open_door, require_no_target
 

@@ -4,11 +4,11 @@ import os
 from datetime import UTC, datetime
 from typing import Any
 
-from plimsoll.model.function_settings import JanitorSettings
-from plimsoll.runs.deployment_figures import tell_figures
+from plimsoll.model.deployment.function_settings import JanitorSettings
 from plimsoll.targets.janitor import sweep
 from plimsoll.targets.old_snapshots import sweep_snapshots
 from plimsoll.teams.reconcile import reconcile
+from plimsoll.workflow.publish import tell_figures
 
 SETTINGS = JanitorSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.checks.run_ended import judge_check
-from plimsoll.model.function_settings import JudgeCheckSettings
+from plimsoll.checks.runs import judge_check
+from plimsoll.model.deployment.function_settings import JudgeCheckSettings
 
 SETTINGS = JudgeCheckSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import JudgeStepSettings
-from plimsoll.runs.judge_step import judge_step
+from plimsoll.model.deployment.function_settings import JudgeStepSettings
+from plimsoll.workflow.judge_step import judge_step
 
 SETTINGS = JudgeStepSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import ReachSettings
-from plimsoll.runs.client import run_client
+from plimsoll.model.deployment.function_settings import ReachSettings
+from plimsoll.workflow.client import run_client
 
 SETTINGS = ReachSettings.read(os.environ)
 

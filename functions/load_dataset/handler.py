@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import ReachSettings
-from plimsoll.runs.loading import load_part
+from plimsoll.model.deployment.function_settings import ReachSettings
+from plimsoll.workflow.dataset import load_part
 
 SETTINGS = ReachSettings.read(os.environ)
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.workflow_states import plan
-from plimsoll.model.function_settings import TeamSettings
+from plimsoll.model.deployment.function_settings import TeamSettings
 
 SETTINGS = TeamSettings.read(os.environ)
 

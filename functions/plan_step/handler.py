@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import PlanStepSettings
-from plimsoll.runs.plan_step import plan_next
+from plimsoll.model.deployment.function_settings import PlanStepSettings
+from plimsoll.workflow.plan_step import plan_next
 
 SETTINGS = PlanStepSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import RunSettings
-from plimsoll.runs.publish import publish_target
+from plimsoll.model.deployment.function_settings import RunSettings
+from plimsoll.workflow.publish import publish_target
 
 SETTINGS = RunSettings.read(os.environ)
 

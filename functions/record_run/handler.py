@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import RecordRunSettings
-from plimsoll.runs.start_run import record_run
+from plimsoll.model.deployment.function_settings import RecordRunSettings
+from plimsoll.workflow.start_and_stop import record_run
 
 SETTINGS = RecordRunSettings.read(os.environ)
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.workflow_states import settle_cells
-from plimsoll.model.function_settings import SettleCellsSettings
+from plimsoll.model.deployment.function_settings import SettleCellsSettings
 
 SETTINGS = SettleCellsSettings.read(os.environ)
 

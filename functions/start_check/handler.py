@@ -4,8 +4,8 @@ import os
 from datetime import datetime
 from typing import Any
 
-from plimsoll.checks.start_check import start_check
-from plimsoll.model.function_settings import StartCheckSettings
+from plimsoll.checks.runs import start_check
+from plimsoll.model.deployment.function_settings import StartCheckSettings
 
 SETTINGS = StartCheckSettings.read(os.environ)
 

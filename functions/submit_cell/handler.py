@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.experiments.workflow_states import submit_cell, submit_dataset
-from plimsoll.model.function_settings import SubmitSettings
+from plimsoll.model.deployment.function_settings import SubmitSettings
 
 SETTINGS = SubmitSettings.read(os.environ)
 

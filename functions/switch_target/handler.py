@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import SwitchTargetSettings
-from plimsoll.runs.switch_target import switch_target
+from plimsoll.model.deployment.function_settings import SwitchTargetSettings
+from plimsoll.workflow.toggle import switch_target
 
 SETTINGS = SwitchTargetSettings.read(os.environ)
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import TakeSnapshotSettings
-from plimsoll.runs.take_snapshot import keep_dataset
+from plimsoll.model.deployment.function_settings import TakeSnapshotSettings
+from plimsoll.workflow.dataset import keep_dataset
 
 SETTINGS = TakeSnapshotSettings.read(os.environ)
 

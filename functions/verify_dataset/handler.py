@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import ReachSettings
-from plimsoll.runs.prepare_dataset import verify_dataset
+from plimsoll.model.deployment.function_settings import ReachSettings
+from plimsoll.workflow.dataset import verify_dataset
 
 SETTINGS = ReachSettings.read(os.environ)
 

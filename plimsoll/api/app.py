@@ -27,7 +27,7 @@ from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.function_settings import ApiSettings
+from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.validation import complaints_of
 from plimsoll.teams.teams import caller_of
 

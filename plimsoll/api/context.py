@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 from aws_lambda_powertools.event_handler.openapi.params import Header
 
-from plimsoll.model.function_settings import ApiSettings
+from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.teams.teams import Caller
 
 IdempotencyKey = Annotated[

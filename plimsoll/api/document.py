@@ -7,8 +7,8 @@ from typing import Any
 import plimsoll
 from plimsoll.api.app import OPEN_PATHS, app
 from plimsoll.api.problems import CONTENT_TYPE
-from plimsoll.model.api_answers import Problem
-from plimsoll.model.live import LiveSecond
+from plimsoll.model.service.answers import Problem
+from plimsoll.model.service.live import LiveSecond
 
 _SCHEMAS = "#/components/schemas/"
 _ABOUT = """\

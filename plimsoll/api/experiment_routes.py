@@ -14,14 +14,14 @@ from plimsoll.experiments.lifecycle import (
     submit_experiment,
 )
 from plimsoll.experiments.records import experiments_of
-from plimsoll.model.api_answers import RUN_ID
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import (
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.experiment_record import (
     ExperimentDetail,
     ExperimentRecord,
     Experiments,
     ExperimentSubmitted,
 )
+from plimsoll.model.service.answers import RUN_ID
 
 router = APIGatewayRouter()
 ExperimentId = Annotated[

@@ -8,7 +8,7 @@ import plimsoll
 from plimsoll.api.context import settings_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
-from plimsoll.model.api_answers import Health
+from plimsoll.model.service.answers import Health
 
 router = APIGatewayRouter()
 

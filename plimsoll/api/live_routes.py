@@ -13,8 +13,8 @@ from plimsoll.console.compared import ComparisonShown
 from plimsoll.console.live import CURSOR, POINTS, Cursor
 from plimsoll.console.reading import RunReading
 from plimsoll.errors import UsageError
-from plimsoll.model.api_answers import RUN_ID
-from plimsoll.model.live import Live
+from plimsoll.model.service.answers import RUN_ID
+from plimsoll.model.service.live import Live
 
 router = APIGatewayRouter()
 COMPARED_MOST = 10

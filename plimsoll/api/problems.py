@@ -14,7 +14,7 @@ from plimsoll.errors import (
     UnknownPrincipalError,
     UsageError,
 )
-from plimsoll.model.api_answers import FieldComplaint, Problem
+from plimsoll.model.service.answers import FieldComplaint, Problem
 
 CONTENT_TYPE = "application/problem+json"
 _TYPE = "urn:plimsoll:problem:"

@@ -7,14 +7,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import caller_of, settings_of
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.quote import ExperimentQuote, Quote
-from plimsoll.model.request import Request
-from plimsoll.prices import prices_for
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import ExperimentQuote, Quote
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.prices import prices_for
 from plimsoll.quoting.quotes import quote
-from plimsoll.runs.submit import version_made
 from plimsoll.targets.engine_version import rds_version
+from plimsoll.workflow.submit import version_made
 
 router = APIGatewayRouter()
 

@@ -12,7 +12,9 @@ from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
-from plimsoll.model.api_answers import (
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.model.service.answers import (
     RUN_ID,
     ReportLinks,
     RunDetail,
@@ -21,12 +23,9 @@ from plimsoll.model.api_answers import (
     Steps,
     Submitted,
 )
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.runs.listing import page_of_runs
-from plimsoll.runs.stop import stop_run
-from plimsoll.runs.submit import submit
-from plimsoll.runs.summaries import summary_of
+from plimsoll.workflow.listing import page_of_runs, summary_of
+from plimsoll.workflow.start_and_stop import stop_run
+from plimsoll.workflow.submit import submit
 
 router = APIGatewayRouter()
 RunId = Annotated[

@@ -8,13 +8,13 @@ from plimsoll.aws.run_records import now
 from plimsoll.complaints import Complaint
 from plimsoll.console.compared import ComparisonShown, shown_comparison
 from plimsoll.errors import UsageError
-from plimsoll.model.api_answers import ReportLinks, RunDetail, Steps
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.function_settings import ApiSettings, RunSettings
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, StepResult
-from plimsoll.model.run_record import RunRecord
-from plimsoll.runs.summaries import shown
+from plimsoll.model.deployment.function_settings import ApiSettings, RunSettings
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.results import RunResult, StepResult
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.answers import ReportLinks, RunDetail, Steps
+from plimsoll.workflow.listing import shown
 
 LINK_S = 300  # how long a link to a report holds
 DRAWN_WITHIN = timedelta(seconds=20)  # of a run's end, its page; it takes a second or a few

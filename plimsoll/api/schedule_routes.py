@@ -9,8 +9,8 @@ from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 from plimsoll.api.context import caller_of, settings_of
 from plimsoll.checks import schedules
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
-from plimsoll.model.check import Check, CheckDefinition
-from plimsoll.model.check_history import History
+from plimsoll.model.request.check import Check, CheckDefinition
+from plimsoll.model.run.check_history import History
 
 router = APIGatewayRouter()
 CheckName = Annotated[

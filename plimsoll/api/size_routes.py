@@ -12,13 +12,13 @@ from plimsoll.api.run_routes import RunId, own_run
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.console.sizes import SizesShown, shown_sizes
 from plimsoll.errors import NoGroundError, UsageError
-from plimsoll.model.results import RunResult
-from plimsoll.model.steps import Statistic
-from plimsoll.prices import prices_for
-from plimsoll.runs.sizes import ground, operations_of, own_gib, own_limits_us
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.run.results import RunResult
+from plimsoll.quoting.prices import prices_for
 from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.sizing.sizing import Wish
+from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
 
 router = APIGatewayRouter()
 MOST_US = 1e9  # of a limit: beyond what a latency is measured to

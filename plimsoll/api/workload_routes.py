@@ -4,7 +4,7 @@ from functools import cache
 
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.model.api_answers import Workloads, WorkloadSummary
+from plimsoll.model.service.answers import Workloads, WorkloadSummary
 from plimsoll.workload import builtin_names, load_workload
 
 router = APIGatewayRouter()

@@ -6,7 +6,7 @@ The run's record and its files are the truth; events only save others from askin
 import sys
 
 from plimsoll.aws import clients
-from plimsoll.model.events import SOURCE, Event
+from plimsoll.model.deployment.events import SOURCE, Event
 
 
 def emit(bus: str, event: Event) -> None:

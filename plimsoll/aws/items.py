@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from plimsoll.aws import clients
 from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.base import Model
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run.run_record import RunState
 
 Read = TypeVar("Read")
 

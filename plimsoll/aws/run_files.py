@@ -13,7 +13,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.clients import S3_CONNECTIONS
 from plimsoll.errors import UnreadableFileError
 from plimsoll.model.base import Model
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.deployment.function_settings import RunSettings
 
 REQUEST = "request.json"
 QUOTE = "quote.json"

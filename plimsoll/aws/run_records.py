@@ -13,8 +13,8 @@ from plimsoll.errors import (
     RunStoppedError,
     TimeLimitPassedError,
 )
-from plimsoll.model.function_settings import RunSettings
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.deployment.function_settings import RunSettings
+from plimsoll.model.run.run_record import RunRecord, RunState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef

@@ -9,18 +9,17 @@ open loop, where the rate is given, the ratio of latencies.
 from collections.abc import Mapping, Sequence
 
 from plimsoll import words
-from plimsoll.capacity.closing import parted
+from plimsoll.capacity.confirm.closing import parted
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.loads import undisputed, why_not
-from plimsoll.capacity.pairs import neighbors, next_state, paired_ratio
 from plimsoll.capacity.search import axis_of, next_step
+from plimsoll.capacity.statistics.intervals import neighbors, next_state, paired_ratio
+from plimsoll.capacity.steps.loads import undisputed, why_not
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Axis, Rules
-from plimsoll.model.closing import BackgroundCost
-from plimsoll.model.paired import PairedRatio
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import Done, NextStep
-from plimsoll.model.steps import Purpose, Statistic, Step
+from plimsoll.model.judging.capacity import Axis, Rules
+from plimsoll.model.judging.closing import BackgroundCost, PairedRatio
+from plimsoll.model.judging.steps import Purpose, Statistic, Step
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import Done, NextStep
 
 WITH: Purpose = "with_background"
 WITHOUT: Purpose = "without_background"

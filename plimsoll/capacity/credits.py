@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.closing import parted
+from plimsoll.capacity.confirm.closing import parted
 from plimsoll.capacity.judge import judge, void_notes
-from plimsoll.capacity.loads import choose_axis, undisputed
-from plimsoll.model.capacity import Axis, Burst, Capacity, JudgedStep, Rules
-from plimsoll.model.steps import CreditBucket, CreditUse, Step
+from plimsoll.capacity.steps.loads import choose_axis, undisputed
+from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
+from plimsoll.model.judging.steps import CreditBucket, CreditUse, Step
 
 EMPTY_PERCENT = 1.0  # of a full bucket: below it nothing is left to burst with
 SPENDING_SHARE = 0.03  # of what comes back: a use that is above it by less spends nothing

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from statistics import median_high
 
 from plimsoll import words
-from plimsoll.capacity.loads import gather
-from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.expectations import Answer, CapacityRule, Expectation, LatencyRule
-from plimsoll.model.steps import Statistic
+from plimsoll.capacity.steps.loads import gather
+from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.expectations import Answer, CapacityRule, Expectation, LatencyRule
 
 NEAR = 1.10  # a load up to so many times the one asked for shows that this one fails, too
 

@@ -4,20 +4,27 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.annotations import power_point, usl_fit
-from plimsoll.capacity.answer import Answer
-from plimsoll.capacity.assess import Assessed, assess, limits
-from plimsoll.capacity.baseline import is_known_light, is_relative
-from plimsoll.capacity.closing import parted, questioned
-from plimsoll.capacity.edge import edge_range
-from plimsoll.capacity.intervals import coefficient_of_variation
-from plimsoll.capacity.loads import Repetition, choose_axis, gather
-from plimsoll.capacity.step_figures import where
-from plimsoll.capacity.verdict import Conclusion, decide
-from plimsoll.capacity.waves import waves
+from plimsoll.capacity.confirm.closing import parted, questioned
+from plimsoll.capacity.passing.annotations import power_point, usl_fit
+from plimsoll.capacity.passing.answer import Answer
+from plimsoll.capacity.passing.assess import Assessed, assess, is_known_light, is_relative, limits
+from plimsoll.capacity.passing.drift_and_waves import waves
+from plimsoll.capacity.passing.edge import edge_range
+from plimsoll.capacity.passing.verdict import Conclusion, decide
+from plimsoll.capacity.statistics.intervals import coefficient_of_variation
+from plimsoll.capacity.steps.loads import Repetition, choose_axis, gather
+from plimsoll.capacity.steps.step_figures import where
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, LoadRange, Rules, Verdict
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import (
+    Audit,
+    Axis,
+    Capacity,
+    JudgedStep,
+    LoadRange,
+    Rules,
+    Verdict,
+)
+from plimsoll.model.judging.steps import Step
 
 IMPROVED_SHARE = (
     0.8  # latency below this share of the lightest step's: that step was no fair baseline

@@ -12,29 +12,59 @@ import math
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.capacity.answer import Answer
-from plimsoll.capacity.assess import Assessed, assess, latency_noise, limits
-from plimsoll.capacity.baseline import is_known_light, is_relative
-from plimsoll.capacity.climb import Climb, climb
-from plimsoll.capacity.closing import closing_wish, openings, parted
-from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
-from plimsoll.capacity.loads import gather
-from plimsoll.capacity.soak import windows
-from plimsoll.capacity.steadiness import longer_window
-from plimsoll.capacity.toggled import steps_to_come, toggle_wish
-from plimsoll.capacity.verdict import decide
-from plimsoll.capacity.wishes import Wish, wished_step
-from plimsoll.model.capacity import Rules
-from plimsoll.model.search_request import (
-    Done,
-    NextStep,
-    Search,
-    StepsSearch,
+from plimsoll.capacity.confirm.closing import closing_wish, openings, parted
+from plimsoll.capacity.confirm.next_loads import (
+    LADDERS,
+    Ladder,
+    Wish,
+    axis_of,
+    longest_factor,
+    wished_step,
 )
-from plimsoll.model.steps import CLOSING, Step
-from plimsoll.model.toggle import Toggle
+from plimsoll.capacity.confirm.soak import windows
+from plimsoll.capacity.confirm.toggled import steps_to_come, toggle_wish
+from plimsoll.capacity.passing.answer import Answer
+from plimsoll.capacity.passing.assess import (
+    Assessed,
+    assess,
+    is_known_light,
+    is_relative,
+    latency_noise,
+    limits,
+)
+from plimsoll.capacity.passing.verdict import Climb, climb, decide
+from plimsoll.capacity.steps.loads import gather
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
+from plimsoll.model.request.toggle import Toggle
 
 __all__ = ["axis_of", "next_step"]
+
+
+# Windows whose halves disagree: given more time, before anything is concluded from them.
+
+
+FACTOR_MOST = 4  # times the request's warm-up and window
+
+
+def longer_window(assessed: Assessed) -> Wish | None:
+    """Ask for a longer window at a load that nothing but disagreeing halves speaks against."""
+    codes = {reason.code for reason in assessed.reasons}
+    unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
+    restless = [r for r in assessed.point.counted if r.restless]
+    if not unsteady or not restless:
+        return None
+    factor = longest_factor([r.step for r in assessed.point.repetitions])
+    if factor >= FACTOR_MOST:
+        return None
+    return Wish(
+        assessed.point.load,
+        "again",
+        f"the halves of its window disagree: {2 * factor} times the warm-up and window",
+        window_factor=2 * factor,
+    )
+
 
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
 LIGHTER_MAX = 3  # halvings of the first load in search of one that is light

@@ -12,16 +12,20 @@ from plimsoll.aws import clients
 from plimsoll.checks.store import CheckStore
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import CheckNotFoundError, UsageError
+from plimsoll.model.aws.schedule_expression import Recurring, parse_expression, parse_zone
 from plimsoll.model.base import Model
-from plimsoll.model.check import Check, CompareLatency
-from plimsoll.model.check_history import History
-from plimsoll.model.function_settings import CheckSettings, ServiceSettings, SubmitSettings
-from plimsoll.model.request import Request
-from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
-from plimsoll.prices import prices_for
-from plimsoll.quoting.possible import require_possible
+from plimsoll.model.deployment.function_settings import (
+    CheckSettings,
+    ServiceSettings,
+    SubmitSettings,
+)
+from plimsoll.model.request.check import Check, CompareLatency
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.check_history import History
+from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.quotes import require_possible
 from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.runs.submit import check_request, version_made
+from plimsoll.workflow.submit import check_request, version_made
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
 POINTS_MOST = 200  # the latest points of a history: so many are judged and shown

@@ -7,11 +7,22 @@ nothing of a change.
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Literal
 
-from plimsoll.checks.change_points import RUNS_MIN, Observation
-from plimsoll.model.capacity import Bound
-from plimsoll.model.check import Check
-from plimsoll.model.check_history import Figure, HistoryPoint, RunOfCheck, Silence
+from plimsoll import words
+from plimsoll.capacity.credits import CREDITS
+from plimsoll.checks.statistics import RUNS_MIN, Observation, p_value, segment
+from plimsoll.model.judging.capacity import Bound
+from plimsoll.model.request.check import Check, Compare, CompareCapacity, CompareLatency
+from plimsoll.model.run.check_history import (
+    Cause,
+    Change,
+    Figure,
+    HistoryPoint,
+    RunOfCheck,
+    Silence,
+)
+from plimsoll.model.run.results import RunResult
 
 BOUND_RUNS = RUNS_MIN  # the latest figures, with whose median a bound is compared
 
@@ -85,3 +96,152 @@ def _observed(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | 
     if figure.at_least is not None and figure.at_least > level:
         return figure.at_least, ">="
     return None
+
+
+# What a finished run says of the metrics that a check compares.
+
+
+RATE_TOLERANCE = 1e-6  # relative tolerance: rates pass through JSON as floats
+
+
+def figures(result: RunResult, compare: Sequence[Compare]) -> dict[str, Figure]:
+    """Read every metric's figure; a missing one says why, and is never 0."""
+    return {metric.metric: _figure(result, metric) for metric in compare}
+
+
+def _figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Figure:
+    if result.capacity is None:
+        why = result.failure.cause if result.failure else "it drew no verdict"
+        return _none(f"the run {result.state}: {why}")
+    if isinstance(compare, CompareCapacity):
+        return _capacity(result)
+    return _latency(result, compare)
+
+
+def _capacity(result: RunResult) -> Figure:
+    """Only a knee or a plateau is a capacity; a bound is told as what it is."""
+    capacity = result.capacity
+    assert capacity is not None  # noqa: S101 - see above
+    value = capacity.max_sustainable_throughput_ops_per_second
+    if value is None or capacity.bound != "=":
+        return Figure(
+            value=None,
+            at_least=value if capacity.bound == ">=" else None,
+            below=value if capacity.bound == "<" else None,
+            why_none=f"{capacity.verdict}: {capacity.summary}",
+        )
+    interval = capacity.interval
+    return Figure(
+        value=value,
+        low=interval.low_ops_per_second if interval else None,
+        high=interval.high_ops_per_second if interval else None,
+        bracket=capacity.bracket,
+    )
+
+
+def _latency(result: RunResult, compare: CompareLatency) -> Figure:
+    capacity = result.capacity
+    assert capacity is not None  # noqa: S101 - see above
+    rate = compare.rate_ops_per_second
+    offered = words.load(rate, "rate_ops_per_second")
+    at_rate = [
+        step for step in capacity.steps if abs(step.load - rate) <= RATE_TOLERANCE * rate
+    ]  # the axis is the rate: the check's request searches rates
+    if not at_rate:
+        return _none(f"no step at {offered}")
+    if len(at_rate) > 1 or CREDITS in at_rate[0].reasons:
+        return _none(f"burst credits were spent at {offered}")
+    (step,) = at_rate
+    if step.client_bound:
+        return _none(f"the clients were the limit at {offered}")
+    if not step.consistent:
+        return _none(f"an audit disputes the step at {offered}")
+    if compare.operation not in step.latency_us:
+        return _none(f"no {compare.operation} succeeded at {offered}")
+    return Figure(value=step.latency_us[compare.operation])
+
+
+def _none(why: str) -> Figure:
+    return Figure(value=None, why_none=why)
+
+
+# The cloud or the database: whether the control moved when the target did.
+
+
+PAIRS_MIN = (
+    3  # runs with figures of both, on each side of the change; fewer are not enough to judge
+)
+P_VALUE_MAX = 0.01
+PART_MIN = 0.2  # the control moved with the target only if it moved at least this share as far
+NO_CONTROL = Cause(
+    kind="unknown",
+    words="The check names no control, so the cloud and the database are not told apart.",
+)
+
+Kind = Literal["database", "cloud", "partly cloud", "unknown"]
+
+
+def cause(
+    change: Change, target: Sequence[Observation], control: Sequence[Observation] | None
+) -> Cause:
+    """Tell whether a change of the target is the database's or the cloud's.
+
+    Args:
+        change: Of the target.
+        target: Its series.
+        control: The control's series, of the same metric; None: the check names no control.
+    """
+    if control is None:
+        return NO_CONTROL
+    of_control = {figure.at: figure.value for figure in control if figure.value > 0}
+    places = [index for index, figure in enumerate(target) if figure.at == change.at]
+    place = places[0]
+    sides = (
+        target[place - change.before.runs : place],
+        target[place : place + change.after.runs],
+    )
+    before, after = ([figure for figure in side if figure.at in of_control] for side in sides)
+    if min(len(before), len(after)) < PAIRS_MIN:
+        return Cause(
+            kind="unknown",
+            words=f"The control has {len(before)} figures before the change and {len(after)} after"
+            f" it; {PAIRS_MIN} of each tell the cloud and the database apart.",
+        )
+    control_sides = [[of_control[figure.at] for figure in side] for side in (before, after)]
+    ratios = [[figure.value / of_control[figure.at] for figure in side] for side in (before, after)]
+    first, second = (segment(side) for side in control_sides)
+    moved_share = second.mean / first.mean - 1
+    together = _moved(control_sides, change)
+    kind = _kind(together=together, apart=_moved(ratios, change))
+    return Cause(
+        kind=kind,
+        words=_words(kind, moved_share),
+        before=first,
+        after=second,
+        change_share=moved_share,
+        p_value=p_value(*control_sides),
+    )
+
+
+def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
+    """Whether the figures moved in the target's direction, significantly and far enough."""
+    before, after = sides
+    part = (segment(after).mean / segment(before).mean - 1) / change.change_share
+    return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX
+
+
+def _kind(*, together: bool, apart: bool) -> Kind:
+    if together:
+        return "partly cloud" if apart else "cloud"
+    return "database" if apart else "unknown"
+
+
+def _words(kind: Kind, moved_share: float) -> str:
+    moved = f"it {words.moved(moved_share)}"
+    return {
+        "database": f"The control did not follow ({moved}): the database changed, not the cloud.",
+        "cloud": f"The control moved with it ({moved}): the cloud changed, not the database.",
+        "partly cloud": f"The control moved the same way ({moved}), but not as far: both changed.",
+        "unknown": f"The control ({moved}) varies too much to tell the cloud and the database"
+        " apart.",
+    }[kind]

@@ -17,8 +17,8 @@ from plimsoll.aws import clients
 from plimsoll.aws.items import read_item, readable
 from plimsoll.errors import CheckNotFoundError
 from plimsoll.model.base import Model
-from plimsoll.model.check import Check
-from plimsoll.model.check_history import HistoryPoint, Judgement, RunOfCheck
+from plimsoll.model.request.check import Check
+from plimsoll.model.run.check_history import HistoryPoint, Judgement, RunOfCheck
 
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"

@@ -3,31 +3,37 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
 import click
 from botocore.exceptions import BotoCoreError
+from rich.console import Console
 
+from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.cli.local_runs import RESULTS
-from plimsoll.cli.output import out_option, refuse_used_folder
+from plimsoll.cli.output import out_option, print_figures, refuse_used_folder, table_of
+from plimsoll.cli.progress import RunProgress
+from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.packaged import packaged_folder
-from plimsoll.prices import builtin
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.experiment_file import read_file
+from plimsoll.trial.comparison import Row
+from plimsoll.trial.trial import Allowance, Trial, deployment_usd
 
 if TYPE_CHECKING:
-    from plimsoll.canary.allowance import Allowance
-    from plimsoll.canary.place import Place
-    from plimsoll.canary.trial import Check
+    from plimsoll.trial.place import Place
+    from plimsoll.trial.trial import Check
+
 
 REQUEST = "canary.yaml"
 _LOCAL_WARMUP_S, _LOCAL_WINDOW_S = 2, 6  # one machine has a point of metrics each second
@@ -88,8 +94,8 @@ def canary(
 
 
 def _on_one_machine(folder: Path, *, as_json: bool) -> int:
-    from plimsoll.canary.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.trial.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
 
     request = _request()
     load = request.load.model_copy(
@@ -104,10 +110,8 @@ def _on_one_machine(folder: Path, *, as_json: bool) -> int:
 def _on_aws(
     folder: Path, *, profile: str | None, region: str, budget_usd: float, yes: bool, as_json: bool
 ) -> int:
-    from plimsoll.canary.allowance import allow  # noqa: PLC0415 - an extra
-    from plimsoll.canary.on_aws import OnAws  # noqa: PLC0415 - an extra
-    from plimsoll.canary.orderable import require_orderable  # noqa: PLC0415 - an extra
-    from plimsoll.cli.canary_text import announce  # noqa: PLC0415 - an extra
+    from plimsoll.trial.on_aws import OnAws, require_orderable  # noqa: PLC0415 - an extra
+    from plimsoll.trial.trial import allow  # noqa: PLC0415 - an extra
 
     request = _request()
     allowance = allow(request, quote(request, builtin()), budget_usd)
@@ -140,26 +144,24 @@ def _try_out(
 ) -> int:
     """Run it here, then there; compare and print."""
     folder.mkdir(parents=True, exist_ok=True)
-    from plimsoll.canary.comparison import differing  # noqa: PLC0415 - an extra
-    from plimsoll.canary.reference import run_on_twin  # noqa: PLC0415 - an extra
-    from plimsoll.canary.trial import try_out  # noqa: PLC0415 - an extra
-    from plimsoll.cli import canary_text  # noqa: PLC0415 - an extra
+    from plimsoll.trial.comparison import differing, run_on_twin  # noqa: PLC0415 - an extra
+    from plimsoll.trial.trial import try_out  # noqa: PLC0415 - an extra
 
-    with canary_text.CanaryProgress(request) as progress:
+    with CanaryProgress(request) as progress:
         progress.say("the request on this machine, to compare with")
         reference = run_on_twin(request, folder / "reference", progress)
-    with canary_text.CanaryProgress(request) as progress:
+    with CanaryProgress(request) as progress:
         progress.say(f"the canary on {place.name}")
         trial = try_out(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
     rows = differing(trial.result, reference) if trial.result else ()
     if trial.result:
         (folder / "result.json").write_text(trial.result.model_dump_json(indent=2))
     if as_json:
-        whole = canary_text.as_json(trial, place.name, rows, allowance)
+        whole = trial_json(trial, place.name, rows, allowance)
         click.echo(json.dumps(whole, indent=2))
     else:
-        cost = canary_text.cost_lines(trial, allowance)
-        canary_text.print_trial(
+        cost = cost_lines(trial, allowance)
+        print_trial(
             trial, ("the canary" if allowance is None else place.name, "the twin"), rows, cost
         )
         click.echo(f"Files: {folder}")
@@ -217,3 +219,106 @@ def _account(profile: str | None, region: str | None) -> Iterator[str]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+# A canary on a terminal: what it will make and cost, what it found, what differs, what is left.
+
+
+_TOLD_EVERY_S = 10.0
+
+
+class CanaryProgress(RunProgress):
+    """Tells what is waited for without a terminal, too: a line each ten seconds."""
+
+    _told_at = 0.0
+
+    def status(self, text: str) -> None:
+        """Show what is under way."""
+        super().status(text)
+        if self._status is None and time.monotonic() - self._told_at > _TOLD_EVERY_S:
+            self._told_at = time.monotonic()
+            self.say(f"waiting: {text}")
+
+
+def announce(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
+    """Say on standard error what will be made, and what it will cost by our price list."""
+    lines = [
+        *creates,
+        f"{_predicted(allowance)}; the budget is {words.usd(budget_usd)}",
+        f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed, however far it is",
+    ]
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+def print_trial(
+    trial: Trial, names: tuple[str, str], rows: Sequence[Row], cost: Sequence[str]
+) -> None:
+    """Print it on standard output."""
+    console = Console()
+    for finding in trial.findings:
+        mark = "[green]yes[/]" if finding.holds else "[bold red]NO [/]"
+        console.print(f"{mark}  {finding.what}: ", end="", highlight=False)
+        console.print(finding.seen, markup=False, highlight=False, soft_wrap=True)
+    if rows:
+        here, there = names
+        console.print(
+            f"\nWhat differs between {here} and {there} (the same request, on this machine):"
+        )
+        table = table_of("field", here, there)
+        for row in rows:
+            table.add_row(row.field, row.here, row.there)
+        print_figures(console, table)
+    for line in cost:
+        console.print(line, highlight=False, soft_wrap=True)
+    if trial.problem is not None:
+        console.print(f"It did not come to its end: {trial.problem}", markup=False, soft_wrap=True)
+    for left in trial.left:
+        console.print(f"NOT DELETED: {left.what}: {left.command}", markup=False, soft_wrap=True)
+    verdict = "[bold green]passed[/]" if trial.passed else "[bold red]failed[/]"
+    console.print(f"canary: {verdict} after {words.duration(trial.took_s)}", highlight=False)
+
+
+def cost_lines(trial: Trial, allowance: Allowance | None) -> list[str]:
+    """Say what it cost by our price list; it is never measured."""
+    if allowance is None:
+        return ["cost: nothing; one machine"]
+    lines = [_predicted(allowance)]
+    cost = trial.result.cost if trial.result else None
+    if cost is not None and cost.usd is not None:
+        whole = cost.usd + deployment_usd(trial.took_s)
+        lines.append(
+            f"cost, estimated from its times by list prices of {cost.region} ({cost.as_of}):"
+            f" {words.usd(whole)}; no bill has been read"
+        )
+    else:
+        lines.append("what it cost is not known: the run came to no result")
+    return lines
+
+
+def _predicted(allowance: Allowance) -> str:
+    expected, most = words.usd(allowance.expected_usd), words.usd(allowance.most_usd)
+    return f"cost, predicted by list prices: {expected}, at most {most}"
+
+
+def trial_json(
+    trial: Trial, place: str, rows: Sequence[Row], allowance: Allowance | None
+) -> dict[str, Any]:
+    """Give all of it as JSON."""
+    cost = trial.result.cost if trial.result else None
+    return {
+        "place": place,
+        "passed": trial.passed,
+        "findings": [finding.model_dump() for finding in trial.findings],
+        "differences": [row.model_dump() for row in rows],
+        "problem": trial.problem,
+        "left": [{"what": left.what, "command": left.command} for left in trial.left],
+        "took_s": round(trial.took_s, 1),
+        "usd_predicted": allowance
+        and {"expected": allowance.expected_usd, "most": allowance.most_usd},
+        "usd_estimated": (
+            cost.usd + deployment_usd(trial.took_s)
+            if allowance and cost and cost.usd is not None
+            else None
+        ),
+        "run_id": trial.result.run_id if trial.result else None,
+    }

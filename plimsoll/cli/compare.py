@@ -5,15 +5,21 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.number_range import NumberRange
+from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import print_report_table
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import compare_page
-from plimsoll.report.against import MULTIPLES, NEVER_ABSOLUTE, Against, against, shape_table
-from plimsoll.report.comparing import Comparison, compare
+from plimsoll.report.comparing.comparing import Comparison, compare
+from plimsoll.report.experiment.choice import Matrix, matrix
 from plimsoll.report.folder import read_run, run_folders
-from plimsoll.report.matrix import Matrix, matrix
-from plimsoll.report.reference import read_reference
+from plimsoll.report.published import (
+    MULTIPLES,
+    NEVER_ABSOLUTE,
+    Against,
+    against,
+    read_reference,
+    shape_table,
+)
 
 
 @click.command("compare")

@@ -18,7 +18,7 @@ from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.server_programs import ServerProgram, server_programs
-from plimsoll.model.engine import Protocol
+from plimsoll.model.engine.asked import Protocol
 from plimsoll.volumes.build import native_part
 
 

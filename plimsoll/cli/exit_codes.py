@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.run_record import RunState
 from plimsoll.report.summaries import Summary
 
 MET = 0  # success: there is an answer, and it is what was expected

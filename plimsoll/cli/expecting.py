@@ -9,12 +9,17 @@ from typing import Any
 import click
 
 from plimsoll.cli.exit_codes import exit_code_of_runs
-from plimsoll.cli.local_runs import write_report
+from plimsoll.cli.run_experiment import write_report
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.expectations import BaselineRule, Expectation, require_operations, rule_of
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.expectations import (
+    BaselineRule,
+    Expectation,
+    require_operations,
+    rule_of,
+)
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.results import RunResult
 from plimsoll.report.expectations import (
     Judged,
     expectation,
@@ -22,9 +27,7 @@ from plimsoll.report.expectations import (
     with_expectations,
 )
 from plimsoll.report.folder import RESULT, SECONDS, write_whole
-from plimsoll.report.junit import junit_xml
-from plimsoll.report.markdown import markdown
-from plimsoll.report.summaries import Summary, summary_of_run
+from plimsoll.report.summaries import Summary, junit_xml, markdown, summary_of_run
 from plimsoll.requests.request_workload import compiled_workload
 
 Results = dict[str, tuple[Path | None, RunResult]]  # by name; its folder here, if it has one

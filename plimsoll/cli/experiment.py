@@ -1,5 +1,6 @@
 """`plimsoll experiment`: matrices of runs on the service."""
 
+import json
 import time
 from pathlib import Path
 
@@ -7,15 +8,135 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_experiment
-from plimsoll.cli.experiment_progress import ExperimentProgress
-from plimsoll.cli.experiment_text import print_experiment
+from plimsoll.cli.output import print_report_table
+from plimsoll.cli.progress import Lines
 from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.client.remote_watch import POLL_S
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import ExperimentDetail
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.experiment_record import (
+    CellStatus,
+    DatasetOutcome,
+    ExperimentDetail,
+    ExperimentResult,
+    ExperimentStatus,
+)
+from plimsoll.report.experiment.page import (
+    boundary_lines,
+    boundary_table,
+    cells_table,
+    dataset_sentences,
+    factorials_table,
+    gains_table,
+    matrix_table,
+)
+from plimsoll.report.phase_tables import phases_table
 from plimsoll.requests.experiment_file import read_file
+
+# An experiment's progress on standard error: each cell's start and end, and a status.
+
+
+class ExperimentProgress(Lines):
+    """Prints what has happened in an experiment since the last look at it."""
+
+    def show(self, now: ExperimentStatus) -> None:
+        """Print what is new."""
+        self._tell_datasets(now)
+        for cell in now.cells:
+            if cell.state is not None:
+                self.say(f"{cell.name}: started")
+            if cell.state is not None and cell.state.ended:
+                self.say(f"{cell.name}: {_outcome(cell)}")
+        going = [f"{one.name} ({one.phase})" for one in now.datasets if _goes_on(one)]
+        going += [f"{cell.name} ({_doing(cell)})" for cell in now.running]
+        running = ", ".join(going)
+        done = f"{now.ended} of {len(now.cells)} cells done"
+        elapsed = words.duration(round(self.elapsed_s))
+        self.status(f"{done} · running: {running or 'none'} · {elapsed} elapsed")
+        if now.record.state.ended:
+            gone = "target and snapshot" if now.datasets else "target"
+            self.say(f"{done}; every {gone} is gone")
+
+    def _tell_datasets(self, now: ExperimentStatus) -> None:
+        """Say how many datasets are prepared once, and how each came out."""
+        if now.datasets:
+            datasets = words.plural(len(now.datasets), "dataset")
+            self.say(f"{datasets} prepared once, for {words.plural(len(now.cells), 'run')}")
+        for one in now.datasets:
+            if one.state is not None and one.state.ended:
+                size = f", {one.layout.size_words}" if one.layout else ""
+                kept = f"kept as a snapshot{size}" if one.snapshot else "no snapshot"
+                self.say(f"{one.name}: {one.state}, {kept}")
+
+
+def _goes_on(one: DatasetOutcome) -> bool:
+    return one.state is not None and not one.state.ended
+
+
+def _doing(cell: CellStatus) -> str:
+    return "waits for its pair" if cell.waits_for_pair else str(cell.phase)
+
+
+def _outcome(cell: CellStatus) -> str:
+    if cell.verdict is None:
+        return f"ended {cell.state}"
+    figure = cell.capacity_ops_per_second
+    if figure is None:
+        return cell.verdict
+    return f"{cell.verdict}, {words.bounded(words.throughput(float(figure)), cell.bound)}"
+
+
+# A finished experiment on a terminal.
+
+
+def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
+    """Print what to buy in one sentence, and what it rests on."""
+    if as_json:
+        click.echo(json.dumps(result.model_dump(mode="json"), indent=2))
+        return
+    click.echo(f"\n{result.name}, {result.state.value}")
+    if result.failure is not None:
+        click.echo(f"It ended {result.state.value}: {result.failure.cause}")
+    click.echo(f"\n{result.answer}" if result.answer else "")
+    _print_decision(result)
+    if (gains := gains_table(result)) is not None:
+        click.echo("\nWhat each step up in IOPS gained")
+        print_report_table(gains)
+    if (phases := phases_table(result)) is not None:
+        click.echo("\nPhases")
+        print_report_table(phases)
+    _print_factorials(result)
+    if toggles := [cell for cell in result.cells if cell.toggle]:
+        click.echo("\nWhat the toggle does")
+        for cell in toggles:
+            click.echo(f"  {cell.name}: {cell.toggle}")
+    for sentence in dataset_sentences(result):
+        click.echo(sentence)
+    if result.warnings:
+        click.echo("\nWithout an answer")
+        for warning in result.warnings:
+            click.echo(f"  {warning}")
+    click.echo("\nEvery run" if result.boundary else "\nEvery cell")
+    print_report_table(cells_table(result))
+
+
+def _print_decision(result: ExperimentResult) -> None:
+    if result.boundary is None:
+        print_report_table(matrix_table(result))
+        return
+    print_report_table(boundary_table(result.boundary))
+    for line in boundary_lines(result.boundary):
+        click.echo(line)
+
+
+def _print_factorials(result: ExperimentResult) -> None:
+    if (table := factorials_table(result.factorials)) is None:
+        return
+    click.echo("\nWhat one axis gains, and on what that depends")
+    print_report_table(table)
+    for each in result.factorials:
+        click.echo(f"  {each.question}: {each.sentence}")
 
 
 @click.group("experiment")

@@ -12,8 +12,8 @@ import click
 
 from plimsoll import __version__
 from plimsoll.errors import SinkError, UsageError
-from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.results import RunResult
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.run.results import RunResult
 from plimsoll.report.folder import write_whole
 
 if TYPE_CHECKING:

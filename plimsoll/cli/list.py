@@ -7,7 +7,7 @@ import click
 from plimsoll import words
 from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run.run_record import RunState
 
 
 @click.command("list")

@@ -33,7 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.schedule:command",
         "Make checks on the service, and read what they found",
     ),
-    "console": ("plimsoll.cli.console:console", "Show a deployment's page in the browser"),
+    "console": ("plimsoll.cli.page:console", "Show a deployment's page in the browser"),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "size": ("plimsoll.cli.size:command", "Say what to buy for a load, from what a run measured"),
@@ -46,7 +46,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.capacity:command",
         "Judge finished steps: a table, outputs of other programs, a run",
     ),
-    "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
+    "workloads": ("plimsoll.cli.workload:command", "List the workloads, or show one"),
     "workload": (
         "plimsoll.cli.workload:command",
         "Make a workload of the statements that a database was sent",

@@ -12,14 +12,13 @@ from rich.table import Table
 from plimsoll import words
 from plimsoll.cli.output import console, print_figures, table_of
 from plimsoll.errors import UsageError
-from plimsoll.finding.asked import PASSWORD
-from plimsoll.model.dsn import FORM, parse_dsn
-from plimsoll.model.quantities import duration_s
-from plimsoll.observing.against_line import against_line
-from plimsoll.observing.observation import Observation, Rates, Spread
-from plimsoll.observing.rds import SCHEME, instance_of, observe_rds
-from plimsoll.observing.server import observe_server
+from plimsoll.load_line.options import PASSWORD
+from plimsoll.model.request.dsn import FORM, parse_dsn
+from plimsoll.model.request.quantities import duration_s
 from plimsoll.report.folder import read_run
+from plimsoll.sizing.production import Observation, Rates, Spread, against_line
+from plimsoll.sizing.production_on_rds import SCHEME, instance_of, observe_rds
+from plimsoll.sizing.production_server import observe_server
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
 SERVER_MOST_S = 86_400

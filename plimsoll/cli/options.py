@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -7,7 +8,7 @@ import click
 
 from plimsoll.complaints import Scalar
 from plimsoll.errors import UsageError
-from plimsoll.model.dsn import FORM
+from plimsoll.model.request.dsn import FORM
 from plimsoll.workload import Workload
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -72,3 +73,48 @@ def parse_settings(
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
         values[name] = workload.setting(name, value)
     return values
+
+
+# Several numbers in one option: `--connections 1,2,4`.
+
+
+class NumberList(click.ParamType[tuple[float, ...]]):
+    """Numbers above 0, with commas between them."""
+
+    name = "numbers"
+
+    def __init__(self, *, whole: bool = False) -> None:
+        """Take whole numbers only, or any."""
+        self.whole = whole
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Read the numbers, or say which one is wrong."""
+        numbers = []
+        for text in str(value).split(","):
+            try:
+                number = float(text)
+            except ValueError:
+                number = math.nan
+            if not 0 < number < math.inf or (self.whole and number != int(number)):
+                kind = "whole number" if self.whole else "number"
+                self.fail(f"{text.strip()!r} is not a {kind} above 0.", param, ctx)
+            numbers.append(number)
+        return tuple(numbers)
+
+
+# An option that takes a number.
+
+
+class NumberRange(click.FloatRange):
+    """A number within bounds. `nan`, which no bound keeps out, is none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the number, or say what is wrong with it."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return number

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from plimsoll.errors import UsageError
-from plimsoll.report.report_tables import ReportTable
+from plimsoll.report.tables import ReportTable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

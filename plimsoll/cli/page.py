@@ -4,7 +4,9 @@ import functools
 import html
 import os
 import secrets
+import socket
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +16,19 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
+from werkzeug.wrappers import Request
+
+from plimsoll.cli.service_calls import locate, profile_option, service_options
+from plimsoll.client.http import Http
+from plimsoll.client.service_client import Service
+from plimsoll.console.config import ConsoleConfig
+from plimsoll.errors import NotFoundError, PlimsollError, UsageError
+from plimsoll.local.http_front import body_of
+from plimsoll.local.rest_api import Answer, refusal
 
 if TYPE_CHECKING:
     from plimsoll.local.front import Front
+
 
 Command = Callable[..., Any]
 
@@ -92,3 +104,101 @@ def stay() -> None:
         Event().wait()
     except KeyboardInterrupt:
         click.echo("the page is closed", err=True)
+
+
+# `plimsoll console`: a deployment's page in the browser, with one's own AWS credentials.
+
+
+@click.command()
+@service_options
+@profile_option
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    show_default=True,
+    help="On 127.0.0.1; 0: a free one.",
+)
+@click.option("--open", "opened", is_flag=True, help="Have the browser open the page.")
+def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> int:
+    """Show the page of a deployment in the browser, until Ctrl-C.
+
+    It is served on 127.0.0.1, at an address with a token that is new each time. What it asks for
+    goes to the deployment's API, signed with your AWS credentials as the calls of the other verbs:
+    it shows and does what you may.
+    """
+    from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+
+    address = locate(url, stack)
+    http = Http(address)
+    version = Service(http).health().version
+    click.echo(f"{address.url} answers, version {version}", err=True)
+    behind, told = Deployed(http), config(address.url)
+    with (
+        termination_interrupts(),
+        Front(behind, token=new_token(), listener=_listen(port), config=told) as front,
+        shown(front, Page(shown=True, opened=opened)),
+    ):
+        stay()
+    return 0
+
+
+def _listen(port: int) -> socket.socket:
+    from plimsoll.local.front import listen  # noqa: PLC0415 - an extra
+
+    try:
+        return listen(port)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror}") from None
+
+
+# The page of a deployment: its files from here, its calls passed on to the deployment's API.
+
+
+POLL_S = 30.0  # each look at a run under way has the service read CloudWatch
+PASSED_ON = ("Accept", "Content-Type", "Idempotency-Key")
+PASSED_BACK = ("Content-Type", "Retry-After")
+
+
+def config(where: str) -> ConsoleConfig:
+    """Say what the page is told: API Gateway has no stream of events, so that it polls."""
+    return ConsoleConfig(events_path=None, poll_s=POLL_S, where=where)
+
+
+class Deployed:
+    """What stands behind the front: a deployment's API, called as who opened the page."""
+
+    def __init__(self, http: Http) -> None:
+        """Call nothing yet.
+
+        Args:
+            http: Signs with the credentials of who opened the page.
+        """
+        self._http = http
+
+    def answer(self, request: Request, path: str) -> Answer:
+        """Pass a call on, and its answer back."""
+        body = body_of(request)
+        if isinstance(body, Answer):
+            return body
+        given = request.headers
+        headers = {name: given[name] for name in PASSED_ON if name in given}
+        query = request.query_string.decode("latin-1")
+        try:
+            reply = self._http.pass_on(
+                request.method, path, query=query, headers=headers, body=body
+            )
+        except PlimsollError as error:
+            return refusal(502, str(error))
+        back = [(name, reply.headers[name]) for name in PASSED_BACK if name in reply.headers]
+        return Answer(reply.status, tuple(back), reply.body)
+
+    def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
+        """Refuse: there is none.
+
+        Raises:
+            NotFoundError: Always.
+        """
+        del request, ended
+        raise NotFoundError("a deployment has no stream of events")

@@ -14,8 +14,8 @@ from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PreflightError, UsageError
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check
 from plimsoll.preflight.deployment_checks import REQUEST
 from plimsoll.preflight.preflight import preflight

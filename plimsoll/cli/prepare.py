@@ -9,11 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.families.prepare import Prepared, prepare
-from plimsoll.finding.dataset import CONNECTIONS
-from plimsoll.finding.interrupts import cancelled_by_interrupt
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import EngineTarget, LoadOrder
+from plimsoll.databases.prepare import Prepared, prepare
+from plimsoll.load_line.clients import cancelled_by_interrupt
+from plimsoll.load_line.dataset import CONNECTIONS
+from plimsoll.model.engine.asked import EngineTarget, LoadOrder
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
 
 

@@ -6,7 +6,7 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError
-from plimsoll.prices.price_list import API_REGION, only, read_prices
+from plimsoll.quoting.price_list import API_REGION, only, read_prices
 
 
 @click.command()

@@ -9,14 +9,14 @@ from rich.status import Status
 
 from plimsoll import words
 from plimsoll.console.log import before_steps, torn_down
-from plimsoll.model.fleet import WARMING_STEP
-from plimsoll.model.phase_request import phase_steps
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import Recovery
-from plimsoll.model.search_request import StepsSearch
-from plimsoll.report.step_words import finished_words, planned_words
-from plimsoll.runs.recovery import in_words
-from plimsoll.runs.run_status import Snapshot
+from plimsoll.model.request.phases import phase_steps
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import StepsSearch
+from plimsoll.model.run.fleet import WARMING_STEP
+from plimsoll.model.run.run_record import Recovery
+from plimsoll.report.words import finished_words, planned_words
+from plimsoll.workflow.plan_step import in_words
+from plimsoll.workflow.status import Snapshot
 
 RECOVERY_TOLD_S = 5  # between two lines on what is waited for
 STEP_OVERHEAD_S = 3  # for planning, barrier and judging, in the estimate of the time left

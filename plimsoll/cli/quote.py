@@ -2,25 +2,147 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-from plimsoll.cli.output import console
-from plimsoll.cli.quote_text import print_experiment_quote, print_quote
+from plimsoll import words
+from plimsoll.cli.output import console, print_figures, table_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.service_client import Service
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.prices import PriceOverrides
-from plimsoll.model.request import Request
-from plimsoll.prices import prices_for
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.possible import require_known_version, today
+from plimsoll.quoting.prices import prices_for
 from plimsoll.quoting.quotes import quote as quote_request
+from plimsoll.quoting.quotes import require_known_version, sum_of, today
 from plimsoll.report.folder import read_model
 from plimsoll.requests.cells import of_each_cell
 from plimsoll.requests.experiment_file import read_file
+
+# A quote on a terminal: time by phase, money by item, and the assumptions.
+
+
+CENT = 0.005  # items that round to less than a cent are added up in one line
+AMOUNTS = ("time", "at least", "expected", "at most")
+
+
+def print_quote(name: str, quote: Quote, console: Console) -> None:
+    """Print one run's quote."""
+    version = f"version {quote.database_version}; " if quote.database_version else ""
+    console.print(f"[bold]{name}[/]  {version}{_dated(quote)}", highlight=False)
+    print_figures(console, _times(quote))
+    print_figures(console, _money(quote.lines, quote.usd))
+    _print_end(quote, console)
+
+
+def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) -> None:
+    """Print an experiment's quote: each run's time and money, and all money by item."""
+    console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
+    table = table_of("run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS)
+    for dataset in quote.datasets:
+        shared = f"with its snapshot, for {words.plural(dataset.runs, 'run')}"
+        usd = _sum_if_known([dataset.quote.usd, dataset.snapshot.usd])
+        times = _expected_and_most(dataset.quote.time_s)
+        table.add_row(dataset.name, *times, *_usd(usd), shared)
+    for cell in quote.cells:
+        table.add_row(cell.name, *_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), "")
+    runs = words.plural(len(quote.cells), "run")
+    batches = words.plural(quote.batches, "batch", "batches")
+    order = f"{runs} in {batches}, {quote.at_once} at once"
+    table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), order)
+    print_figures(console, table)
+    print_figures(console, _money(_together(quote), quote.usd))
+    _print_end(quote, console)
+
+
+def _dated(quote: Quote | ExperimentQuote) -> str:
+    return f"list prices of {quote.region}, the oldest of {quote.as_of}" if quote.as_of else ""
+
+
+def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
+    if quote.usd is None:
+        lacking = ", ".join(quote.missing)
+        console.print(
+            f"[bold]No sum[/]: no price is known for {lacking}."
+            " `plimsoll prices` reads AWS's own list (docs/costs.md).",
+            highlight=False,
+            soft_wrap=True,
+        )
+    for note in quote.notes:
+        console.print(f"  {note}", highlight=False, soft_wrap=True)
+
+
+def _together(quote: ExperimentQuote) -> list[QuoteLine]:
+    """Add up the items of all runs that have the same name and price."""
+    alike: dict[tuple[str, str], list[QuoteLine]] = {}
+    lines = [line for cell in quote.cells for line in cell.quote.lines]
+    for dataset in quote.datasets:
+        lines += [*dataset.quote.lines, dataset.snapshot]
+    for line in lines:
+        alike.setdefault((line.what, line.price.name), []).append(line)
+    return [
+        lines[0].model_copy(
+            update={
+                "what": lines[0].what + (f", {len(lines)} runs" if len(lines) > 1 else ""),
+                "quantity": sum_of([line.quantity for line in lines]),
+                "usd": _sum_if_known([line.usd for line in lines]),
+            }
+        )
+        for lines in alike.values()
+    ]
+
+
+def _sum_if_known(parts: list[Amounts | None]) -> Amounts | None:
+    known = [part for part in parts if part is not None]
+    return sum_of(known) if len(known) == len(parts) else None
+
+
+def _expected_and_most(time_s: Amounts) -> tuple[str, str]:
+    return words.duration(time_s.expected), words.duration(time_s.most)
+
+
+def _times(quote: Quote) -> Table:
+    table = table_of("phase", "expected", "at most", "assuming", right=AMOUNTS)
+    for phase in quote.phases:
+        times = words.duration(phase.expected_s), words.duration(phase.most_s)
+        table.add_row(phase.name, *times, phase.assumption)
+    longest = "at most: until the time limit, and the deletion after it"
+    table.add_row("in all", *_expected_and_most(quote.time_s), longest)
+    return table
+
+
+def _money(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
+    table = table_of("item", "at least", "expected", "at most", "price", right=AMOUNTS)
+    small = [line for line in lines if line.usd and line.usd.most < CENT]
+    for line in lines:
+        if line not in small:
+            table.add_row(line.what, *_usd(line.usd), _price(line))
+    if small:
+        sums = sum_of([line.usd for line in small if line.usd])
+        table.add_row(f"{len(small)} items of under a cent", *_usd(sums), "")
+    table.add_row("in all", *_usd(usd), "")
+    return table
+
+
+def _usd(amounts: Amounts | None) -> tuple[str, str, str]:
+    if amounts is None:
+        return ("not known",) * 3
+    return words.usd(amounts.least), words.usd(amounts.expected), words.usd(amounts.most)
+
+
+def _price(line: QuoteLine) -> str:
+    price = line.price
+    if price.usd is None or price.source is None:
+        return "not known"
+    second = "" if price.source.primary else ", second-hand"
+    return f"{words.usd_each(price.usd, 10)}/{price.unit} ({price.source.as_of}{second})"
 
 
 @click.command()

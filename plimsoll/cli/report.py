@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.number_range import NumberRange
+from plimsoll.cli.options import NumberRange
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import chromium
-from plimsoll.report.csv_table import steps_csv
+from plimsoll.report.charts.theme import Theme
 from plimsoll.report.folder import read_run, read_sizing
 from plimsoll.report.page import render
 from plimsoll.report.pictures import picture
-from plimsoll.report.theme import Theme
+from plimsoll.report.tables import steps_csv
 
 FORMATS = ("html", "pdf", "png", "svg", "csv")
 

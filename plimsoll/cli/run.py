@@ -12,17 +12,17 @@ import click
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.finding import asked_search, find_into
-from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
+from plimsoll.cli.find_shown import asked_search, find_into
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, new_token, page_options, shown, stay
 from plimsoll.cli.progress import RunProgress
+from plimsoll.cli.run_experiment import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.request_workload import protocol_of
 

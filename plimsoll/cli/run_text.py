@@ -9,21 +9,23 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.capacity.credits import is_burst
-from plimsoll.cli.capacity_text import print_expectations
+from plimsoll.cli.capacity import print_expectations
 from plimsoll.cli.output import print_figures, table_of
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.descriptions import describe_target, describe_volume
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.results import LimitingResource, RunResult, StepResult
-from plimsoll.report.beside import background_lines
-from plimsoll.report.differences import question
-from plimsoll.report.dollars import run_cost_words
-from plimsoll.report.limit_words import limit_cell, limit_facts
-from plimsoll.report.ratios import ratio_of
-from plimsoll.report.report_tables import judged_step, target_cells, unjudged
-from plimsoll.report.target_words import target_words
-from plimsoll.report.toggle_words import toggle_facts
+from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.request.descriptions import describe_target, describe_volume
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
+from plimsoll.report.comparing.comparing import question
+from plimsoll.report.comparing.ratios import ratio_of
+from plimsoll.report.tables import background_lines, judged_step, target_cells, unjudged
+from plimsoll.report.words import (
+    limit_cell,
+    limit_facts,
+    run_cost_words,
+    target_words,
+    toggle_facts,
+)
 
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:

@@ -9,14 +9,14 @@ import yaml
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.checks import message
+from plimsoll.checks import judging
 from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import print_left_out
 from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.check import CheckDefinition, CompareCapacity
-from plimsoll.model.check_history import Change, Figure, History, HistoryPoint
+from plimsoll.model.request.check import CheckDefinition, CompareCapacity
+from plimsoll.model.run.check_history import Change, Figure, History, HistoryPoint
 from plimsoll.model.validation import validated
 
 _KINDS = frozenset({"kind", "strategy"})
@@ -138,7 +138,7 @@ def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> 
     if not history.changes:
         click.echo("no change seen")
     for silence in history.silences:
-        click.echo(message.silence_line(silence))
+        click.echo(judging.silence_line(silence))
     return 0
 
 

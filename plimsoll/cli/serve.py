@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plimsoll.cli.local_runs import RESULTS
+from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.client.tokens import new_token, token_file
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report.folder import newest_runs

@@ -2,18 +2,22 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from plimsoll import words
+from plimsoll.aws.run_files import REPORT, RESULT
 from plimsoll.cli.progress import RunProgress
 from plimsoll.client.address import URL_VARIABLE, Address, find_address
+from plimsoll.client.fetching import fetch_result
 from plimsoll.client.http import Http
 from plimsoll.client.remote_watch import RemoteWatcher
-from plimsoll.client.service_client import Service
-from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.run_record import RunRecord
+from plimsoll.client.service_client import Service, download
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.answers import RunSummary
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -86,3 +90,28 @@ def capacity_text(run: RunSummary) -> str:
         return run.verdict
     figure = words.throughput(run.capacity_ops_per_second)
     return f"{run.verdict} {words.bounded(figure, run.bound)}"
+
+
+# The results of a run on the service, downloaded into a folder.
+
+
+def fetch(service: Service, run_id: str, folder: Path | None) -> RunResult:
+    """Read the result of a run that has ended.
+
+    Args:
+        service: Where it ran.
+        run_id: The run.
+        folder: Gets result.json and report.html; None: nothing is written.
+
+    Raises:
+        PlimsollError: The service does not have them, or they are of another version.
+    """
+    result, body, links = fetch_result(service, run_id)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RESULT).write_bytes(body)
+        if links.url is not None:
+            (folder / REPORT).write_bytes(download(links.url))
+        else:
+            click.echo(f"{run_id}: its page was not drawn: plimsoll report {folder}", err=True)
+    return result

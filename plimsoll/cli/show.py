@@ -11,9 +11,9 @@ from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import print_figures
 from plimsoll.cli.run_text import comparison, print_result
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.results import RunResult
-from plimsoll.report.comparing import compare
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.comparing.comparing import compare
 from plimsoll.report.folder import RESULT, read_model, run_folders
 
 EXPERIMENT = "experiment.json"
@@ -43,7 +43,7 @@ def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
     answer, or a rule cannot be decided.
     """
     if (directory / EXPERIMENT).is_file():
-        from plimsoll.cli.experiment_text import print_experiment  # noqa: PLC0415 - slow to load
+        from plimsoll.cli.experiment import print_experiment  # noqa: PLC0415 - slow to load
 
         if expecting:
             raise UsageError(f"{directory}: rules are of runs, not of an experiment")

@@ -1,20 +1,25 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
 import click
+from rich.console import Console
+from rich.table import Table
 
+from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
-from plimsoll.cli.local_runs import RESULTS
-from plimsoll.cli.number_range import NumberRange
-from plimsoll.cli.size_asked import limits_of, prices_of, share_of
-from plimsoll.cli.size_text import print_sizing
+from plimsoll.cli.options import NumberRange
+from plimsoll.cli.output import console, print_figures, table_of
+from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
-from plimsoll.model.prices import HOME_REGION
-from plimsoll.model.results import RunResult
-from plimsoll.model.steps import Statistic
+from plimsoll.load_line.options import limits_us
+from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.run.results import RunResult
+from plimsoll.quoting.prices import prices_for
 from plimsoll.report.folder import (
     ANSWER,
     RESULT,
@@ -25,12 +30,119 @@ from plimsoll.report.folder import (
     run_id_in,
     write_whole,
 )
-from plimsoll.runs.sizes import ground, own_gib
+from plimsoll.report.size_tables import (
+    MARKED,
+    asked_words,
+    demands_table,
+    further_lines,
+    options_table,
+)
+from plimsoll.report.tables import ReportTable
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.growth import times_per_year
+from plimsoll.sizing.rank import Wish, times_per_year
 from plimsoll.sizing.size import size
-from plimsoll.sizing.sizing import Wish
+from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
+
+# What `plimsoll size` is asked, read from its options.
+
+
+_SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
+
+
+def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
+    """Read `--limit`; without any, take those that the run was judged by.
+
+    Raises:
+        UsageError: One is none, or an operation has none.
+    """
+    operations = operations_of(result)
+    known = limits_us(given, operations) if given else own_limits_us(result)
+    lacking = [name for name in operations if name not in known]
+    if lacking:
+        example = " ".join(f"--limit {name}=20ms" for name in lacking)
+        raise UsageError(
+            f"--limit: none for {', '.join(lacking)}: write {example}, or --limit 20ms"
+        )
+    return known
+
+
+def share_of(text: str) -> float:
+    """Read `--headroom`; gives a share.
+
+    Raises:
+        UsageError: It is none.
+    """
+    found = _SHARE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"--headroom: {text!r} is no share below 100 %: write 30%")
+    return float(found[1]) / 100
+
+
+def prices_of(region: str | None, file: Path | None) -> PriceTable:
+    """Find a region's prices.
+
+    Args:
+        region: Whose; None: those of the file, or those that are built in.
+        file: As `plimsoll prices` writes it.
+
+    Raises:
+        UsageError: There are none here, or the file is of another region.
+    """
+    if file is None:
+        if region not in {None, HOME_REGION}:
+            raise UsageError(
+                f"--region: no prices of {region} are here, only those of {HOME_REGION}: write them"
+                f" with `plimsoll prices --region {region}`, and give the file with --prices"
+            )
+        return prices_for(PriceOverrides())
+    overrides = read_model(file, PriceOverrides)
+    if region not in {None, overrides.region}:
+        raise UsageError(f"--region: {region}, and the prices of --prices are {overrides.region}'s")
+    return prices_for(overrides)
+
+
+# `plimsoll size` on a terminal: measured is plain, predicted is dim and marked.
+
+
+SHOWN = 10  # options, unless all are asked for
+LEFT = {"", "target", "binds first", "next", "latency under this load"}  # columns of words
+
+
+def print_sizing(answer: Sizing, *, whole: bool) -> None:
+    """Print the answer: the sentence, the ranking, what cannot be, and what is assumed."""
+    shown = console()
+    _say(shown, answer.sentence)
+    _say(shown, asked_words(answer))
+    shown.print()
+    rows = answer.options if whole else answer.options[:SHOWN]
+    if rows:
+        print_figures(shown, _table(options_table(rows)))
+    if len(rows) < len(answer.options):
+        more = len(answer.options) - len(rows)
+        _say(shown, f"and {words.plural(more, 'more target')}: --all, or --json")
+    if failing := [option for option in answer.measured if not option.carries]:
+        _say(shown, "\nMeasured, and does not carry it:")
+        print_figures(shown, _table(options_table(failing)))
+    for line in further_lines(answer):
+        _say(shown, line)
+    _say(shown, "\nWhat an operation takes, by operations under way:")
+    print_figures(shown, _table(demands_table(answer)))
+    _say(shown, f"\n{MARKED}. It takes for granted:")
+    for text in answer.assumptions:
+        _say(shown, f"- {text}")
+
+
+def _say(shown: Console, text: str) -> None:
+    shown.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(made: ReportTable) -> Table:
+    table = table_of(*made.columns, right=set(made.columns) - LEFT)
+    for row in made.rows:
+        style = "dim" if row[0].kind == "predicted" else None
+        table.add_row(*(cell.text for cell in row), style=style)
+    return table
 
 
 @click.command("size")

@@ -9,15 +9,15 @@ from plimsoll import words
 from plimsoll.cli.run import run_here
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import PlimsollError
-from plimsoll.model.prices import PriceTable
-from plimsoll.model.results import RunResult
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.run.results import RunResult
 from plimsoll.report.folder import RESULT, read_model
 from plimsoll.report.size_tables import confirmed_line
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.boundary import confirmed, request_beside
 from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import options_of, sizer_of, target_words
-from plimsoll.sizing.sizing import Wish
 
 MOST = 2  # runs: what two have not decided is not decided beside this boundary
 

@@ -5,8 +5,8 @@ import click
 from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
-from plimsoll.model.api_answers import RunDetail
-from plimsoll.model.descriptions import describe_target
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.service.answers import RunDetail
 
 
 @click.command()

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.expecting import Expecting, Results, expect_options
-from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
+    fetch,
     follow,
     json_option,
     locate,
@@ -20,8 +20,8 @@ from plimsoll.cli.show import print_results
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.model.api_answers import Submitted
-from plimsoll.model.experiment import Experiment
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.service.answers import Submitted
 from plimsoll.requests.experiment_file import read_file
 
 

@@ -11,18 +11,16 @@ import click
 from plimsoll import words
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
-from plimsoll.model.descriptions import describe_target
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin
-from plimsoll.quoting.phase_time import pass_words
-from plimsoll.quoting.possible import require_known_version, require_possible, today
-from plimsoll.quoting.quotes import NOTES, quote
-from plimsoll.quoting.search_time import search_words
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.quoting.prices import builtin
+from plimsoll.quoting.quotes import NOTES, quote, require_known_version, require_possible, today
+from plimsoll.quoting.times import pass_words, search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.phase_workload import searched
-from plimsoll.sizing.seekable import require_seekable
+from plimsoll.sizing.cheapest import require_seekable
 
 
 @click.command()

@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.expecting import Expecting, expect_options
-from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import out_option, refuse_used_folder
-from plimsoll.cli.service_calls import connect, follow, json_option, service_options
+from plimsoll.cli.service_calls import connect, fetch, follow, json_option, service_options
 from plimsoll.cli.show import print_results
 
 

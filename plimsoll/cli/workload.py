@@ -1,21 +1,112 @@
 """`plimsoll workload`: makes a workload of what a database was sent."""
 
+import json
 import os
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import click
+from rich.console import Console
 
-from plimsoll.cli.output import refuse_used_file
-from plimsoll.cli.workload_text import as_json_text, print_derived
+from plimsoll import words
+from plimsoll.cli.output import console, print_figures, refuse_used_file, table_of
+from plimsoll.databases.observing import looks_for, open_statements, statements_seen
 from plimsoll.errors import UsageError
-from plimsoll.families.observing import looks_for, open_statements, statements_seen
-from plimsoll.finding.asked import PASSWORD
-from plimsoll.model.dsn import FORM, parse_dsn
-from plimsoll.model.quantities import duration_s
+from plimsoll.load_line.options import PASSWORD
+from plimsoll.model.request.dsn import FORM, parse_dsn
+from plimsoll.model.request.quantities import duration_s
+from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.report.folder import write_whole
-from plimsoll.workload.derive.derived import derive
+from plimsoll.workload import builtin_names, load_workload
+from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import text_of
+
+# What `plimsoll workload derive` says of the workload that it made.
+
+
+LEFT_OUT_SHOWN = 12
+
+
+def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> None:
+    """Tell on standard error what the workload does, what it leaves out, and what is guessed."""
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    rates = ["ops/s"] if seen.interval_s else []
+    figures = ["share", *rates, "mean in the server", "statements"]
+    table = table_of("operation", *figures, right=figures)
+    total = sum(one.calls for one in derived.operations)
+    for one in derived.operations:
+        rate = [words.rate(one.calls / seen.interval_s)] if seen.interval_s else []
+        table.add_row(
+            one.name,
+            words.percent(one.calls / total),
+            *rate,
+            words.latency(1e6 * one.time_s / one.calls),
+            str(sum(times for _, times in one.statements)),
+        )
+    print_figures(console, table)
+    console.print(
+        f"\nIt stands for {words.percent(derived.share_of_calls)} of the calls and"
+        f" {words.percent(derived.share_of_time)} of the time in the server."
+    )
+    for note in derived.notes:
+        console.print(f"- {note}")
+    _print_left_out(derived, console)
+    if out is not None:
+        click.echo(f"{out}: plimsoll find DSN --workload {out} --prepare", err=True)
+
+
+def _print_left_out(derived: Derived, console: Console) -> None:
+    if not derived.left_out:
+        return
+    alike: dict[tuple[str, str], tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+    for one in derived.left_out:
+        calls, time_s = alike[one.statement, one.why]
+        alike[one.statement, one.why] = calls + one.calls, time_s + one.time_s
+    console.print("\nNot in it:")
+    for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
+        of_calls = words.percent(calls / derived.calls if derived.calls else None)
+        of_time = words.percent(time_s / derived.time_s if derived.time_s else None)
+        console.print(f"- {of_calls} of the calls, {of_time} of the time: {statement}: {why}")
+    if len(alike) > LEFT_OUT_SHOWN:
+        console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more: --json has them")
+
+
+def as_json_text(derived: Derived, seen: StatementsSeen) -> str:
+    """Write all of it as JSON."""
+    total = sum(one.calls for one in derived.operations)
+    whole = {
+        "server": seen.server,
+        "interval_s": seen.interval_s,
+        "workload": derived.document,
+        "share_of_calls": derived.share_of_calls,
+        "share_of_time": derived.share_of_time,
+        "operations": [
+            {
+                "name": one.name,
+                "calls": one.calls,
+                "share": one.calls / total,
+                "ops_per_second": one.calls / seen.interval_s if seen.interval_s else None,
+                "mean_us": 1e6 * one.time_s / one.calls,
+                "statements": [{"text": text, "times": times} for text, times in one.statements],
+            }
+            for one in derived.operations
+        ],
+        "left_out": [
+            {
+                "statement": one.statement,
+                "why": one.why,
+                "calls": one.calls,
+                "time_s": one.time_s,
+                "share_of_calls": one.calls / derived.calls if derived.calls else None,
+                "share_of_time": one.time_s / derived.time_s if derived.time_s else None,
+            }
+            for one in derived.left_out
+        ],
+        "notes": list(derived.notes),
+    }
+    return json.dumps(whole, indent=2)
+
 
 FOR_MOST_S = 86_400
 
@@ -83,3 +174,52 @@ def derive_verb(
     if out is None:
         click.echo(text.rstrip())
     print_derived(derived, seen, out)
+
+
+# `plimsoll workloads`: lists and shows the workloads that a database can be loaded with.
+
+
+@click.group("workloads", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.pass_context
+def list_command(context: click.Context, *, as_json: bool) -> None:
+    """List the built-in workloads."""
+    if context.invoked_subcommand is not None:
+        return
+    workloads = [load_workload(name) for name in builtin_names()]
+    if as_json:
+        click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
+        return
+    table = table_of("workload", "dataset", "about")
+    for workload in workloads:
+        table.add_row(workload.name, workload.dataset, workload.about)
+    console().print(table)
+
+
+@list_command.command("show")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--json", "as_json", is_flag=True, help="Print what it resolves to as JSON.")
+def show(name: str, *, as_json: bool) -> None:
+    """Show a workload: its text, its parameters, and the tables and statements that it means."""
+    workload = load_workload(name)
+    compiled = workload.compile(None if workload.default_records else 1000)
+    if as_json:
+        resolved = {
+            **workload.summary(),
+            "tables": {table.name: table.create_sql for table in compiled.tables},
+            "operations": [
+                operation.model_dump(mode="json") for operation in compiled.engine.operations
+            ],
+        }
+        click.echo(json.dumps(resolved, indent=2))
+        return
+    click.echo(workload.text.rstrip())
+    if workload.parameters:
+        click.echo("\n# parameters (--set NAME=VALUE)")
+        for parameter_name, parameter in workload.parameters.items():
+            click.echo(f"#   {parameter_name} = {parameter.default}: {parameter.about}")
+    click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
+    for table in compiled.tables:
+        click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
+        for sql in (table.create_sql, *table.index_sql.values()):
+            click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))

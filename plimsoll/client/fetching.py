@@ -6,8 +6,8 @@ import time
 from plimsoll.client.refusals import ServiceError
 from plimsoll.client.service_client import Service, download
 from plimsoll.errors import PlimsollError
-from plimsoll.model.api_answers import ReportLinks
-from plimsoll.model.results import RunResult
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.service.answers import ReportLinks
 
 PATIENCE_S = 30.0  # a run's results are there when it ends, its page a little later
 _LOOK_EVERY_S = 0.5

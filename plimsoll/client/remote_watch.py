@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 
 from plimsoll.client.service_client import Service
-from plimsoll.model.api_answers import RunDetail
-from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord
-from plimsoll.runs.run_status import Snapshot
+from plimsoll.model.run.results import StepResult
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.answers import RunDetail
+from plimsoll.workflow.status import Snapshot
 
 POLL_S = 2.0
 

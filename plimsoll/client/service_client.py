@@ -11,7 +11,19 @@ from pydantic import ValidationError
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
 from plimsoll.errors import PlimsollError
-from plimsoll.model.api_answers import (
+from plimsoll.model.base import Model
+from plimsoll.model.request.check import CheckDefinition
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.check_history import History
+from plimsoll.model.run.experiment_record import (
+    ExperimentDetail,
+    ExperimentRecord,
+    ExperimentSubmitted,
+)
+from plimsoll.model.run.quote import ExperimentQuote, Quote
+from plimsoll.model.run.results import StepResult
+from plimsoll.model.service.answers import (
     Health,
     ReportLinks,
     RunDetail,
@@ -20,14 +32,6 @@ from plimsoll.model.api_answers import (
     Steps,
     Submitted,
 )
-from plimsoll.model.base import Model
-from plimsoll.model.check import CheckDefinition
-from plimsoll.model.check_history import History
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
-from plimsoll.model.quote import ExperimentQuote, Quote
-from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 
 _PAGE = 50
 AnyModel = TypeVar("AnyModel", bound=Model)

@@ -7,10 +7,10 @@ from pydantic import Field
 from plimsoll.capacity.search import axis_of
 from plimsoll.console.live import live_loads
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Axis
-from plimsoll.model.live import LiveLoad
-from plimsoll.model.results import RunResult
-from plimsoll.report.comparing import Comparison, compare
+from plimsoll.model.judging.capacity import Axis
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.service.live import LiveLoad
+from plimsoll.report.comparing.comparing import Comparison, compare
 
 
 class CurveOfRun(Model):

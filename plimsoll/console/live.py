@@ -13,9 +13,15 @@ from plimsoll.console import log
 from plimsoll.console.outlook import live_money, live_plan, live_time, load_of
 from plimsoll.console.series import resource_series, second_series
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.live import (
+from plimsoll.model.aws.volumes import VolumeLimits
+from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.judging.steps import Statistic, Step, TargetSample
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.quote import Quote
+from plimsoll.model.run.results import RunResult, SecondTotals, StepResult
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.live import (
     Live,
     LiveAnswer,
     LiveLoad,
@@ -25,17 +31,10 @@ from plimsoll.model.live import (
     TeardownStage,
     VolumeCaps,
 )
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, SecondTotals, StepResult
-from plimsoll.model.run_record import RunRecord
-from plimsoll.model.steps import Statistic, Step
-from plimsoll.model.target_figures import TargetSample
-from plimsoll.model.volumes import VolumeLimits
-from plimsoll.report.clock import bin_width_s
+from plimsoll.report.charts.clock import bin_width_s
 from plimsoll.report.headline import headline
-from plimsoll.report.step_words import finished_words
-from plimsoll.runs.summaries import summary_of
+from plimsoll.report.words import finished_words
+from plimsoll.workflow.listing import summary_of
 
 POINTS = 600  # bins of a whole series, about
 CURSOR = r"^[0-9]{1,6}\.[0-9]{1,14}\.[0-9]{1,6}$"  # 10**14 ms are of the year 5138

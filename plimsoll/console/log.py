@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from plimsoll import words
-from plimsoll.model.descriptions import describe_target
-from plimsoll.model.fleet import WARMING_STEP, StepPlan
-from plimsoll.model.live import LogLine
-from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.model.steps import Statistic
-from plimsoll.report.step_words import finished_words, planned_words
-from plimsoll.runs.recovery import in_words
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.run.results import StepResult
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.model.service.live import LogLine
+from plimsoll.report.words import finished_words, planned_words
+from plimsoll.workflow.plan_step import in_words
 
 BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 

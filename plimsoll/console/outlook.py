@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from plimsoll.capacity.search import axis_of
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.fleet import WARMING_STEP, StepPlan
-from plimsoll.model.live import LiveMoney, LivePlan, LiveTime
-from plimsoll.model.phase_request import phase_steps
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunRecord
-from plimsoll.model.steps import CLOSING, Step
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.phases import phase_steps
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.run.quote import Quote
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.live import LiveMoney, LivePlan, LiveTime
 from plimsoll.quoting.budget import spent_usd
-from plimsoll.report.step_words import planned_words
+from plimsoll.report.words import planned_words
 
 BETWEEN_STEPS_S = 3  # for planning, barrier and judging, in the estimate of the time left
 _SEARCHES = {"baseline", "climb", "descend", "bisect", "more_clients", "again"}

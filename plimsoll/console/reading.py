@@ -18,19 +18,18 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.console.live import POINTS, Cursor, Look, live
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.function_settings import MetricSettings
-from plimsoll.model.live import Live
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult, Seconds, SecondTotals, StepResult
-from plimsoll.model.run_record import RunRecord
-from plimsoll.model.steps import Step
-from plimsoll.model.target_figures import TargetSample
-from plimsoll.runs.history import judged_so_far, so_far
-from plimsoll.runs.target_figures import target_samples
-from plimsoll.runs.volume_limits import volume_limits
+from plimsoll.model.deployment.function_settings import MetricSettings
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.steps import Step, TargetSample
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.quote import Quote
+from plimsoll.model.run.results import RunResult, Seconds, SecondTotals, StepResult
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.service.live import Live
+from plimsoll.workflow.conclude import volume_limits
+from plimsoll.workflow.judge_step import judged_so_far, so_far
+from plimsoll.workflow.target_figures import target_samples
 
 METRICS_EVERY_S = 2.0  # CloudWatch is asked: the dearest part of a look
 

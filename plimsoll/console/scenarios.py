@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.experiment import Experiment
+from plimsoll.model.request.experiment import Experiment
 from plimsoll.packaged import packaged_folder
 from plimsoll.requests.experiment_file import read_file
 

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from plimsoll.model.live import OperationSeries, ResourceSeries, SecondSeries
-from plimsoll.model.results import SecondTotals
-from plimsoll.model.target_figures import TargetSample
-from plimsoll.report.clock import added, percentile_us
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.run.results import SecondTotals
+from plimsoll.model.service.live import OperationSeries, ResourceSeries, SecondSeries
+from plimsoll.report.charts.clock import added, percentile_us
 
 _LEAST = {  # of a bin the least counts, not the mean
     "burst_balance_percent",

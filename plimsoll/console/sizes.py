@@ -7,12 +7,12 @@ from typing import Self
 
 from pydantic import Field
 
+from plimsoll.model.aws.prices import HOME_REGION
 from plimsoll.model.base import Model
-from plimsoll.model.prices import HOME_REGION
-from plimsoll.model.steps import Statistic
+from plimsoll.model.judging.steps import Statistic
 from plimsoll.sizing.answer import Negative, Option, Sizing
+from plimsoll.sizing.rank import bound_words
 from plimsoll.sizing.size import target_words
-from plimsoll.sizing.sizing import bound_words
 
 
 class OptionShown(Option):

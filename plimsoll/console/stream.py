@@ -9,9 +9,9 @@ from itertools import count
 from threading import Event
 
 from plimsoll.console.live import Cursor, is_over
-from plimsoll.model.api_answers import RunSummary
 from plimsoll.model.base import Model
-from plimsoll.model.live import Live, LiveSecond
+from plimsoll.model.service.answers import RunSummary
+from plimsoll.model.service.live import Live, LiveSecond
 
 LOOK_S = 1.0  # between two looks at a run
 LIST_S = 2.0  # ... and at the list, which is longer

@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Mapping, Sequence
 
-from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.live import LiveSecond, LiveSecondOperation
-from plimsoll.report.clock import added, percentile_us
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.service.live import LiveSecond, LiveSecondOperation
+from plimsoll.report.charts.clock import added, percentile_us
 
 
 class ToldSeconds:

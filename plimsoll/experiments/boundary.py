@@ -9,17 +9,17 @@ from typing import Any
 from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.experiments.cell_runs import begun, cell_runs
 from plimsoll.experiments.records import asked, experiments_of, require_running
-from plimsoll.model.boundary import Boundary
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.function_settings import PricedSettings
-from plimsoll.model.prices import PriceTable
-from plimsoll.prices import prices_for
-from plimsoll.report.experiment_summary import CellRun, outcome
-from plimsoll.runs.sizes import ground
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.deployment.function_settings import PricedSettings
+from plimsoll.model.request.boundary import Boundary
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.quoting.prices import prices_for
+from plimsoll.report.experiment.summary import CellRun, outcome
+from plimsoll.sizing.cheapest import Survey, boundary_of, by_price
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.sizing import Wish
-from plimsoll.sizing.survey import Survey, boundary_of, by_price
+from plimsoll.sizing.rank import Wish
+from plimsoll.workflow.past import ground
 
 
 def choose_cell(

@@ -10,10 +10,10 @@ from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError, UnreadableRecordError
 from plimsoll.experiments.records import run_id_of
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.function_settings import RunSettings
-from plimsoll.model.results import RunResult
-from plimsoll.report.experiment_summary import CellRun
+from plimsoll.model.deployment.function_settings import RunSettings
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.experiment.summary import CellRun
 from plimsoll.requests.cells import cells_of
 
 

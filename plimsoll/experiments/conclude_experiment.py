@@ -17,23 +17,21 @@ from plimsoll.experiments.records import (
 )
 from plimsoll.experiments.turns import turn_of
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.boundary import Boundary
-from plimsoll.model.experiment import Experiment, order
-from plimsoll.model.experiment_record import (
+from plimsoll.model.deployment.function_settings import PricedSettings, RunSettings
+from plimsoll.model.request.boundary import Boundary
+from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.run.experiment_record import (
     DatasetOutcome,
     ExperimentFailure,
     ExperimentRecord,
     ExperimentResult,
 )
-from plimsoll.model.function_settings import PricedSettings, RunSettings
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
-from plimsoll.prices import prices_for
-from plimsoll.report.answer import answer
-from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
-from plimsoll.report.factorials import factorials
-from plimsoll.report.gains import gains
-from plimsoll.report.phase_answer import phase_answers
+from plimsoll.quoting.prices import prices_for
+from plimsoll.report.experiment.answer import answer, phase_answers
+from plimsoll.report.experiment.factorials import factorials, gains
+from plimsoll.report.experiment.summary import CellRun, by_question, decisions, layout, outcome
 
 WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
@@ -155,7 +153,7 @@ def _apart_s(experiment: Experiment, cells: Sequence[CellRun], *, local: bool) -
 
 def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:
     """Put the page beside the result; as for a run, a failure here is only logged."""
-    from plimsoll.report.experiment_page import render  # noqa: PLC0415 - for the end alone
+    from plimsoll.report.experiment.page import render  # noqa: PLC0415 - for the end alone
 
     files = experiment_files(settings, experiment_id)
     try:

@@ -6,23 +6,26 @@ from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import DatasetError, LimitReachedError, NoRoomYetError
 from plimsoll.experiments.records import asked, experiments_of
-from plimsoll.model.dataset_layout import DatasetLayout
-from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.experiment_record import DatasetOutcome, ExperimentRecord
-from plimsoll.model.function_settings import DeleteDatasetsSettings, RunSettings, SubmitSettings
-from plimsoll.model.run_record import Restored, RunState
-from plimsoll.model.snapshots import snapshot_name
+from plimsoll.model.datasets import DatasetLayout, snapshot_name
+from plimsoll.model.deployment.function_settings import (
+    DeleteDatasetsSettings,
+    RunSettings,
+    SubmitSettings,
+)
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.run.experiment_record import DatasetOutcome, ExperimentRecord
+from plimsoll.model.run.run_record import Restored, RunState
 from plimsoll.requests.prepared_datasets import (
     SharedDataset,
     dataset_of,
     kept_for_s,
     shared_datasets,
 )
-from plimsoll.runs.submit import record_request
-from plimsoll.runs.take_snapshot import snapshot_kind
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.snapshots import delete_snapshot
 from plimsoll.targets.target_stacks import Deletion
+from plimsoll.workflow.dataset import snapshot_kind
+from plimsoll.workflow.submit import record_request
 
 
 def datasets_of(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:

@@ -19,23 +19,27 @@ from plimsoll.experiments.records import (
     experiments_of,
     run_id_of,
 )
-from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.experiment_record import (
+from plimsoll.model.deployment.function_settings import (
+    ExperimentSettings,
+    RunSettings,
+    ServiceSettings,
+)
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.run.experiment_record import (
     CellStatus,
     ExperimentRecord,
     ExperimentResult,
     ExperimentStatus,
 )
-from plimsoll.model.function_settings import ExperimentSettings, RunSettings, ServiceSettings
-from plimsoll.model.run_record import RunState
-from plimsoll.prices import prices_for
-from plimsoll.quoting.possible import require_possible
+from plimsoll.model.run.run_record import RunState
+from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.quotes import require_possible
 from plimsoll.requests.cells import cells_of, of_each_cell
 from plimsoll.requests.prepared_datasets import shared_datasets
-from plimsoll.runs.stop import stop_execution
-from plimsoll.runs.submit import begin_execution, run_id_for, version_made
-from plimsoll.sizing.seekable import require_seekable
+from plimsoll.sizing.cheapest import require_seekable
 from plimsoll.targets.engine_version import rds_version
+from plimsoll.workflow.start_and_stop import stop_execution
+from plimsoll.workflow.submit import begin_execution, run_id_for, version_made
 
 SEEDS = 2**31
 

@@ -8,10 +8,10 @@ from plimsoll.aws import clients
 from plimsoll.aws.items import as_item, read_item, readable, set_attributes, values_of
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.errors import ExperimentNotFoundError, RunStoppedError
-from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.experiment_record import ExperimentRecord
-from plimsoll.model.function_settings import RunSettings, ServiceSettings
-from plimsoll.model.run_record import RunState
+from plimsoll.model.deployment.function_settings import RunSettings, ServiceSettings
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.run.experiment_record import ExperimentRecord
+from plimsoll.model.run.run_record import RunState
 
 EXPERIMENT = "experiment.json"
 RESULT = "result.json"

@@ -1,9 +1,8 @@
 """Which runs of an experiment take turns."""
 
 from plimsoll.experiments.records import run_id_of
-from plimsoll.model.experiment import Cell, Experiment, partner
+from plimsoll.model.request.experiment import Cell, Experiment, Turn, partner, slot_s
 from plimsoll.model.timings import Timings
-from plimsoll.model.turns import Turn, slot_s
 from plimsoll.requests.cells import cells_of
 
 

@@ -11,18 +11,18 @@ from plimsoll.errors import (
 from plimsoll.experiments.datasets import datasets_of, record_dataset, restored_for
 from plimsoll.experiments.records import asked, experiments_of, require_running, run_id_of
 from plimsoll.experiments.turns import turn_of
-from plimsoll.model.experiment import Experiment, order, planned_batches
-from plimsoll.model.function_settings import (
+from plimsoll.model.deployment.function_settings import (
     SettleCellsSettings,
     StopSettings,
     SubmitSettings,
     TeamSettings,
 )
-from plimsoll.model.run_record import RunState
+from plimsoll.model.request.experiment import Experiment, order, planned_batches
+from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import cells_of
-from plimsoll.runs.stop import stop_run
-from plimsoll.runs.submit import record_request
+from plimsoll.workflow.start_and_stop import stop_run
+from plimsoll.workflow.submit import record_request
 
 
 def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from plimsoll import words
 from plimsoll.fleet.failures import told_together
 from plimsoll.fleet.plan import warmed_s
-from plimsoll.model.background import BackgroundLoad
-from plimsoll.model.fleet import FailedClient, StepPlan
-from plimsoll.model.request import Request
-from plimsoll.model.results import BackgroundResult, StepResult
+from plimsoll.model.request.background import BackgroundLoad
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import FailedClient, StepPlan
+from plimsoll.model.run.results import BackgroundResult, StepResult
 
 if TYPE_CHECKING:  # it needs the engine, which functions that only plan a step do not have
     from plimsoll.fleet.fold import Fold

@@ -8,16 +8,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import plimsoll_engine
-from plimsoll.model.background import BackgroundLoad
-from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
-from plimsoll.model.engine_report import (
+from plimsoll.model.engine.answered import (
     ConnectionReport,
     LatencySummary,
     LoadReport,
     OperationReport,
     SelfReport,
 )
-from plimsoll.model.fleet import StepPlan
+from plimsoll.model.engine.asked import (
+    ClosedLoop,
+    EngineTarget,
+    EngineWorkload,
+    LoadSpec,
+    OpenLoop,
+)
+from plimsoll.model.request.background import BackgroundLoad
+from plimsoll.model.run.fleet import StepPlan
 
 
 @dataclass(frozen=True, slots=True)

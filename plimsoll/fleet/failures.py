@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plimsoll import errors, words
-from plimsoll.model.fleet import FailedClient
-from plimsoll.model.results import StepResult
+from plimsoll.model.run.fleet import FailedClient
+from plimsoll.model.run.results import StepResult
 
 if TYPE_CHECKING:  # it needs the engine, which functions that only name failures do not have
     from plimsoll.fleet.fold import Fold

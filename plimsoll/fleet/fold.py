@@ -15,9 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet.nodes import NodeSums
-from plimsoll.model.engine_report import LatencySummary, LoadReport, SelfReport
-from plimsoll.model.fleet import ClientResult, ServerLook, StepPlan
-from plimsoll.model.results import NodeTotals, OperationTotals, SecondTotals
+from plimsoll.model.engine.answered import LatencySummary, LoadReport, SelfReport
+from plimsoll.model.run.fleet import ClientResult, ServerLook, StepPlan
+from plimsoll.model.run.results import NodeTotals, OperationTotals, SecondTotals
 
 Number = TypeVar("Number", int, float)
 _SECONDS: TypeAdapter[tuple[SecondTotals, ...]] = TypeAdapter(tuple[SecondTotals, ...])

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from plimsoll.fleet.fold import Fold
-from plimsoll.model.fleet import FailedClient, ServerLook
-from plimsoll.model.results import FleetFigures, SecondTotals, ServerLooks
-from plimsoll.model.steps import Half
+from plimsoll.model.judging.steps import Half
+from plimsoll.model.run.fleet import FailedClient, ServerLook
+from plimsoll.model.run.results import FleetFigures, SecondTotals, ServerLooks
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
 

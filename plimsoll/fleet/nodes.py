@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.model.engine_report import LatencySummary, NodeReport
-from plimsoll.model.results import NodeTotals
+from plimsoll.model.engine.answered import LatencySummary, NodeReport
+from plimsoll.model.run.results import NodeTotals
 
 
 @dataclass(slots=True)

@@ -1,9 +1,9 @@
 """A pass of a phase as a step of the fleet, and each client's slice of it. Pure."""
 
 from plimsoll import words
-from plimsoll.model.fleet import ServerCounters, StepPlan
-from plimsoll.model.phase_passes import Pass
-from plimsoll.model.request import Request
+from plimsoll.model.request.phases import Pass
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ServerCounters, StepPlan
 
 
 def pass_step(

@@ -5,15 +5,21 @@ from itertools import takewhile
 
 from plimsoll.fleet.failures import too_late
 from plimsoll.fleet.phase_plan import slice_of
-from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
-from plimsoll.model.fleet import MISSING_SHARE_MOST, WARMING_STEP, ServerCounters, StepPlan
-from plimsoll.model.history import FinishedStep
-from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
+from plimsoll.model.engine.asked import (
+    ClosedLoop,
+    EngineTarget,
+    EngineWorkload,
+    LoadSpec,
+    OpenLoop,
+)
+from plimsoll.model.judging.steps import FinishedStep
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.phase_passes import records_of_one
-from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
-from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
+from plimsoll.model.request.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
+from plimsoll.model.request.phases import records_of_one
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import NextStep, RampSearch, StepsSearch
+from plimsoll.model.run.fleet import MISSING_SHARE_MOST, WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.run.results import StepResult
 
 LEAD_DOUBLINGS = 3
 

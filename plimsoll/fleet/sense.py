@@ -6,9 +6,9 @@ from plimsoll.errors import StepError
 from plimsoll.fleet.background import absent
 from plimsoll.fleet.failures import Nothing, nothing_told
 from plimsoll.fleet.fold import Fold
-from plimsoll.model.fleet import WARMING_STEP
-from plimsoll.model.results import StepResult
-from plimsoll.model.steps import CLOSING, Step
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.run.fleet import WARMING_STEP
+from plimsoll.model.run.results import StepResult
 
 VOID_MAX = 5  # after so many void steps in a row the run gives up
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
-from plimsoll.model.results import SecondTotals, StepResult
-from plimsoll.model.steps import Span, Statistic
+from plimsoll.model.judging.steps import Span, Statistic
+from plimsoll.model.run.results import SecondTotals, StepResult
 
 SPAN_S = 10
 STALLED_SHARE = 0.1  # of the median second: whoever does less has stalled

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll import words
-from plimsoll.capacity.trends import trend
-from plimsoll.families.family import family_of
+from plimsoll.capacity.statistics.trends import trend
+from plimsoll.databases.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.fleet.failures import CLIENTS_NAMED, refusal, told_together
 from plimsoll.fleet.fold import Fold, folded
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
-from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
-from plimsoll.model.steps import STATISTICS, Step
+from plimsoll.model.judging.steps import STATISTICS, Step
+from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
+from plimsoll.model.run.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 
 
 def merged_step(

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.model.dashboards import Dashboards
-from plimsoll.model.functions import Function, Setting
-from plimsoll.model.request import TargetKind
-from plimsoll.model.rules import (
+from plimsoll.model.deployment.functions import Function, Setting
+from plimsoll.model.deployment.rules import (
     ALARMS_TOPIC,
     BUS_NAME,
     CHECKS_GROUP,
@@ -28,7 +26,9 @@ from plimsoll.model.rules import (
     Schedule,
     Topic,
 )
-from plimsoll.model.tables import TABLES
+from plimsoll.model.deployment.tables import TABLES
+from plimsoll.model.request.request import TargetKind
+from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.timings import ONE_MACHINE_TIMINGS
 from plimsoll.statemachines import machine_placeholder, substitute
 

@@ -10,10 +10,10 @@ from plimsoll.experiments.records import RESULT, experiment_files
 from plimsoll.local.faults import Faults, planned_faults
 from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import ExperimentResult, ExperimentStatus
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.experiment_record import ExperimentResult, ExperimentStatus
 from plimsoll.requests.cells import cells_of
-from plimsoll.runs.run_status import Watcher
+from plimsoll.workflow.status import Watcher
 
 POLL_S = 0.5
 RESULT_AT_HOME = "experiment.json"

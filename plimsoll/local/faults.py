@@ -4,9 +4,9 @@ import threading
 import time
 
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.request import Fault, Request
-from plimsoll.model.volume_faults import Drain
-from plimsoll.runs.run_status import Snapshot
+from plimsoll.model.aws.volume_rules import Drain
+from plimsoll.model.request.request import Fault, Request
+from plimsoll.workflow.status import Snapshot
 
 
 def planned_faults(request: Request) -> tuple[Fault, ...]:

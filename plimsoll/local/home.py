@@ -18,8 +18,8 @@ from plimsoll.local.room import (
     free_disk_bytes,
     require_room,
 )
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
 from plimsoll.requests.row_bytes import rows_bytes
 from plimsoll.volumes.places import MEMORY
 

@@ -41,11 +41,10 @@ from plimsoll.local.rest_api import (
 )
 from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.function_settings import ApiSettings
-from plimsoll.runs.listing import page_of_runs
-from plimsoll.runs.summaries import summary_of
+from plimsoll.model.deployment.function_settings import ApiSettings
+from plimsoll.model.service.answers import RunSummary
 from plimsoll.teams.teams import caller_of
+from plimsoll.workflow.listing import page_of_runs, summary_of
 
 
 class LocalService(Front):

@@ -15,11 +15,11 @@ from plimsoll.aws.run_records import records_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.runner import settings_of
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.api_answers import RUN_ID
-from plimsoll.model.function_settings import RunSettings
-from plimsoll.model.results import RunResult
+from plimsoll.model.deployment.function_settings import RunSettings
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.service.answers import RUN_ID
 from plimsoll.report.folder import read_model
-from plimsoll.runs.past import record_of_result
+from plimsoll.workflow.past import record_of_result
 
 RUNS_MOST = 200  # the newest; the folders of the others stay where they are
 BYTES_MOST = 512 * 2**20  # of all their files: the stand-in for S3 holds them in memory

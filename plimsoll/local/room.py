@@ -8,11 +8,11 @@ from pathlib import Path
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.engine import EngineOperation
-from plimsoll.model.request import Request
-from plimsoll.quoting.rehearsal import clients_least
+from plimsoll.model.engine.asked import EngineOperation
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
+from plimsoll.quoting.times import clients_least
 from plimsoll.requests.request_workload import background_workload, compiled_workload
 from plimsoll.requests.row_bytes import rows_bytes
 

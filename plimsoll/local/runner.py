@@ -12,13 +12,13 @@ from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.errors import PlimsollError
 from plimsoll.local.faults import Faults, planned_faults
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.function_settings import ExperimentSettings
-from plimsoll.model.functions import Setting
-from plimsoll.model.prices import PriceOverrides
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunRecord
-from plimsoll.runs.run_status import Snapshot, Watcher
-from plimsoll.runs.submit import submit
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.deployment.function_settings import ExperimentSettings
+from plimsoll.model.deployment.functions import Setting
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.workflow.status import Snapshot, Watcher
+from plimsoll.workflow.submit import submit
 
 POLL_S = 0.25
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
-from plimsoll.runs.telling import FILE, LONGEST_BYTES, TellTo, Told
+from plimsoll.workflow.client import FILE, LONGEST_BYTES, TellTo, Told
 
 _RUNS_MOST = 50  # of which seconds are kept, the latest
 

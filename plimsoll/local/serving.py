@@ -14,8 +14,8 @@ from plimsoll.aws.run_files import REPORT, files_of
 from plimsoll.aws.run_records import now
 from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Setting
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.deployment.functions import Setting
+from plimsoll.model.run.run_record import RunRecord
 from plimsoll.targets.deletion_schedule import DELETE_STACK
 
 STOP_PATIENCE_S = 300.0  # after that the twin ends together with whatever still runs in it

@@ -21,11 +21,11 @@ from plimsoll.local.aws.whole_answers import require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_all_databases
 from plimsoll.local.running_database import RunningDatabase
-from plimsoll.model.functions import FUNCTIONS, Function, Setting
-from plimsoll.model.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
+from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
+from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import packaged_folder
-from plimsoll.runs.telling import FILE, VARIABLE
 from plimsoll.statemachines import FOLDER
+from plimsoll.workflow.client import FILE, VARIABLE
 
 MEMORY_SCALE = 1 / 128
 # botocore's variables: no profile, and no settings of this machine's user, are read.

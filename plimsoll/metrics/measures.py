@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import plimsoll_engine
-from plimsoll.model.engine_report import LatencySummary, LoadReport
-from plimsoll.model.results import OperationTotals, RunResult, StepResult
+from plimsoll.model.engine.answered import LatencySummary, LoadReport
+from plimsoll.model.run.results import OperationTotals, RunResult, StepResult
 
 # 10 us to 70 s: six bounds a decade, each at most 1.7 times the one before
 BOUNDS_US = tuple(round(m * 10**n) for n in range(1, 8) for m in (1, 1.5, 2, 3, 5, 7))

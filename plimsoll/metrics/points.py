@@ -12,11 +12,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.metrics.sink import FieldValue, Point
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.results import Seconds
-from plimsoll.model.steps import Step
-from plimsoll.model.target_figures import TargetSample
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.steps import Step, TargetSample
+from plimsoll.model.run.results import Seconds
 
 
 def _known(fields: Mapping[str, FieldValue | None]) -> dict[str, FieldValue]:

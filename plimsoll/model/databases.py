@@ -1,16 +1,16 @@
 """The databases that Plimsoll knows: their protocols and engines, with the plain facts of each.
 
 A family of databases is all that speaks one wire protocol. What is asked of its servers is in
-`plimsoll.families`; what lower floors have to know of it is in the tables here. Each table is a
+`plimsoll.databases`; what lower floors have to know of it is in the tables here. Each table is a
 `match` over a closed set, so that mypy names it when the set gets a new member.
 """
 
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from plimsoll.model.engine import Protocol
-from plimsoll.model.prices import Item
-from plimsoll.model.volumes import Service
+from plimsoll.model.aws.prices import Item
+from plimsoll.model.aws.volumes import Service
+from plimsoll.model.engine.asked import Protocol
 
 # of statements; also the field of a workload that holds them (`postgres` falls back on `sql`)
 Language = Literal["sql", "cql", "postgres"]

@@ -5,7 +5,7 @@ AWS, reckon with the same ones.
 """
 
 from plimsoll.model.base import Model
-from plimsoll.model.engine import POLL_US
+from plimsoll.model.engine.asked import POLL_US
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.settings import Setting
 

@@ -11,7 +11,7 @@ from plimsoll.client.address import DEFAULT_STACK, OUTPUT, Address
 from plimsoll.client.refusals import ServiceError
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check, failed, passed, unknown
 
 API, CLIENT, TEAM, REQUEST, STACK = "API", "version", "team", "request", "stack"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.rds_checks import ZONE, zone_check
 from plimsoll.targets.zones import spread

@@ -10,11 +10,10 @@ from botocore.config import Config
 from plimsoll.aws import clients
 from plimsoll.client.address import Address
 from plimsoll.client.service_client import Service
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check, Preflight, unknown
 from plimsoll.preflight.deployment_checks import find_stack, service_checks, stack_check
 from plimsoll.preflight.ec2_checks import cassandra_target_checks

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
-from plimsoll.quoting.phase_time import fleet_most
+from plimsoll.quoting.times import fleet_most
 
 FUNCTIONS_BESIDE = 20  # of a run at once, besides its clients (docs/deploying.md)
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})

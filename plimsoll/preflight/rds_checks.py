@@ -7,9 +7,8 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.complaints import Range
 from plimsoll.errors import UsageError
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.descriptions import describe_volume
-from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request.descriptions import describe_volume
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.targets.engine_version import rds_version
 from plimsoll.targets.zones import storage_type

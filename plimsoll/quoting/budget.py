@@ -15,12 +15,12 @@ from decimal import Decimal
 from plimsoll import words
 from plimsoll.complaints import Complaint, FieldPath, Range
 from plimsoll.errors import UsageError
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.prices import Item
-from plimsoll.model.quote import Amounts, Quote
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import HeldBudget, RunRecord
-from plimsoll.model.steps import Step
+from plimsoll.model.aws.prices import Item
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.quote import Amounts, Quote
+from plimsoll.model.run.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
 from plimsoll.quoting.extents import client_s, extent, longest_s
 

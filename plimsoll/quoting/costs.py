@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from plimsoll import words
-from plimsoll.model.billed_io import BilledIo
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.prices import Item, Price
-from plimsoll.model.quote import CostLine, IoCost, Quote, RunCost
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.aws.prices import Item, Price
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.quote import BilledIo, CostLine, IoCost, Quote, RunCost
+from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.timings import AWS_TIMINGS
-from plimsoll.quoting.aurora_io import MILLION, io_cost, usd_of
-from plimsoll.quoting.charges import Charge, charges
+from plimsoll.quoting.charges import MILLION, Charge, charges, io_cost, usd_of
 from plimsoll.quoting.extents import client_s, extent
 from plimsoll.quoting.quotes import priced
 

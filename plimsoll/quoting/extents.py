@@ -6,23 +6,35 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.soak import SPARE_TRIES, windows
+from plimsoll.capacity.confirm.soak import SPARE_TRIES, windows
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
-from plimsoll.model.phase_passes import passes
-from plimsoll.model.phase_request import phase_steps
-from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import clients_most
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.phases import passes, phase_steps
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import clients_most
+from plimsoll.model.run.quote import QuotePhase
 from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL
-from plimsoll.quoting import toggle_time
+from plimsoll.quoting import times
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
-from plimsoll.quoting.phase_time import pass_clients, phase_time, writing_iops
-from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
-from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
-from plimsoll.quoting.stack_time import NO_TIME, provision_phase, teardown_phase
+from plimsoll.quoting.times import (
+    NO_TIME,
+    Rehearsed,
+    clients_least,
+    pairs_assumption,
+    pass_clients,
+    phase_time,
+    provision_phase,
+    rehearse,
+    soak_assumption,
+    teardown_phase,
+    writing_iops,
+)
 from plimsoll.requests.phase_workload import searched
+from plimsoll.requests.row_bytes import rows_bytes
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -83,7 +95,7 @@ def duration(request: Request, rows: int) -> Duration:
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
-    count = rehearsed.steps + toggle_time.toggle_steps(request)
+    count = rehearsed.steps + times.toggle_steps(request)
     arrival = METRICS_ARRIVAL if made else NO_TIME
     asked = [searched(request, phase.name) for phase in request.phases if phase.search]
     searches = tuple((one, duration(one, rows)) for one in asked)
@@ -108,16 +120,14 @@ def duration(request: Request, rows: int) -> Duration:
         *([of_phases] if of_phases else []),
         QuotePhase(
             name="search",
-            expected_s=count * each
-            + rehearsed.soak_steps * longer_s
-            + toggle_time.expected_s(request),
+            expected_s=count * each + rehearsed.soak_steps * longer_s + times.expected_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
-            + toggle_time.most_s(request),
+            + times.most_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
             f" as the search takes against noiseless databases{pairs_assumption(request)}"
             f"{_waiting_assumption(request)}"
-            f"{soak_assumption(request)}{toggle_time.assumption(request)}; at"
+            f"{soak_assumption(request)}{times.assumption(request)}; at"
             f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
             " each with load.recovery_max_s",
         ),
@@ -200,7 +210,7 @@ def _expected_steps(request: Request, length: Duration) -> list[tuple[float, flo
     """Give the clients of each step of a search, and the seconds of one."""
     rehearsed = length.rehearsed
     count, soaked = math.ceil(rehearsed.steps), round(rehearsed.soak_steps)
-    toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
+    toggled, toggled_s = times.toggle_steps(request), length.step_s + request.prepare.warm_s
     clients = rehearsed.clients + request.clients_beside
     return (
         [(clients, client_s(length.step_s, clients))] * (count - soaked)
@@ -237,7 +247,7 @@ def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, flo
     return (
         [(clients, client_s(length.step_s, clients))] * max(count, 1)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
-        + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
+        + [(clients, client_s(request.prepare.warm_s, clients))] * times.toggle_steps(request)
     )
 
 
@@ -290,4 +300,98 @@ def extent(
         puts=10 + 4 * count + clients,
         gets=2 * clients + count * (count + 3),
         metrics=METRICS,
+    )
+
+
+# What becomes of a run's dataset, and what that changes of its time and its use. Pure.
+
+
+Given = Literal["loaded", "prepared", "restored"]
+Ways = tuple[Extent, Extent, Extent]  # least, expected, most
+
+_GIB = 2**30
+_MIB = 2**20
+GROWTH = 1.5  # a table's bytes for one of its rows' values: half-filled pages, indexes
+READ_MIB_S = (100.0, 20.0)  # fetching a restored volume's blocks: expected, at worst
+SNAPSHOT_MIB_S = (100.0, 25.0)  # writing a first snapshot
+_SNAPSHOT_LEAST_S = 120.0
+_NO_STEPS = Rehearsed(steps=0.0, clients=1.0, soak_steps=0.0)
+
+
+def given_of(request: Request, *, restored: bool = False, prepares: bool = False) -> Given:
+    """Say what becomes of a run's dataset.
+
+    Args:
+        request: What is asked for.
+        restored: Its target is made from a snapshot that another run has left.
+        prepares: It leaves one itself.
+    """
+    if prepares:
+        return "prepared"
+    return "restored" if restored or request.target.snapshot is not None else "loaded"
+
+
+def dataset_gib(request: Request) -> float:
+    """Estimate the size of a dataset; of a snapshot of the user's, its volume's."""
+    target = request.target
+    if target.snapshot is not None and isinstance(target, RdsTarget):
+        return float(target.volume.size_gib)
+    size = GROWTH * rows_bytes(request) / _GIB
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return size
+    return min(size, float(target.volume.size_gib))
+
+
+def duration_of(request: Request, rows: int, given: Given) -> Duration:
+    """Estimate how long a run takes, with what becomes of its dataset."""
+    length = duration(request, rows)
+    if given == "loaded":
+        return length
+    mib = dataset_gib(request) * _GIB / _MIB
+    if given == "restored":
+        reading = QuotePhase(
+            name="prepare",
+            expected_s=mib / READ_MIB_S[0] + 60.0,
+            most_s=mib / READ_MIB_S[1] + 900.0,
+            assumption=f"restored, {mib / 1024:,.0f} GiB read through once: {READ_MIB_S[0]:g} MiB/s"
+            f" until all blocks have come, {READ_MIB_S[1]:g} at worst; then counted",
+        )
+        phases = (reading if phase.name == "prepare" else phase for phase in length.phases)
+        return replace(length, phases=tuple(phases))
+    taking = QuotePhase(
+        name="snapshot",
+        expected_s=_SNAPSHOT_LEAST_S + mib / SNAPSHOT_MIB_S[0],
+        most_s=_SNAPSHOT_LEAST_S + mib / SNAPSHOT_MIB_S[1],
+        assumption=f"a first snapshot of {mib / 1024:,.0f} GiB: {SNAPSHOT_MIB_S[0]:g} MiB/s,"
+        f" {SNAPSHOT_MIB_S[1]:g} at worst",
+    )
+    made = {phase.name: phase for phase in length.phases}
+    kept = (made["provision"], made["prepare"], taking, made["teardown"])
+    return replace(length, phases=kept, steps=(0.0, 0.0, 0.0), rehearsed=_NO_STEPS)
+
+
+def ways_of(request: Request, length: Duration, given: Given) -> Ways:
+    """Say what a run uses: at least, if the assumptions hold, at most."""
+    if given != "prepared":
+        return (
+            least(request, length),
+            expected(request, length),
+            most(request, length),
+        )
+    loading = next(phase for phase in length.phases if phase.name == "prepare")
+    whole = sum(phase.expected_s for phase in length.phases)
+    longest = longest_s(request)
+    return (
+        _preparing(request, target_s=0.0, loading_s=0.0),
+        _preparing(request, target_s=min(whole, longest), loading_s=loading.expected_s),
+        _preparing(request, target_s=longest, loading_s=min(loading.most_s, request.time_limit_s)),
+    )
+
+
+def _preparing(request: Request, *, target_s: float, loading_s: float) -> Extent:
+    return extent(
+        target_s=target_s,
+        loading_client_s=request.prepare.clients * loading_s,
+        step_clients=[],
+        polls=max(0.0, target_s - loading_s) / AWS_TIMINGS.poll_s,
     )

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.model.results import RunResult
-from plimsoll.report import overlay
-from plimsoll.report.against import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
-from plimsoll.report.comparing import Comparison, EqualLoad, RunLine
-from plimsoll.report.differences import question
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.charts import overlay
+from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question
+from plimsoll.report.comparing.ratios import Ratio
+from plimsoll.report.experiment.choice import Matrix, question_labels
 from plimsoll.report.headline import VERDICTS
-from plimsoll.report.matrix import Matrix, question_labels
 from plimsoll.report.page import fill
-from plimsoll.report.ratios import Ratio
-from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
+from plimsoll.report.tables import ReportCell, ReportTable
 
 
 def render(

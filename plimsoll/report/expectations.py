@@ -10,8 +10,8 @@ from plimsoll import words
 from plimsoll.capacity.expectations import judge_capacity, judge_latency
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.expectations import (
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.expectations import (
     Answer,
     BaselineRule,
     CapacityRule,
@@ -19,10 +19,10 @@ from plimsoll.model.expectations import (
     LatencyRule,
     rule_of,
 )
-from plimsoll.model.results import RunResult
-from plimsoll.report.differences import differences, question
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.comparing.comparing import differences, question
+from plimsoll.report.comparing.ratios import Ratio, ratio_of
 from plimsoll.report.folder import RESULT, read_model, run_folders
-from plimsoll.report.ratios import Ratio, ratio_of
 
 _ASKED = ("workload", "load", "limits", "search")  # the parts that make the question
 

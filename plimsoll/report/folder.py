@@ -12,7 +12,7 @@ from plimsoll import words
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.results import RunResult, Seconds
+from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.sizing.answer import Sizing
 
 RESULT = "result.json"

@@ -1,6 +1,9 @@
 """`report.html`: one self-contained page of a run. Pure: figures in, text out."""
 
+import base64
+import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
@@ -10,20 +13,121 @@ import yaml
 from markupsafe import Markup
 
 from plimsoll import words
-from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme, timeline
-from plimsoll.report.beside import background_lines, background_table
-from plimsoll.report.chart import Chart, Panel
-from plimsoll.report.first_screen import first_screen
-from plimsoll.report.headline import headline
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report import (
+    tables,
+)
+from plimsoll.report.charts import (
+    curve,
+    rows,
+    theme,
+    timeline,
+)
+from plimsoll.report.charts import (
+    curve as by_load,
+)
+from plimsoll.report.charts import (
+    timeline as heat_map,
+)
+from plimsoll.report.charts.chart import Chart, Panel
+from plimsoll.report.charts.rows import at_capacity
+from plimsoll.report.charts.scale import in_hours
+from plimsoll.report.charts.svg import key, plot
+from plimsoll.report.headline import headline, next_step
 from plimsoll.report.phase_tables import run_phases_table
-from plimsoll.report.policy import content_security_policy
 from plimsoll.report.size_tables import ranking
-from plimsoll.report.svg import key, plot
-from plimsoll.report.target_words import target_words
-from plimsoll.report.ticks import in_hours
-from plimsoll.report.toggle_words import toggle_table
+from plimsoll.report.tables import background_lines, background_table
+from plimsoll.report.words import hourly_usd, limit_cell, target_words, toggle_table, why_no_dollars
 from plimsoll.sizing.answer import Sizing
+
+# A page's Content-Security-Policy: its own style and scripts by their hashes, nothing else.
+
+
+_INLINE = re.compile(r"<(script|style)([^>]*)>(.*?)</\1>", re.DOTALL)
+_DATA = "application/json"  # is not run, so that no policy applies to it
+
+
+def content_security_policy(page: str) -> str:
+    """Give the strictest policy under which a page works, for a header or a `meta` element.
+
+    Args:
+        page: The whole page, as it is served.
+    """
+    hashes: dict[str, list[str]] = {"script": [], "style": []}
+    for kind, attributes, text in _INLINE.findall(page):
+        if _DATA not in attributes:
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            hashes[kind].append(f"'sha256-{digest}'")
+    allowed = {kind: " ".join(dict.fromkeys(of)) or "'none'" for kind, of in hashes.items()}
+    return (
+        f"default-src 'none'; script-src {allowed['script']}; style-src {allowed['style']};"
+        " img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+# The questions that a report answers before anything else, each in a line.
+
+
+def first_screen(result: RunResult, usd_per_hour: float | None = None) -> list[tuple[str, str]]:
+    """Answer what comes after "how much": question and answer.
+
+    Args:
+        result: The run.
+        usd_per_hour: What the target costs an hour; None: as the run estimated it.
+    """
+    capacity = result.capacity
+    answers = [("What to do next", f"{next_step(result)}.")]
+    if capacity is None:
+        return answers
+    return [
+        ("At which latency", _latency(capacity)),
+        ("What limits it", _limit(result)),
+        ("How sure", _sure(capacity)),
+        ("What it costs", _cost(result, capacity, usd_per_hour)),
+        *answers,
+    ]
+
+
+def _latency(capacity: Capacity) -> str:
+    judged = at_capacity(capacity)
+    if judged is None or not judged.latency_us:
+        return "not known: there is no load to name"
+    name = words.statistic(capacity.statistic)
+    return ", ".join(f"{op} {name} {words.latency(us)}" for op, us in judged.latency_us.items())
+
+
+def _limit(result: RunResult) -> str:
+    limiting = result.limiting
+    if limiting is None or limiting.resource == "unknown":
+        return "not known: nothing that was measured tells it"
+    share = limiting.share if limiting.reached is not False else None
+    return limit_cell(limiting) + (f", {words.percent(share)}" if share is not None else "")
+
+
+def _sure(capacity: Capacity) -> str:
+    """How far the figure can be trusted: its interval, or why it has none."""
+    if (interval := capacity.interval) is not None:
+        low, high = interval.low_ops_per_second, interval.high_ops_per_second
+        times = words.plural(interval.repetitions, "repetition")
+        return f"95 %: {words.rate(low)} to {words.throughput(high)}, {times}"
+    if capacity.max_sustainable_throughput_ops_per_second is None:
+        return "there is no figure to be sure of"
+    if capacity.bound != "=":
+        return "a bound, not a maximum"
+    return "measured once: it has no interval"
+
+
+def _cost(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
+    hourly = hourly_usd(result, usd_per_hour)
+    cost = usd_per_million(capacity, hourly)
+    if cost is not None and hourly is not None:
+        return f"{words.usd_each(cost)} per million operations, {words.usd_each(hourly)} an hour"
+    if hourly is not None:
+        return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"
+    return f"not known: {why_no_dollars(result)}"
+
 
 _POLICY = "{policy}"  # the page's own, put in when the rest of it is there
 
@@ -131,12 +235,12 @@ def render(
         ranking=ranking(sizing) if sizing else None,
         phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
-        steps=report_tables.steps_table(result),
+        steps=tables.steps_table(result),
         beside=background_table(result),
         beside_lines=list(background_lines(result)),
-        audits=report_tables.audits_table(capacity),
-        audits_left_out=report_tables.audits_left_out(capacity),
-        audit_details=report_tables.audit_details(capacity),
+        audits=tables.audits_table(capacity),
+        audits_left_out=tables.audits_left_out(capacity),
+        audit_details=tables.audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
         request_yaml=yaml.safe_dump(
             result.request.model_dump(mode="json", exclude_none=True),

@@ -1,12 +1,50 @@
 """The phases of a run, and of an experiment's cells, as tables. Pure."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.phase_result import PhaseLoad, PhaseResult
-from plimsoll.report.phase_figures import ITS_SEARCH
-from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.results import PhaseLoad, PhaseResult, RunResult
+from plimsoll.report.comparing.ratios import repetitions_of
+from plimsoll.report.tables import ReportCell, ReportTable
+
+# The phases of a run as figures that can be compared with those of another run. Pure.
+
+
+ITS_SEARCH = "its search"  # of a phase, beside its loads to completion
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The repetitions of one load.
+
+    Attributes:
+        values: Their throughput, in one unit; empty: there is no exact figure.
+        limit: What set the limit, as a part of a sentence; None: not known.
+    """
+
+    values: tuple[float, ...]
+    limit: str | None
+
+
+def figures_of(result: RunResult | None) -> dict[str, Figures]:
+    """Give each phase at each of its loads by a name for people: `charge, 16 connections`."""
+    return {
+        name: figures
+        for phase in (result.phases if result else ())
+        for name, figures in _of_phase(phase)
+    }
+
+
+def _of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
+    for load in phase.loads:
+        name = f"{phase.name}, {words.load(load.connections, 'connections')}"
+        yield name, Figures(values=load.measured, limit=load.limit)
+    if phase.capacity is not None:
+        exact = phase.capacity.bound == "="
+        values = tuple(repetitions_of(phase.capacity)) if exact else ()
+        yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)
 
 
 def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:

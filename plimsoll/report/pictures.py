@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import curve, theme, timeline
-from plimsoll.report.chart import Chart, Key, Panel
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.report.charts import curve, theme, timeline
+from plimsoll.report.charts.chart import Chart, Key, Panel
+from plimsoll.report.charts.svg import KEY_PX, WIDTH_PX, element, key, plot
+from plimsoll.report.charts.theme import Theme
 from plimsoll.report.headline import headline
-from plimsoll.report.svg import KEY_PX, key, plot
-from plimsoll.report.svg_marks import WIDTH_PX, element
-from plimsoll.report.theme import Theme
 
 MARGIN_PX = 24
 AXIS_PX = 58

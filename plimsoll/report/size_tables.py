@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
+from plimsoll.sizing.rank import bound_words
 from plimsoll.sizing.size import target_words
-from plimsoll.sizing.sizing import bound_words
 
 PREDICTED = "~"  # before each figure that nobody has measured
 MARKED = f"{PREDICTED} is predicted, not measured"

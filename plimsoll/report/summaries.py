@@ -1,5 +1,7 @@
 """What a pipeline is told of a run: whether it gave what was expected. Pure."""
 
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,13 +9,12 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.expectations import has_answer
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.expectations import Expectation
-from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import RunState
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.expectations import Expectation
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunState
 from plimsoll.report.headline import headline
-from plimsoll.report.limit_words import limit_cell
-from plimsoll.report.target_words import target_words
+from plimsoll.report.words import limit_cell, target_words
 
 Told = Literal["met", "not met", "no answer", "failed"]
 
@@ -127,3 +128,103 @@ def _changes(expectations: Iterable[Expectation]) -> Iterable[tuple[str, str]]:
     for one in expectations:
         if one.rule.startswith("not worse than "):  # of another version, perhaps: it is not read
             yield "change", one.because
+
+
+# Summaries as JUnit XML, as Jenkins, GitLab and most others read it.
+
+
+# what XML 1.0 may not hold at all (section 2.2), with DEL and C1, which a terminal would act on
+_NO_TEXT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ELEMENTS = {"not met": "failure", "no answer": "error", "failed": "error"}
+
+
+def junit_xml(summaries: Sequence[Summary]) -> str:
+    """Write a suite for each run, with a case for each of its rules.
+
+    A rule that is not met is a failure. What has no answer, and a run that failed, are errors: a
+    case that is skipped would pass.
+    """
+    suites = [_suite(summary) for summary in summaries]
+    whole = ET.Element("testsuites", {"name": "plimsoll", **_counts([*summaries])})
+    whole.extend(suites)
+    ET.indent(whole)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(whole, encoding="unicode")}\n'
+
+
+def _suite(summary: Summary) -> ET.Element:
+    attributes = {"name": _xml_text(summary.name), **_counts([summary]), "skipped": "0"}
+    if summary.began is not None:
+        attributes["timestamp"] = f"{summary.began:%Y-%m-%dT%H:%M:%S}"
+    if summary.seconds is not None:
+        attributes["time"] = f"{summary.seconds:.3f}"
+    suite = ET.Element("testsuite", attributes)
+    properties = ET.SubElement(suite, "properties")
+    for name, value in summary.facts:
+        ET.SubElement(properties, "property", {"name": _xml_text(name), "value": _xml_text(value)})
+    suite.extend(_junit_case(summary, case) for case in summary.cases)
+    return suite
+
+
+def _junit_case(summary: Summary, case: Case) -> ET.Element:
+    attributes = {"classname": _xml_text(f"plimsoll.{summary.name}"), "name": _xml_text(case.name)}
+    element = ET.Element("testcase", attributes)
+    because = _xml_text(case.because)
+    if case.told == "met":
+        ET.SubElement(element, "system-out").text = because
+    else:
+        told = {"type": case.told, "message": because}
+        ET.SubElement(element, _ELEMENTS[case.told], told).text = because
+    return element
+
+
+def _counts(summaries: Sequence[Summary]) -> dict[str, str]:
+    told = [_ELEMENTS.get(case.told) for summary in summaries for case in summary.cases]
+    return {
+        "tests": str(len(told)),
+        "failures": str(told.count("failure")),
+        "errors": str(told.count("error")),
+    }
+
+
+def _xml_text(text: str) -> str:
+    return _NO_TEXT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+# Summaries as Markdown, for the page of a pull request.
+
+
+_MARKUP = re.compile(r"[\\`*_\[\]#|~<&@$]|://|www\.", re.IGNORECASE)
+_CALLS = re.compile(r"(&#(?:35|64);)")  # # and @: a number or a name behind them is a link
+_SIGNS = {"met": "✅", "not met": "❌", "no answer": "⚠️", "failed": "❌"}
+
+
+def markdown(summaries: Sequence[Summary]) -> str:
+    """Write a heading, a table of facts and a table of rules for each run."""
+    return "\n".join(map(_section, summaries))
+
+
+def _section(summary: Summary) -> str:
+    lines = [
+        f"### {_SIGNS[summary.told]} {_markdown_text(summary.name)}: {summary.told}",
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {_markdown_text(name)} | {_markdown_text(value)} |" for name, value in summary.facts),
+        "",
+        "| expected | | |",
+        "|---|---|---|",
+        *(
+            f"| {_markdown_text(case.name)} | {_SIGNS[case.told]} {case.told} |"
+            f" {_markdown_text(case.because)} |"
+            for case in summary.cases
+        ),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _markdown_text(text: str) -> str:
+    """Write a text of others so that nothing in it is markup, a link or a call of a name."""
+    line = " ".join(words.visible(text).split())
+    escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), line)
+    return _CALLS.sub(r"\1&#8203;", escaped)

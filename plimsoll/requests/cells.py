@@ -7,9 +7,16 @@ from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin, partner
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import StepsSearch
+from plimsoll.model.request.experiment import (
+    Cell,
+    Experiment,
+    asked_of,
+    combinations,
+    origin,
+    partner,
+)
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_values import checked_request
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
 from plimsoll.requests.cells import checked_experiment
 from plimsoll.requests.input_files import read_inputs
 from plimsoll.requests.request_file import requests_of

@@ -4,9 +4,8 @@ import math
 
 from plimsoll.complaints import Complaint, Range, unknown
 from plimsoll.errors import UsageError
-from plimsoll.model.phase_passes import records_of_one
-from plimsoll.model.phase_request import Phase
-from plimsoll.model.request import Request
+from plimsoll.model.request.phases import Phase, records_of_one
+from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.workload.compiled import Compiled

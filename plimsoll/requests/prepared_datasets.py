@@ -6,11 +6,11 @@ from typing import Any
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.patches import laid
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.boundary import laid
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request
 from plimsoll.requests.request_workload import prepared_workloads

@@ -13,7 +13,7 @@ import yaml
 from plimsoll.complaints import Complaint
 from plimsoll.documents import Document, Parts, parts_of
 from plimsoll.errors import UsageError
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.requests.request_values import checked_request
 
 RUNS = "runs"

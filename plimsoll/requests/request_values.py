@@ -5,8 +5,8 @@ from typing import Any
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.expectations import require_operations, rule_of
-from plimsoll.model.request import Request
+from plimsoll.model.request.expectations import require_operations, rule_of
+from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.phase_workload import (
     compiled_step,

@@ -6,9 +6,9 @@ from functools import cache
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
-from plimsoll.model.engine import Protocol
-from plimsoll.model.load_request import WorkloadChoice
-from plimsoll.model.request import Request
+from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.request.load_request import WorkloadChoice
+from plimsoll.model.request.request import Request
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload

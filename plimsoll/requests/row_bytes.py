@@ -1,7 +1,7 @@
 """How many bytes a request's rows are, before any server stores them. Pure."""
 
-from plimsoll.model.request import Request
-from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
+from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
+from plimsoll.model.request.request import Request
 from plimsoll.requests.request_workload import prepared_tables
 
 _NUMBER_BYTES = 20

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from plimsoll.model.check import CheckDefinition
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
+from plimsoll.model.request.check import CheckDefinition
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.results import RunResult
 from plimsoll.workload.workload import WorkloadDocument
 
 SchemaName = Literal["request", "experiment", "check", "workload", "result"]

@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll import words
-from plimsoll.capacity.json_text import parse_json
 from plimsoll.capacity.readers import Reading, read_text, read_values
-from plimsoll.capacity.step_tables import from_csv, from_values
-from plimsoll.capacity.units import check_units
+from plimsoll.capacity.readers.reading import parse_json
+from plimsoll.capacity.readers.tables import check_units, from_csv, from_values
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # of a file
 FASTER_SHARE = 1.05  # throughput / rate beyond which the rate that was given is not the file's

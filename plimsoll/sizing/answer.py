@@ -4,12 +4,12 @@ from datetime import date
 from typing import Literal
 
 from plimsoll.model.base import Model
-from plimsoll.model.quote import CostLine
-from plimsoll.model.steps import Statistic
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.run.quote import CostLine
 from plimsoll.sizing.caps import Made
-from plimsoll.sizing.demand import Demand
-from plimsoll.sizing.elsewhere import Bound
-from plimsoll.sizing.guess import Guess
+from plimsoll.sizing.measured import Demand
+from plimsoll.sizing.predict import Bound
+from plimsoll.sizing.queueing import Guess
 
 SCHEMA_VERSION: Literal[1] = 1
 

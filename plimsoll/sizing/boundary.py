@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import RampSearch, RateSearch, StepsSearch
-from plimsoll.model.steps import Statistic
+from plimsoll.model.aws.volumes import limits
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import RampSearch, RateSearch, StepsSearch
 from plimsoll.model.validation import validated
-from plimsoll.model.volumes import limits
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.from_run import Measured

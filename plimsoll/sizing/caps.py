@@ -5,20 +5,18 @@ The rules of volumes, the limits of instances and their prices come from the tab
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.aws.instances import cpu_credits, instance_limits, instance_size
+from plimsoll.model.aws.volumes import VolumeType, limits
 from plimsoll.model.base import Model
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.cpu_credits import cpu_credits
-from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.instances import instance_limits
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.steps import CreditBucket
-from plimsoll.model.volumes import VolumeType, limits
-from plimsoll.sizing.guess import Guess
+from plimsoll.model.judging.steps import CreditBucket
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.sizing.queueing import Guess
 
 # targets that are made for a run
 Made = Annotated[RdsTarget | AuroraTarget | CassandraTarget, Field(discriminator="kind")]
@@ -127,3 +125,46 @@ def _least(by_volume: float | None, by_instance: float) -> float:
 
 def _owner(by_volume: float | None, by_instance: float) -> Owner:
     return "volume" if by_volume is not None and by_volume <= by_instance else "instance"
+
+
+# How reads of pages change with the memory that keeps pages.
+
+
+MORE_PAGES = 1.1  # what a dataset may need beyond its own pages: undo, the dictionary
+TOWARDS_MOST = 0.75  # of the way from the least to the most: popularity is seldom steep by the page
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A buffer pool under a load.
+
+    Attributes:
+        pages: That it holds.
+        dataset_pages: That there are.
+        miss_share: Of the requests for pages, those that read from storage.
+    """
+
+    pages: float
+    dataset_pages: float
+    miss_share: float
+
+    def reads_at(self, pages: float) -> Guess:
+        """Say how many times as many pages are read with a pool of another size."""
+        if pages == self.pages or not self.miss_share:
+            return Guess.sure(1.0 if self.miss_share else 0.0)
+        grown = pages / self.pages - 1
+        # the line through the pool without a page, which misses all
+        from_none = max(0.0, 1 - (1 / self.miss_share - 1) * grown)
+        if grown > 0:
+            most = self._to_all(pages, MORE_PAGES * self.dataset_pages)
+            least = min(from_none, most)
+        else:
+            least = max(1.0, self._to_all(pages, self.dataset_pages))
+            most = max(least, from_none)
+        return Guess(low=least, mid=least + TOWARDS_MOST * (most - least), high=most)
+
+    def _to_all(self, pages: float, needed: float) -> float:
+        """The line through the pool that holds every page, which misses none."""
+        if needed <= self.pages:
+            return 1.0
+        return max(0.0, (needed - pages) / (needed - self.pages))

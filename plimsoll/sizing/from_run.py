@@ -5,17 +5,15 @@ from dataclasses import dataclass, replace
 
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.errors import NoGroundError, UsageError
-from plimsoll.model.capacity import Capacity, Resource, Verdict
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.results import LimitingResource, RunResult, ServerWaits
-from plimsoll.model.steps import CreditBucket, Statistic
-from plimsoll.model.target_figures import TargetFigures
+from plimsoll.model.aws.instances import instance_size
+from plimsoll.model.judging.capacity import Capacity, Resource, Verdict
+from plimsoll.model.judging.steps import CreditBucket, Statistic, TargetFigures
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.run.results import LimitingResource, RunResult, ServerWaits
 from plimsoll.sizing.caps import INSTANCE_IO, Caps, Made, caps_of, on_machine, with_credits
-from plimsoll.sizing.guess import RUNS_SPREAD
-from plimsoll.sizing.observed import Observed, observed
+from plimsoll.sizing.measured import Observed, observed, profile_of
 from plimsoll.sizing.predict import Calibrated, calibrated
-from plimsoll.sizing.profile import profile_of
+from plimsoll.sizing.queueing import RUNS_SPREAD
 
 HELD: frozenset[Resource] = frozenset(
     {"row_locks", "table_locks", "inner_locks", "connections", "log"}

@@ -1,20 +1,119 @@
 """Every target that could be bought in place of the one that was measured. Pure."""
 
-from collections.abc import Callable, Iterator
-from typing import assert_never
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, assert_never
 
 from plimsoll.errors import UsageError
-from plimsoll.model.aurora_target import STORAGE_TYPES, AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget, has_instance_store
+from plimsoll.model.aws.instances import instance_limits, instance_size
+from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
+from plimsoll.model.aws.volume_rules import Band, bands
+from plimsoll.model.aws.volumes import Service, Volume, VolumeType, throughput_range
+from plimsoll.model.base import Model
 from plimsoll.model.databases import rds_facts
-from plimsoll.model.instance_sizes import instance_size
-from plimsoll.model.instances import instance_limits
-from plimsoll.model.prices import Item, PriceTable
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.volumes import Volume
-from plimsoll.quoting.charges import INSTANCE_PRICES
+from plimsoll.model.request.cassandra_target import CassandraTarget, has_instance_store
+from plimsoll.model.request.rds_target import STORAGE_TYPES, AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Target
+from plimsoll.model.run.quote import CostLine
+from plimsoll.quoting.charges import INSTANCE_PRICES, target_charges
+from plimsoll.quoting.costs import total_usd
+from plimsoll.quoting.quotes import oldest, priced
 from plimsoll.sizing.caps import Made
-from plimsoll.sizing.ladders import TYPES, Ladder, ladders
+
+# The volumes that may be bought, each type a ladder from the least to the most. Pure.
+
+
+IOPS_STEP = 100  # of what is proposed
+TYPES: tuple[VolumeType, ...] = ("gp2", "gp3", "io1", "io2", "nvme")
+Carries = Callable[[Volume], bool]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Volumes of one type and one row of its rules.
+
+    Attributes:
+        service: Whose rules.
+        type: Of the volumes.
+        row: Of the rules.
+        least_gib: The smallest size.
+    """
+
+    service: Service
+    type: VolumeType
+    row: Band
+    least_gib: int
+
+    @property
+    def rungs(self) -> Sequence[int]:
+        """What is chosen: the IOPS where they are provisioned, else the size in GiB."""
+        row = self.row
+        if row.min_iops is None:
+            return range(
+                self.least_gib, (row.max_gib if self.type == "gp2" else self.least_gib) + 1
+            )
+        assert row.max_iops is not None  # noqa: S101 - a row has both or neither
+        least = max(row.min_iops, math.ceil(row.min_iops_per_gib * self.least_gib))
+        most = min(row.max_iops, math.floor(row.max_iops_per_gib * row.max_gib))
+        return [*range(least, most, IOPS_STEP), most] if least <= most else []
+
+    def volume(self, rung: int, throughput_mib_s: int | None = None) -> Volume:
+        """Give the smallest volume of a rung."""
+        row = self.row
+        if row.min_iops is None:
+            return Volume(type=self.type, size_gib=rung)
+        size_gib = max(self.least_gib, math.ceil(rung / row.max_iops_per_gib))
+        return Volume(
+            type=self.type,
+            size_gib=size_gib,
+            iops=None if rung == row.baseline_iops else rung,
+            throughput_mib_s=throughput_mib_s,
+        )
+
+    def _throughputs(self, rung: int) -> range:
+        """List the MiB/s that may be provisioned at a rung; empty where none may."""
+        if self.row.min_throughput_mib_s is None:
+            return range(0)
+        low, high = throughput_range(self.volume(rung), self.row, service=self.service)
+        return range(low, high + 1)
+
+    @property
+    def top(self) -> Volume | None:
+        """The volume that lets through most; None: none of the row is as large as it has to be."""
+        if not self.rungs:
+            return None
+        rung = self.rungs[-1]
+        offered = self._throughputs(rung)
+        return self.volume(rung, offered[-1] if offered else None)
+
+    def first(self, carries: Carries) -> Volume | None:
+        """Give the least volume that carries a load; None: not even the top does."""
+        if self.top is None or not carries(self.top):
+            return None
+
+        def does(rung: int) -> bool:
+            offered = self._throughputs(rung)
+            return carries(self.volume(rung, offered[-1] if offered else None))
+
+        rung = self.rungs[bisect_left(self.rungs, True, key=does)]
+        offered = self._throughputs(rung)
+        if not offered or carries(self.volume(rung)):
+            return self.volume(rung)
+        at = bisect_left(offered, True, key=lambda mib_s: carries(self.volume(rung, mib_s)))
+        return self.volume(rung, offered[at])
+
+
+def ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
+    """List the ladders of a type on which volumes are at least so large."""
+    family: Literal["ebs", "rds"] = "ebs" if service == "ebs" else "rds"
+    for row in bands(family, kind):
+        size_gib = max(least_gib, row.min_gib)
+        if size_gib <= row.max_gib:
+            yield Ladder(service, kind, row, size_gib)
+
 
 TargetOf = Callable[[Volume], Made]
 
@@ -76,3 +175,33 @@ def volume_ladders(target: RdsTarget | CassandraTarget, least_gib: int) -> Itera
 
 def _has_store(target: RdsTarget | CassandraTarget) -> bool:
     return isinstance(target, CassandraTarget) and has_instance_store(target.instance_type)
+
+
+# What a target costs a month by list prices, item by item. Pure.
+
+
+MONTH_S = HOURS_PER_MONTH * 3600
+
+
+class Monthly(Model):
+    """The list price of a target for a month of 730 hours, without I/Os that are charged."""
+
+    usd: float | None  # None: a price is missing
+    items: tuple[CostLine, ...]
+    as_of: date | None  # of the oldest of its prices
+
+
+def monthly(target: Target, prices: PriceTable) -> Monthly:
+    """Price a target by the month."""
+    charges = target_charges(target, MONTH_S)
+    found = [prices.price(charge.item, charge.name) for charge in charges]
+    items = tuple(
+        CostLine(
+            what=charge.what,
+            quantity=charge.quantity,
+            unit=price.unit,
+            usd=priced(charge, price),
+        )
+        for charge, price in zip(charges, found, strict=True)
+    )
+    return Monthly(usd=total_usd(items), items=items, as_of=oldest(found))

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from plimsoll.aws import clients
-from plimsoll.model.billed_io import BilledIo
-from plimsoll.model.results import SecondTotals
+from plimsoll.model.run.quote import BilledIo
+from plimsoll.model.run.results import SecondTotals
 
 PERIOD_S = 300
 _METRICS = ("VolumeReadIOPs", "VolumeWriteIOPs")

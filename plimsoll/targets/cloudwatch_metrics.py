@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from plimsoll.aws import clients
-from plimsoll.model.request import TargetKind
-from plimsoll.model.run_record import TargetAddress
-from plimsoll.model.target_figures import TargetFigures, TargetSample
+from plimsoll.model.judging.steps import TargetFigures, TargetSample
+from plimsoll.model.request.request import TargetKind
+from plimsoll.model.run.run_record import TargetAddress
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef

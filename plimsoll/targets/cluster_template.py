@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.model.cluster_place import PLACE_TAG, SEED_TAG, ClusterPlace
-from plimsoll.model.function_settings import Zone
+from plimsoll.model.deployment.function_settings import Zone
+from plimsoll.model.engine.networks import PLACE_TAG, SEED_TAG, ClusterPlace
 
 _INSTANCE, _ANSWER, _LISTENS = "Instance", "Answer", "Listens"
 _SEED = {"Fn::GetAtt": [_INSTANCE, "PrivateIp"]}

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from plimsoll.aws import clients
-from plimsoll.families.load_user import as_load_user
-from plimsoll.model.engine import EngineTarget
-from plimsoll.model.function_settings import ReachSettings
-from plimsoll.model.run_record import TargetAddress
-from plimsoll.model.tls import authorities, rds_authorities, tls_towards
+from plimsoll.databases.load_user import as_load_user
+from plimsoll.model.deployment.function_settings import ReachSettings
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.dsn import authorities, rds_authorities, tls_towards
+from plimsoll.model.run.run_record import TargetAddress
 
 
 def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarget:

@@ -1,7 +1,7 @@
 """What EC2 says of a target's instance."""
 
 from plimsoll.aws import clients
-from plimsoll.model.cassandra_target import DATA_DEVICE
+from plimsoll.model.request.cassandra_target import DATA_DEVICE
 
 
 def data_volume_id(instance_id: str) -> str | None:

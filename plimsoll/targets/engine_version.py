@@ -9,13 +9,12 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import ManagedEngine
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import is_major, major_of
-from plimsoll.model.request import Target
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Target
 
 AskRds = Callable[[ManagedEngine, str], str]  # engine and version asked for: the version made
 _NO_SUCH_VERSION = {"InvalidParameterValue", "InvalidParameterCombination"}

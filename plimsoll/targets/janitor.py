@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from plimsoll.aws import clients
 from plimsoll.aws.event_bus import emit
 from plimsoll.errors import PlimsollError
-from plimsoll.model.events import TargetLeaked
+from plimsoll.model.deployment.events import TargetLeaked
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef

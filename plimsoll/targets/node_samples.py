@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 
-from plimsoll.model.request import TargetKind
-from plimsoll.model.run_record import TargetAddress
-from plimsoll.model.target_figures import TargetSample
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.request.request import TargetKind
+from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
 NodeSamples = Mapping[str, Sequence[TargetSample]]  # by the node's address and port

@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from plimsoll.aws import clients
 from plimsoll.aws.event_bus import emit
 from plimsoll.errors import PlimsollError
-from plimsoll.model.events import TargetLeaked
-from plimsoll.model.snapshots import preparing_run
+from plimsoll.model.datasets import preparing_run
+from plimsoll.model.deployment.events import TargetLeaked
 from plimsoll.targets.snapshots import (
     EXPIRES_AT,
     Kind,

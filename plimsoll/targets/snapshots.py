@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
 from plimsoll.errors import DatasetError
-from plimsoll.model.snapshots import PREFIX, snapshot_name
+from plimsoll.model.datasets import PREFIX, snapshot_name
 from plimsoll.targets.target_stacks import Deletion
 
 if TYPE_CHECKING:

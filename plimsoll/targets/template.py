@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import DATA_DEVICE, CassandraTarget, is_graviton
 from plimsoll.model.databases import ManagedEngine
-from plimsoll.model.rds_target import RdsTarget
 from plimsoll.model.rds_versions import major_of
+from plimsoll.model.request.cassandra_target import DATA_DEVICE, CassandraTarget, is_graviton
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"
 AURORA_TEMPLATE = "aurora.template.json"

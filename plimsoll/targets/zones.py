@@ -12,10 +12,9 @@ from typing import TypeVar, assert_never
 
 from plimsoll.aws import clients
 from plimsoll.errors import TargetCreationError
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.function_settings import Zone
-from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.deployment.function_settings import Zone
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 
 # What RDS and EC2 say where a zone has no room, or none of a class:
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Troubleshooting.html (insufficient capacity),

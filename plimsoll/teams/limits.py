@@ -17,8 +17,8 @@ from boto3.dynamodb.types import TypeSerializer
 from plimsoll.aws import clients
 from plimsoll.aws.items import pass_over, read_item, values_of
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
-from plimsoll.model.deployment import Team
-from plimsoll.model.function_settings import TeamSettings
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.deployment.function_settings import TeamSettings
 from plimsoll.teams.room import MICRO, Ask, Grant, Room, month_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from plimsoll.aws import clients
 from plimsoll.aws.items import pass_over
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import UnreadableRecordError
-from plimsoll.model.function_settings import RunSettings, StopSettings
-from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.model.deployment.function_settings import RunSettings, StopSettings
+from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import limits_of
 from plimsoll.teams.room import Grant
 

@@ -13,10 +13,10 @@ from plimsoll import words
 from plimsoll.complaints import FieldPath, Range
 from plimsoll.errors import LimitReachedError
 from plimsoll.model.base import Model
-from plimsoll.model.deployment import Team
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.quoting.phase_time import fleet_most
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import Quote
+from plimsoll.quoting.times import fleet_most
 
 MICRO = 1_000_000  # of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")

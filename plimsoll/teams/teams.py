@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from plimsoll.complaints import FieldPath
 from plimsoll.errors import OtherTeamError, UnknownPrincipalError
-from plimsoll.model.deployment import Team
-from plimsoll.model.principals import matches
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.deployment.principals import matches
 
 
 @dataclass(frozen=True)

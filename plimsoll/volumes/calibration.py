@@ -11,8 +11,8 @@ from pathlib import Path
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
+from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
-from plimsoll.model.volumes import VolumeLimits
 
 _MIB = 2**20
 _SMALL = 16 * 1024  # InnoDB's page

@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from plimsoll.errors import UsageError
+from plimsoll.model.aws.instances import BURST_S, InstanceLimits
+from plimsoll.model.aws.volume_rules import IO_SIZE_BYTES
+from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
-from plimsoll.model.instances import BURST_S, InstanceLimits
-from plimsoll.model.volume_rules import IO_SIZE_BYTES
-from plimsoll.model.volumes import VolumeLimits
 from plimsoll.volumes.native import LATENCY_DRAWS, LIMITS, LimitConfig, VolumeConfig
 
 _CACHE_BLOCK_BYTES = 4096

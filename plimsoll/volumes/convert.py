@@ -2,8 +2,8 @@
 
 import errno
 
-from plimsoll.model.volume_faults import Fail, FaultPlan, Slow, Stall
-from plimsoll.model.volume_samples import Escape, VolumeSample
+from plimsoll.model.aws.volume_rules import Fail, FaultPlan, Slow, Stall
+from plimsoll.model.aws.volumes_seen import Escape, VolumeSample
 from plimsoll.volumes.native import (
     FAIL,
     HEAL,

@@ -11,11 +11,11 @@ from typing import Self
 from pydantic import ValidationError
 
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.aws.instances import InstanceLimits
+from plimsoll.model.aws.volume_rules import Drain, FaultPlan
+from plimsoll.model.aws.volumes import Service, Volume, VolumeLimits, check, limits
+from plimsoll.model.aws.volumes_seen import VolumeSample
 from plimsoll.model.base import Model
-from plimsoll.model.instances import InstanceLimits
-from plimsoll.model.volume_faults import Drain, FaultPlan
-from plimsoll.model.volume_samples import VolumeSample
-from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
 from plimsoll.volumes.build import native_part
 from plimsoll.volumes.config import VolumeSettings, native_config
 from plimsoll.volumes.convert import native_fault, volume_sample

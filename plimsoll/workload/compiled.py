@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll.complaints import Scalar
-from plimsoll.model.engine import (
+from plimsoll.model.engine.asked import (
     DatasetSpec,
     EngineTarget,
     EngineWorkload,
@@ -11,7 +11,7 @@ from plimsoll.model.engine import (
     LoadOrder,
     Protocol,
 )
-from plimsoll.model.values import Value
+from plimsoll.model.engine.values import Value
 
 ROWS_PER_STATEMENT = 500  # of one INSERT, while a dataset is loaded
 ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from plimsoll.model.engine import Protocol
+from plimsoll.model.engine.asked import Protocol
 from plimsoll.workload import cql_ddl, mysql_ddl, postgres_ddl
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape

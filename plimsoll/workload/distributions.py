@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from plimsoll.complaints import unknown
 from plimsoll.errors import WorkloadError
+from plimsoll.model.engine.values import Distribution
 from plimsoll.model.validation import complaints_of
-from plimsoll.model.values import Distribution
 from plimsoll.workload.declared import refusal
 
 KINDS: dict[str, type[Any]] = {

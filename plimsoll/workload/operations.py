@@ -6,8 +6,14 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import Field, model_validator
 
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine import Consistency, EngineOperation, EngineStatement, Let, Protocol
-from plimsoll.model.values import Value
+from plimsoll.model.engine.asked import (
+    Consistency,
+    EngineOperation,
+    EngineStatement,
+    Let,
+    Protocol,
+)
+from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import Declared, Listed, Name, read, refusal, within
 from plimsoll.workload.names import Names
 from plimsoll.workload.statements import Copies, Statement, require_short

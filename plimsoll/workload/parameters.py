@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import Complaint, Range, Scalar, unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.engine import Consistency
+from plimsoll.model.engine.asked import Consistency
 from plimsoll.workload.declared import Bounds, Declared, Given, Listed, Name, Text, refusal, within
 from plimsoll.workload.distributions import read_distribution
 

@@ -6,7 +6,7 @@ follows exactly these, through subqueries and joins; it leaves the rest of the g
 server. What it does not know it refuses. docs/decisions/0060 says why it is ours.
 
 This keeps mistakes and malice from an endpoint whose user may do more than it should. On targets of
-our own the user that a load connects as may do no more either (`plimsoll.families.load_user`).
+our own the user that a load connects as may do no more either (`plimsoll.databases.load_user`).
 """
 
 from dataclasses import dataclass

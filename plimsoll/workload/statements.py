@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine import EngineStatement, Protocol
-from plimsoll.model.values import Value
+from plimsoll.model.engine.asked import EngineStatement, Protocol
+from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import Declared, Given, Listed, Text, refusal, within
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement

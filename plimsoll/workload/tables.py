@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import Scalar, unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.values import PatternValue, TextValue, Value
+from plimsoll.model.engine.values import PatternValue, TextValue, Value
 from plimsoll.workload.declared import Declared, Given, Listed, Name, Text, refusal, within
 from plimsoll.workload.values import BIGINT_MAX, AnyValue
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.values import (
+from plimsoll.model.engine.values import (
     ColumnValue,
     Distribution,
     FormatValue,

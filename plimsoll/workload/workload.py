@@ -11,7 +11,7 @@ from plimsoll.complaints import Complaint, Place, Range, Scalar, unknown
 from plimsoll.documents import Document
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine import EngineOperation, EngineWorkload, KeySpace, Protocol
+from plimsoll.model.engine.asked import EngineOperation, EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.ddl import define
 from plimsoll.workload.declared import Declared, Given, Text, read, refusal, within

@@ -4,7 +4,7 @@ from aws_cdk import Acknowledgment, CfnOutput, Fn, RemovalPolicy, Validations
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
-from plimsoll.model.aurora_target import STORAGE_TYPES
+from plimsoll.model.request.rds_target import STORAGE_TYPES
 from stacks.targets.common import TargetStack
 
 ENGINES = ["aurora-mysql", "aurora-postgresql"]

@@ -16,7 +16,7 @@ from aws_cdk import (
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, ROOT_GIB, VERSION
+from plimsoll.model.request.cassandra_target import CQL_PORT, DATA_DEVICE, ROOT_GIB, VERSION
 from stacks.targets.common import TargetStack
 
 SHA512 = (

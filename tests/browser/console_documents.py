@@ -7,16 +7,16 @@ from typing import Any
 from plimsoll.console.compared import shown_comparison
 from plimsoll.console.live import Cursor, Look, live
 from plimsoll.console.sizes import shown_sizes
-from plimsoll.model.descriptions import describe_target
-from plimsoll.model.prices import PriceOverrides, PriceTable
-from plimsoll.model.results import RunResult, Seconds
-from plimsoll.model.run_record import RunFigures, RunRecord, RunState
-from plimsoll.prices import prices_for
-from plimsoll.runs.history import judged_so_far
-from plimsoll.runs.sizes import ground
-from plimsoll.runs.summaries import summary_of
+from plimsoll.model.aws.prices import PriceOverrides, PriceTable
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.model.run.run_record import RunFigures, RunRecord, RunState
+from plimsoll.quoting.prices import prices_for
+from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.sizing.sizing import Wish
+from plimsoll.workflow.judge_step import judged_so_far
+from plimsoll.workflow.listing import summary_of
+from plimsoll.workflow.past import ground
 from tests.support.few_prices import PRICES
 
 Document = dict[str, Any]

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from plimsoll.report import compare_page
-from plimsoll.report.comparing import compare
+from plimsoll.report.comparing.comparing import compare
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, synthetic_run
 

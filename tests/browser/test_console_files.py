@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.report.theme import css
+from plimsoll.report.charts.theme import css
 
 ASSETS = Path(str(resources.files("plimsoll.console").joinpath("assets")))
 MODULES = sorted(ASSETS.glob("*.js"))

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from plimsoll.client.address import read_address
 from plimsoll.client.tokens import HOME_VARIABLE
 from tests.browser.conftest import PATIENCE_MS
-from tests.local.runs.test_run_verb import plimsoll
 from tests.local.service.conftest import Caller, body
+from tests.local.workflow.test_run_verb import plimsoll
 
 pytestmark = pytest.mark.timeout(1800)
 RUN_PATIENCE_MS = 480_000  # a run of seconds takes minutes on a busy machine

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from werkzeug.wrappers import Request
 
-from plimsoll.cli.deployed_page import Deployed, config
+from plimsoll.cli.page import Deployed, config
 from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.errors import NotFoundError

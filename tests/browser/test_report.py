@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from plimsoll.model.capacity import Capacity
-from plimsoll.report.page import render
-from plimsoll.report.policy import content_security_policy
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.report.page import content_security_policy, render
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, OPERATIONS, synthetic_run
 

@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 import psutil
 
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from tests.faults.place import Place
-from tests.local.runs.conftest import ANSWERED, tiny
-from tests.local.runs.pool import ROOT, write_gated_functions
+from tests.local.workflow.conftest import ANSWERED, tiny
+from tests.local.workflow.pool import ROOT, write_gated_functions
 
 # tests that run in the background ignore Ctrl-C, and so would what they start
 MAIN = """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plimsoll.model.deployment import read_deployment
+from plimsoll.model.deployment.deployment import read_deployment
 from tests.infrastructure.template import ROOT, Template
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.function_settings import Zone
+from plimsoll.model.deployment.function_settings import Zone
 from plimsoll.targets.cluster_template import with_nodes
 from tests.infrastructure.template import Resolved, Template, walk
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
 from stacks.packaging import AWS_LAMBDA, need_of
 from tests.infrastructure.template import Template
 

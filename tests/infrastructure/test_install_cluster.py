@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.cluster_place import ClusterPlace
+from plimsoll.model.engine.networks import ClusterPlace
 from tests.infrastructure.installing import Instance
 from tests.infrastructure.template import Template
 from tests.infrastructure.test_cassandra_target import user_data

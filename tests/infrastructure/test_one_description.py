@@ -14,9 +14,9 @@ from moto import mock_aws
 
 from plimsoll.local.account import REGION
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
-from plimsoll.model.functions import FUNCTIONS
-from plimsoll.model.rules import BUS_NAME, EXECUTION_RULES, JANITOR, RUN_ENDED
-from plimsoll.model.tables import TABLES, Table
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.deployment.rules import BUS_NAME, EXECUTION_RULES, JANITOR, RUN_ENDED
+from plimsoll.model.deployment.tables import TABLES, Table
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from tests.infrastructure.template import Template
 

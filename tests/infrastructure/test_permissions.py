@@ -8,7 +8,7 @@ from typing import Any
 import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
-from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
 from tests.infrastructure.template import TEMPLATES, Template, as_list

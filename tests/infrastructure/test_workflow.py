@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.statemachines import (
     FOLDER,
     STATE_MACHINES,

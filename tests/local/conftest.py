@@ -15,9 +15,9 @@ from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Function
+from plimsoll.model.deployment.functions import Function
 from plimsoll.model.settings import Settings
-from tests.local.runs.pool import gates, run_twin
+from tests.local.workflow.pool import gates, run_twin
 from tests.support.command import Output
 from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from plimsoll.volumes.places import state_path
-from tests.local.runs.conftest import PATIENCE_S, wait_until
+from tests.local.workflow.conftest import PATIENCE_S, wait_until
 
 PROJECT = Path(__file__).parents[2]
 SCRIPT = """\

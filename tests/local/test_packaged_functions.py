@@ -27,13 +27,13 @@ from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.errors import MissingToolError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
-from plimsoll.model.deployment import read_deployment
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
-from plimsoll.model.request import Request
-from plimsoll.runs.submit import submit
+from plimsoll.model.deployment.deployment import read_deployment
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Setting
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.workflow.submit import submit
 from stacks.imports import handler_path, imports, module_files
 from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, engine_wheel, size_mib
 from tests.support.aws_resources import (

@@ -16,7 +16,7 @@ SOURCES = [
 BUILD = """
 import sys
 from pathlib import Path
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
 from stacks import packaging
 platform = getattr(packaging, sys.argv[1])
 kind = packaging.kinds(FUNCTIONS.values(), platform)["load-client"]

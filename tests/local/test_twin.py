@@ -13,9 +13,9 @@ import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.volumes.places import state_path
-from tests.local.runs.conftest import PATIENCE_S
+from tests.local.workflow.conftest import PATIENCE_S
 
 PROJECT = Path(__file__).parents[2]
 

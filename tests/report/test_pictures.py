@@ -12,11 +12,11 @@ import pytest
 
 from plimsoll.cli.main import main
 from plimsoll.errors import PlimsollError
-from plimsoll.model.results import Seconds
+from plimsoll.model.run.results import Seconds
 from plimsoll.report import chromium
-from plimsoll.report.csv_table import steps_csv
+from plimsoll.report.charts.theme import COLORS, Theme
 from plimsoll.report.pictures import picture
-from plimsoll.report.theme import COLORS, Theme
+from plimsoll.report.tables import steps_csv
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()

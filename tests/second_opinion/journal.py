@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.client import BaseClient
 
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
 
 ROOT = Path(__file__).parents[2]
 HANDLER = """\

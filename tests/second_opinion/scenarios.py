@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import (
     STATE_MACHINES,
     machine_placeholder,

@@ -16,16 +16,16 @@ from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.http_front import LocalService
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.deployment import read_deployment
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.functions import FUNCTIONS, Setting
-from plimsoll.model.run_record import RunState
+from plimsoll.model.deployment.deployment import read_deployment
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.run_record import RunState
 from plimsoll.statemachines import STATE_MACHINES
 from stacks.plimsoll import PlimsollStack
 from tests.local.experiments.test_experiment import matrix
-from tests.local.runs.conftest import tiny
-from tests.local.runs.pool import ROOT
 from tests.local.service.conftest import Caller, body
+from tests.local.workflow.conftest import tiny
+from tests.local.workflow.pool import ROOT
 from tests.second_opinion.deployed import Deployed
 from tests.second_opinion.iam_requests import (
     AT,

@@ -11,10 +11,10 @@ import pytest
 from plimsoll.aws.run_files import RESULT, files_of
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import RunState
-from plimsoll.model.search_request import StepsSearch
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import StepsSearch
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunState
 from plimsoll.requests.experiment_file import read_file
 from tests.second_opinion.interpreters import ROOT, StepFunctions, localstack_command, running
 

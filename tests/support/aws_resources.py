@@ -12,7 +12,7 @@ from botocore.config import Config
 from moto import mock_aws
 
 from plimsoll.aws import clients
-from plimsoll.model.tables import RUNS, SERVICE, TABLES
+from plimsoll.model.deployment.tables import RUNS, SERVICE, TABLES
 from tests.support.recorded_aws import recorded_answers
 
 if TYPE_CHECKING:

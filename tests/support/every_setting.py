@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.aws.run_records import Records, records_of
 from plimsoll.local.deploying import default_settings
-from plimsoll.model.function_settings import (
+from plimsoll.model.deployment.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
     AwaitTargetSettings,
@@ -25,8 +25,8 @@ from plimsoll.model.function_settings import (
     SwitchTargetSettings,
     TakeSnapshotSettings,
 )
+from plimsoll.model.deployment.tables import TABLES
 from plimsoll.model.settings import Setting
-from plimsoll.model.tables import TABLES
 from plimsoll.model.timings import AWS_TIMINGS
 
 

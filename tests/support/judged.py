@@ -1,8 +1,8 @@
 """Capacities of a few steps whose reads may take 1 ms."""
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import Step
 
 
 def judged(*steps: tuple[int, float, float]) -> Capacity:

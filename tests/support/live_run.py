@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from plimsoll.console.live import Look
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.results import RunResult, Seconds, StepResult
-from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.runs.history import judged_so_far
-from plimsoll.runs.past import record_of_result
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.results import RunResult, Seconds, StepResult
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.workflow.judge_step import judged_so_far
+from plimsoll.workflow.past import record_of_result
 from tests.support.synthetic_run import synthetic_run
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.model.experiment import Cell
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.results import RunResult
+from plimsoll.model.request.experiment import Cell
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.run.results import RunResult
 from tests.support.synthetic_run import request, synthetic_run
 
 IOS_EACH = 0.12  # so that a line of 25,000 ops/s takes 3,000 IOPS

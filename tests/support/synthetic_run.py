@@ -12,13 +12,16 @@ from statistics import NormalDist
 import numpy as np
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Confirmation, Rules
-from plimsoll.model.engine_report import LatencySummary
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.load_request import Load, WorkloadChoice
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
-from plimsoll.model.results import (
+from plimsoll.model.aws.volumes import Volume, limits
+from plimsoll.model.engine.answered import LatencySummary
+from plimsoll.model.judging.capacity import Confirmation, Rules
+from plimsoll.model.judging.steps import Half, Step, TargetFigures, TargetSample
+from plimsoll.model.request.load_request import Load, WorkloadChoice
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import StepsSearch
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.results import (
     FleetFigures,
     LimitingResource,
     Moments,
@@ -29,11 +32,7 @@ from plimsoll.model.results import (
     StepResult,
     Versions,
 )
-from plimsoll.model.run_record import RunState
-from plimsoll.model.search_request import StepsSearch
-from plimsoll.model.steps import Half, Step
-from plimsoll.model.target_figures import TargetFigures, TargetSample
-from plimsoll.model.volumes import Volume, limits
+from plimsoll.model.run.run_record import RunState
 
 START = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 LEAD_S = 20  # from the start to the first step's barrier

@@ -6,8 +6,8 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.metrics import Point
 from plimsoll.metrics.points import answer_points, second_points, step_points, target_points
-from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.results import RunResult, Seconds, StepResult
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.run.results import RunResult, Seconds, StepResult
 from tests.support.synthetic_run import synthetic_run
 
 RUN = "shown"

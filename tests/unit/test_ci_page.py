@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from plimsoll.cli.main import cli
-from plimsoll.model.capacity import Verdict
-from plimsoll.model.expectations import FORMS, rule_of
+from plimsoll.model.judging.capacity import Verdict
+from plimsoll.model.request.expectations import FORMS, rule_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "ci.md").read_text()

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from plimsoll.cli.main import main
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.expectations import Expectation
-from plimsoll.model.experiment_record import Decision
-from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import RunState
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.expectations import Expectation
+from plimsoll.model.run.experiment_record import Decision
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunState
 from plimsoll.report.expectations import JudgedTable
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.report.test_experiment_summary import WHOLE, result_of
+from tests.unit.report.experiment.test_experiment_summary import WHOLE, result_of
 
 ROOT = Path(__file__).parents[2]
 RESULT, _ = synthetic_run()

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from plimsoll.cli.main import cli
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.sizing.survey import boundary_of
-from tests.unit.report.test_experiment_summary import WHOLE, result_of
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.sizing.cheapest import boundary_of
+from tests.unit.report.experiment.test_experiment_summary import WHOLE, result_of
 from tests.unit.sizing.test_survey import sought, survey
 
 ROOT = Path(__file__).parents[2]

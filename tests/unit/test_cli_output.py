@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from plimsoll.cli.capacity_text import print_capacity
+from plimsoll.cli.capacity import print_capacity
 from plimsoll.cli.run_text import print_result
-from plimsoll.model.results import Candidate, LimitingResource
+from plimsoll.model.run.results import Candidate, LimitingResource
 from tests.support.synthetic_run import synthetic_run
 
 

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from plimsoll.cli.run_text import comparison, print_result
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.closing import Closing, Soak
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.closing import Closing, Soak
 from plimsoll.words import NOTHING
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run

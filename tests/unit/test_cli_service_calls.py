@@ -4,8 +4,8 @@ import pytest
 
 from plimsoll import words
 from plimsoll.cli.service_calls import capacity_text
-from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.capacity import Bound
+from plimsoll.model.judging.capacity import Bound
+from plimsoll.model.service.answers import RunSummary
 
 _ENDED: dict[str, object] = {
     "run_id": "r-1",

@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import report, size, size_confirm
-from plimsoll.cli.size_asked import limits_of
+from plimsoll.cli.size import limits_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import Failure
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import Failure
 from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
 

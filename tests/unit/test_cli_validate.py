@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.main import cli
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
 from tests.support.requested import REQUESTED
 
 ROOT = Path(__file__).parents[2]

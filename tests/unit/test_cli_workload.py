@@ -6,10 +6,10 @@ import pytest
 
 from plimsoll.cli.main import main
 from plimsoll.cli.observing import print_observation
-from plimsoll.cli.workload_text import print_derived
-from plimsoll.model.quantities import duration_s
+from plimsoll.cli.workload import print_derived
+from plimsoll.model.request.quantities import duration_s
 from plimsoll.workload.derive.derived import derive
-from tests.unit.observing.samples import observed, sample
+from tests.unit.sizing.samples import observed, sample
 from tests.unit.workload.derive.digests import READ, UPDATES, digest, seen
 
 DSN = "mysql://u@127.0.0.1:1/shop"

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from plimsoll.cli import doctor, workloads
+from plimsoll.cli import doctor
+from plimsoll.cli import workload as workloads
 from plimsoll.workload import builtin_names
 
 

@@ -8,10 +8,10 @@ import pytest
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
-from plimsoll.cli.find_page import FindPage, config
-from plimsoll.finding.finder import Shows
-from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.results import RunResult, StepResult
+from plimsoll.cli.find_shown import FindPage, config
+from plimsoll.load_line.search_loop import Shows
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.run.results import RunResult, StepResult
 from tests.support.live_run import whole_steps
 from tests.support.synthetic_run import synthetic_run
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plimsoll.cli.main import main
-from plimsoll.model.results import RunResult
-from plimsoll.report.csv_table import steps_csv
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.tables import steps_csv
 from plimsoll.words import visible
 from tests.support.synthetic_run import synthetic_run
 

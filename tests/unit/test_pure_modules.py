@@ -41,5 +41,5 @@ def test_what_is_pure_loads_nothing_that_reaches_out() -> None:
 
 
 def test_a_module_that_reaches_out_is_seen() -> None:
-    reaching = "plimsoll.families.mysql.session"
+    reaching = "plimsoll.databases.mysql.session"
     assert loading([reaching]).startswith(f"{reaching} loads pymysql")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.search_request import StepsSearch
-from plimsoll.prices import builtin
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
-from plimsoll.report.experiment_summary import layout
+from plimsoll.report.experiment.summary import layout
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.sizing.seekable import require_seekable
+from plimsoll.sizing.cheapest import require_seekable
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
 from plimsoll.statemachines import STATE_MACHINES
 from plimsoll.workload.library import builtin_names
 
@@ -19,7 +19,7 @@ LOOK = """
 import json, sys
 sys.path[:0] = sys.argv[1:]  # -I and -S: no folder of the checkout, and no link to it
 import plimsoll
-from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
 from plimsoll.packaged import packaged_folder
 from plimsoll.statemachines import STATE_MACHINES, read_definition
 from plimsoll.workload.library import builtin_names, load_workload

@@ -1,5 +1,5 @@
 //! What may be told a server: the one place that decides it, for every family. Its Python half is
-//! `plimsoll/families/connecting.py`.
+//! `plimsoll/databases/connecting.py`.
 //!
 //! A proof that the client knows the password may go to anybody. The password itself, in clear or
 //! under a key that the server has named, goes where nobody else reads it:

@@ -1,4 +1,4 @@
-//! What the engine is asked to do: the Rust half of `plimsoll/model/engine.py`, where the fields and
+//! What the engine is asked to do: the Rust half of `plimsoll/model/engine/asked.py`, where the fields and
 //! their units are described.
 
 mod checks;

@@ -7,10 +7,9 @@ Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measuremen
 import re
 from collections.abc import Iterator, Mapping
 
-from plimsoll.capacity.json_text import parse_json
-from plimsoll.capacity.readers.reading import SENT, Reading, latencies, number
+from plimsoll.capacity.readers.reading import SENT, Reading, latencies, number, parse_json
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 _FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
 _PROPERTY = re.compile(r'^"(threadcount|target)"="([0-9]+)"$', re.MULTILINE)

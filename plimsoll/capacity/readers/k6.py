@@ -19,7 +19,7 @@ from plimsoll.capacity.readers.reading import (
     number_of,
 )
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 _COLUMNS: Mapping[str, Statistic] = {
     "avg": "mean",

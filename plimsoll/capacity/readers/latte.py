@@ -17,7 +17,7 @@ from plimsoll.capacity.readers.reading import (
     number_at,
 )
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 
 def is_latte(value: object) -> bool:

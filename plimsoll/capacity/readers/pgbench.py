@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from plimsoll.capacity.readers.reading import MS, Reading, latencies, number, only
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Half, Statistic, Step
+from plimsoll.model.judging.steps import Half, Statistic, Step
 
 _LINES: Mapping[str, re.Pattern[str]] = {
     key: re.compile(pattern, re.MULTILINE)

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from plimsoll.capacity.readers.reading import Reading, field, number_at
 from plimsoll.errors import UsageError
-from plimsoll.model.engine_report import LoadReport, SecondReport
-from plimsoll.model.steps import STATISTICS, Half, Step
+from plimsoll.model.engine.answered import LoadReport, SecondReport
+from plimsoll.model.judging.steps import STATISTICS, Half, Step
 
 
 def is_plimsoll_load(value: object) -> bool:

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, latencies, number, only
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 # `[ \t]*`, not `\s*`: that would go over all blank lines that follow, from each of them
 _LINES: Mapping[str, re.Pattern[str]] = {

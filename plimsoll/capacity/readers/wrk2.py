@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, S, number, only
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 _UNIT_US = {"us": 1.0, "ms": MS, "s": S, "m": 60 * S, "h": 3600 * S}
 _TIME = r"([\d.]+)(us|ms|s|m|h)\b"

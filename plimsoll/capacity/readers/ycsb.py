@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from plimsoll.capacity.readers.reading import MS, PERCENTILES, SENT, Reading, number
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 _LINE = re.compile(
     r"^[ \t]*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\], (?P<key>[^,]+), (?P<value>\S+)"

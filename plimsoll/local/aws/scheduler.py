@@ -20,7 +20,7 @@ from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, schedul
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.aws.deliveries import Deliveries
 from plimsoll.local.replacing import replace
-from plimsoll.model.schedule_expression import (
+from plimsoll.model.aws.schedule_expression import (
     Once,
     ScheduleExpression,
     parse_expression,

@@ -30,7 +30,7 @@ from plimsoll.local.home import Places
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation, rds_api, snapshots
 from plimsoll.local.resources.registry import Databases
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 
 
 class _QuietHandler(MotoRequestHandler):

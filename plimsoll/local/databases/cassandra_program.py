@@ -12,7 +12,7 @@ from pathlib import Path
 from plimsoll.cache import cache_directory, cache_lock
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.local.databases.maven import run_maven
-from plimsoll.model.cassandra_target import VERSION
+from plimsoll.model.request.cassandra_target import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
 JAVA_RELEASE = 17  # Cassandra 5.0 runs on 11 and 17

@@ -20,7 +20,7 @@ from plimsoll.local.databases.database_server import (
     says_full,
 )
 from plimsoll.local.guarded import GuardedProcess
-from plimsoll.model.cassandra_target import KEYSPACE
+from plimsoll.model.request.cassandra_target import KEYSPACE
 
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from plimsoll.model.cluster_place import ClusterPlace
+from plimsoll.model.engine.networks import ClusterPlace
 
 HEAP_MIB = 512  # the least with which Cassandra 5.0 loads and compacts without pausing for long
 

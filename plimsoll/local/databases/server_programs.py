@@ -7,8 +7,8 @@ from typing import assert_never
 
 from plimsoll.errors import MissingToolError
 from plimsoll.local.databases import cassandra_program, mariadb_program, postgres_program
-from plimsoll.model.cassandra_target import VERSION
-from plimsoll.model.engine import Protocol
+from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.request.cassandra_target import VERSION
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,17 @@ from plimsoll.local.databases.cassandra_settings import ring_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_ec2
 from plimsoll.local.resources.snapshots import Snapshots
-from plimsoll.model.cassandra_target import (
+from plimsoll.model.aws.instances import InstanceLimits, instance_limits
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.engine.networks import ClusterPlace
+from plimsoll.model.request.cassandra_target import (
     CQL_PORT,
     DATA_DEVICE,
     KEYSPACE,
     STORAGE_PORT,
     has_instance_store,
 )
-from plimsoll.model.cluster_place import ClusterPlace
-from plimsoll.model.engine import EngineTarget
-from plimsoll.model.instances import InstanceLimits, instance_limits
-from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 ALONE = ClusterPlace()
@@ -110,7 +110,7 @@ def create_instance(
 
 def _await_joined(place: ClusterPlace, host: str) -> None:
     """Wait until a node is in the ring, as itself and the cluster's first node see it."""
-    from plimsoll.families.cassandra.cluster import await_ring  # noqa: PLC0415 - its driver is slow to import
+    from plimsoll.databases.cassandra.session import await_ring  # noqa: PLC0415 - its driver is slow to import
 
     joined = EngineTarget(
         protocol="cql",

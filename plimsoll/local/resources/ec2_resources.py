@@ -8,8 +8,8 @@ from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource, check_properties
 from plimsoll.local.resources.snapshots import Snapshots
-from plimsoll.model.cassandra_target import DATA_DEVICE
-from plimsoll.model.cluster_place import place_of
+from plimsoll.model.engine.networks import place_of
+from plimsoll.model.request.cassandra_target import DATA_DEVICE
 
 _TEMPLATE_DATA = {"BlockDeviceMappings", "MetadataOptions"}
 _RUN_ID = "plimsoll:run-id"

@@ -18,9 +18,9 @@ from plimsoll.local.resources.registry import Database, Databases, instance_memo
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, as_rds
 from plimsoll.local.resources.snapshots import Snapshots
+from plimsoll.model.aws.instances import instance_limits
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.databases import rds_facts
-from plimsoll.model.instances import instance_limits
-from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 
 MIB = 2**20

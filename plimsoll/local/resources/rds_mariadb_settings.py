@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from plimsoll.local.resources.rds_engines import evaluate
-from plimsoll.model.volumes import VolumeLimits
+from plimsoll.model.aws.volumes import VolumeLimits
 
 MIB = 2**20
 _POOL_SHARE = 3 / 4  # RDS's default innodb_buffer_pool_size: {DBInstanceClassMemory*3/4}

@@ -26,7 +26,7 @@ from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.machine import CpuShares, CpuTimes, cpu_seconds, cpu_times, shares
-from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
+from plimsoll.model.aws.volumes_seen import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
 HELD_UP_MAX = 60  # points of a standstill; a longer one has those of its end only

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.model.statements_seen import Digest, TableSeen
+from plimsoll.model.run.statements_seen import Digest, TableSeen
 from plimsoll.workload.declared import refusal
 from plimsoll.workload.derive.columns import DRAWN, Filled, filled, numbering
 from plimsoll.workload.derive.shapes import Shape, Slot

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.model.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
 
 DRAWN = "$distribution"  # the parameter for what digests do not tell: which rows are asked for
 HASH_DIGITS = 20  # of YCSB's hash of a number

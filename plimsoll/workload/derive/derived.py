@@ -8,7 +8,7 @@ from plimsoll import words
 from plimsoll.complaints import unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
-from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.workload.derive.grouping import Part, transaction_of
 from plimsoll.workload.derive.making import (
     Maker,

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine import Protocol
-from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.workload.ddl import define
 from plimsoll.workload.declared import read
 from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll import words
-from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.model.run.statements_seen import StatementsSeen
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.statements import Sorted
 

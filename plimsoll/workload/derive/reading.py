@@ -8,7 +8,7 @@ reader (`plimsoll.workload.reach`) then decides whether what is left may be sent
 from collections.abc import Mapping
 
 from plimsoll.model.databases import Language
-from plimsoll.model.statements_seen import TableSeen
+from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.declared import refusal
 from plimsoll.workload.derive.parts import Part, parts_of
 from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark

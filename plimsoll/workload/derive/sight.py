@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from plimsoll.model.databases import Language
-from plimsoll.model.statements_seen import TableSeen
+from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.derive.parts import Part
 from plimsoll.workload.vocabulary import vocabulary
 

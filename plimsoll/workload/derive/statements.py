@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from plimsoll import words
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language
-from plimsoll.model.statements_seen import Digest, TableSeen
+from plimsoll.model.run.statements_seen import Digest, TableSeen
 from plimsoll.workload.declared import refusal
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.parts import first_word, parts_of

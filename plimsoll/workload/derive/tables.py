@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from plimsoll.model.statements_seen import TableSeen
+from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.columns import numbering
 from plimsoll.workload.derive.shapes import Shape

@@ -12,7 +12,7 @@ from plimsoll.api.app import answer
 from plimsoll.aws import clients
 from plimsoll.local.account import REGION
 from plimsoll.local.deploying import PRINCIPAL, Deployer, default_settings, state_machine_arn
-from plimsoll.model.functions import Setting
+from plimsoll.model.deployment.functions import Setting
 from tests.support.aws_resources import aws_account, make_state_machine
 from tests.support.every_setting import EverySetting
 

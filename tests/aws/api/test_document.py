@@ -12,9 +12,9 @@ from plimsoll.api.app import OPEN_PATHS
 from plimsoll.aws import clients
 from plimsoll.local.deploying import state_machine_arn
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Rules
-from plimsoll.model.check import CheckDefinition
-from plimsoll.model.request import Request
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.request.check import CheckDefinition
+from plimsoll.model.request.request import Request
 from tests.aws.api.conftest import Api
 from tests.support.aws_resources import make_state_machine
 from tools.api_examples import requests

@@ -11,7 +11,7 @@ from plimsoll.aws.run_records import now
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.records import asked, experiments_of
 from plimsoll.local.deploying import state_machine_arn
-from plimsoll.model.run_record import RunState
+from plimsoll.model.run.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api
 from tests.support.aws_resources import make_state_machine
 from tests.support.requested import REQUESTED

@@ -9,9 +9,9 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST, RESULT, SECONDS, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.fleet.plan import finished
-from plimsoll.model.history import History
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunFigures, RunState, TargetAddress
+from plimsoll.model.judging.steps import History
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunFigures, RunState, TargetAddress
 from tests.aws.api.conftest import OTHER, Api
 from tests.aws.api.test_run_routes import started
 from tests.support.live_run import whole_steps

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.quote import ExperimentQuote, Quote
+from plimsoll.model.run.quote import ExperimentQuote, Quote
 from tests.aws.api.conftest import OTHER, Api
 from tests.support.requested import REQUESTED
 

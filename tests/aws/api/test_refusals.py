@@ -8,7 +8,7 @@ import pytest
 from plimsoll.api import app
 from plimsoll.api.body_guards import BODY_MOST_BYTES, DEPTH_MOST
 from plimsoll.complaints import Complaint
-from plimsoll.model.engine import Consistency
+from plimsoll.model.engine.asked import Consistency
 from tests.aws.api.conftest import ENDPOINT_SECRET, OTHER, Api, executions
 from tests.support.requested import REQUESTED
 

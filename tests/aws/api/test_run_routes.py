@@ -9,9 +9,9 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now
-from plimsoll.model.dashboards import Dashboards
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunState
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.dashboards import Dashboards
+from plimsoll.model.run.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api, executions
 from tests.support.requested import REQUESTED
 
@@ -164,7 +164,7 @@ def test_a_stopped_run_is_marked_and_its_workflow_ends(api: Api) -> None:
 def test_a_run_that_was_recorded_but_never_started_ends_when_it_is_stopped(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plimsoll.runs.submit.start_execution", lambda *_: None)
+    monkeypatch.setattr("plimsoll.workflow.submit.start_execution", lambda *_: None)
     run_id = started(api)
     stopped = api("DELETE", f"/runs/{run_id}")
     assert (stopped.status, stopped.body["state"]) == (200, "STOPPED")

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from plimsoll.aws.run_files import RESULT
 from plimsoll.cli import size
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.results import RunResult
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.run.results import RunResult
 from tests.aws.api.conftest import OTHER, Api
 from tests.aws.api.test_run_routes import started
 from tests.support.synthetic_run import synthetic_run

@@ -9,15 +9,14 @@ import jsonschema  # type: ignore[import-untyped]  # its types are a package of 
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.checks.changes import regressions
-from plimsoll.model.events import EVENTS, Event, RegressionFound
-from plimsoll.model.run_record import RunState
-from plimsoll.runs.end import end_run
-from plimsoll.runs.history import judged_so_far
-from plimsoll.runs.judge_step import step_judged
-from plimsoll.runs.start_run import record_run
+from plimsoll.checks.judging import regressions
+from plimsoll.model.deployment.events import EVENTS, Event, RegressionFound
+from plimsoll.model.run.run_record import RunState
 from plimsoll.targets.janitor import sweep
-from tests.aws.runs.conftest import RUN, recorded
+from plimsoll.workflow.end import end_run
+from plimsoll.workflow.judge_step import judged_so_far, step_judged
+from plimsoll.workflow.start_and_stop import record_run
+from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.checks.histories import check, history

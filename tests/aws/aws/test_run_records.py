@@ -11,8 +11,8 @@ from plimsoll.errors import (
     RunStoppedError,
     TimeLimitPassedError,
 )
-from plimsoll.model.run_record import Failure, HeldBudget, RunState, TargetAddress
-from tests.aws.runs.conftest import RUN, recorded
+from plimsoll.model.run.run_record import Failure, HeldBudget, RunState, TargetAddress
+from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting
 
 

@@ -9,14 +9,13 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT
 from plimsoll.capacity import judge as judge_steps
-from plimsoll.checks.run_ended import judge_check
+from plimsoll.checks.runs import comparable, judge_check, start_check
 from plimsoll.checks.schedules import put_check, read_history
-from plimsoll.checks.start_check import comparable, start_check
 from plimsoll.checks.store import CheckStore
-from plimsoll.model.capacity import Rules
-from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunState
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunState
 from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.checks.histories import REQUEST, check, day, history

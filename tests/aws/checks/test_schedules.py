@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
+from plimsoll.checks.runs import start_check
 from plimsoll.checks.schedules import (
     delete_check,
     list_checks,
@@ -14,7 +15,6 @@ from plimsoll.checks.schedules import (
     read_check,
     read_history,
 )
-from plimsoll.checks.start_check import start_check
 from plimsoll.errors import CheckNotFoundError, UsageError
 from tests.aws.checks.conftest import schedules
 from tests.support.every_setting import EverySetting

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.checks import start_check as starting
+from plimsoll.checks import runs as starting
+from plimsoll.checks.runs import comparable, start_check
 from plimsoll.checks.schedules import put_check, read_history
-from plimsoll.checks.start_check import comparable, start_check
 from plimsoll.errors import PlimsollError
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from tests.aws.checks.conftest import executions
 from tests.support.every_setting import EverySetting
 from tests.unit.checks.histories import REQUEST, check

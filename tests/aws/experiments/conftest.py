@@ -1,5 +1,5 @@
 """A deployment of which every service answers within this process: that of the runs."""
 
-from tests.aws.runs.conftest import deployment
+from tests.aws.workflow.conftest import deployment
 
 __all__ = ["deployment"]

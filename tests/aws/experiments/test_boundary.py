@@ -12,10 +12,10 @@ from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, experiment_files, run_id_of
 from plimsoll.experiments.workflow_states import plan, submit_cell
-from plimsoll.model.deployment import Team
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.run_record import Failure, RunState
-from plimsoll.report.experiment_page import render
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.run_record import Failure, RunState
+from plimsoll.report.experiment.page import render
 from plimsoll.requests.cells import cells_of, checked_experiment
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting

@@ -13,15 +13,15 @@ from plimsoll.experiments.datasets import delete_datasets
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, experiment_files, experiments_of
 from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell, submit_dataset
-from plimsoll.model.deployment import Team
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.run_record import RunState, TargetAddress
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.run_record import RunState, TargetAddress
 from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.runs.submit import check_request
-from plimsoll.runs.take_snapshot import keep_dataset
 from plimsoll.targets.snapshots import find_snapshot
-from tests.aws.runs.conftest import REQUESTED
+from plimsoll.workflow.dataset import keep_dataset
+from plimsoll.workflow.submit import check_request
+from tests.aws.workflow.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
 

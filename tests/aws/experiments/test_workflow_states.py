@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.aws import clients
-from plimsoll.cli.experiment_progress import ExperimentProgress
+from plimsoll.cli.experiment import ExperimentProgress
 from plimsoll.errors import (
     ExperimentNotFoundError,
     LimitReachedError,
@@ -22,15 +22,15 @@ from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, experiment_files, experiments_of, run_id_of
 from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell
-from plimsoll.model.capacity import Bound
-from plimsoll.model.deployment import Team
-from plimsoll.model.experiment import Experiment, order
-from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.model.run_record import RunFigures, RunState
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.judging.capacity import Bound
+from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.run_record import RunFigures, RunState
 from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
-from tests.aws.runs.conftest import REQUESTED
+from plimsoll.workflow.submit import start_execution
+from tests.aws.workflow.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
 

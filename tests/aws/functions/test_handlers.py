@@ -8,8 +8,8 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.deploying import default_settings
-from plimsoll.model.function_settings import SubmitSettings
-from plimsoll.model.functions import FUNCTIONS, GUARD, Function
+from plimsoll.model.deployment.function_settings import SubmitSettings
+from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Function
 from plimsoll.packaged import packaged_folder
 
 HANDLERS = packaged_folder("functions")

@@ -14,7 +14,7 @@ import plimsoll
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check, asked, passed
 from plimsoll.preflight.ec2_checks import family_of
 from plimsoll.preflight.preflight import preflight

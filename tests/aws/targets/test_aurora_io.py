@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.model.results import SecondTotals
+from plimsoll.model.run.results import SecondTotals
 from plimsoll.targets.aurora_io import read_billed_io
 
 pytestmark = pytest.mark.usefixtures("account")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
 TARGET = TargetAddress(

@@ -6,10 +6,10 @@ from pathlib import Path
 import boto3
 import pytest
 
-from plimsoll.model.engine import Tls
-from plimsoll.model.function_settings import ReachSettings
-from plimsoll.model.run_record import TargetAddress
-from plimsoll.model.tls import TlsMode, rds_authorities
+from plimsoll.model.deployment.function_settings import ReachSettings
+from plimsoll.model.engine.asked import Tls
+from plimsoll.model.request.dsn import TlsMode, rds_authorities
+from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.connection import engine_target, load_target
 
 pytestmark = pytest.mark.usefixtures("account")

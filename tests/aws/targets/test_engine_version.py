@@ -7,10 +7,10 @@ from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
 from plimsoll.errors import UsageError
-from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.databases import ManagedEngine
-from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.volumes import Volume
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.targets.engine_version import database_version, rds_version
 
 pytestmark = pytest.mark.usefixtures("account")

@@ -10,10 +10,9 @@ from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 from moto.rds.responses import RDSResponse
 
 from plimsoll.errors import TargetCreationError
-from plimsoll.model.aurora_target import AuroraStorage, AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.function_settings import Zone
-from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.deployment.function_settings import Zone
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraStorage, AuroraTarget, RdsTarget
 from plimsoll.targets.zones import choose_zones, full_zone, lacks_room, spread
 from tests.support.aws_resources import REGION
 from tests.support.requested import REQUESTED

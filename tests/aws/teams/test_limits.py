@@ -10,8 +10,8 @@ import pytest
 
 from plimsoll.complaints import FieldPath, Range, Scalar
 from plimsoll.errors import LimitReachedError
-from plimsoll.model.deployment import Team
-from plimsoll.prices import builtin
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.teams.limits import Limits
 from plimsoll.teams.room import Ask, ask_of

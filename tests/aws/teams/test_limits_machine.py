@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import LimitReachedError
-from plimsoll.model.deployment import Team
-from plimsoll.model.function_settings import StopSettings
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.deployment.function_settings import StopSettings
+from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.teams.limits import Limits
 from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
 from plimsoll.teams.room import Ask

@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll.local.twin import LocalTwin
 from tests.local.conftest import Machines
-from tests.local.runs.conftest import wait_until
+from tests.local.workflow.conftest import wait_until
 
 
 def test_what_a_state_machine_puts_on_a_bus_reaches_the_topics_of_matching_rules(

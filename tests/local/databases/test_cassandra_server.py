@@ -13,11 +13,11 @@ from cassandra.concurrent import execute_concurrent_with_args
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_server import CassandraServer
-from plimsoll.model.cassandra_target import VERSION
-from plimsoll.model.volume_samples import rates
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.aws.volumes_seen import rates
+from plimsoll.model.request.cassandra_target import VERSION
 from plimsoll.volumes import EmulatedVolume
-from tests.local.runs.conftest import PATIENCE_S
+from tests.local.workflow.conftest import PATIENCE_S
 from tests.support.awake import Awake
 from tests.support.owner import owner_of
 from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session

@@ -10,8 +10,8 @@ from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.home import Places
 from plimsoll.local.resources.registry import Database, Databases
-from plimsoll.model.volume_faults import Fail
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volume_rules import Fail
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import state_path
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
 from tests.support.mariadb_connection import connected

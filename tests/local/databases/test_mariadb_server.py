@@ -11,7 +11,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from tests.local.conftest import MariaDbFactory
-from tests.local.runs.conftest import PATIENCE_S
+from tests.local.workflow.conftest import PATIENCE_S
 from tests.support.mariadb_connection import connected
 from tests.support.owner import owner_of
 

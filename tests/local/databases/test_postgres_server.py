@@ -11,7 +11,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.postgres_program import PINNED
 from plimsoll.local.databases.postgres_server import PostgresServer
-from tests.local.runs.conftest import PATIENCE_S
+from tests.local.workflow.conftest import PATIENCE_S
 from tests.support.owner import owner_of
 from tests.support.postgres_server import PostgresFactory
 

@@ -11,10 +11,10 @@ from plimsoll.experiments.lifecycle import stop_experiment
 from plimsoll.experiments.records import experiments_of
 from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.experiment import Experiment, order
-from plimsoll.model.results import Moments, RunResult
-from plimsoll.model.run_record import RunState
-from tests.local.runs.conftest import tiny, wait_until
+from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.run.results import Moments, RunResult
+from plimsoll.model.run.run_record import RunState
+from tests.local.workflow.conftest import tiny, wait_until
 
 MACHINE = "experiment"
 

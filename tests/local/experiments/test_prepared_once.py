@@ -8,12 +8,12 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import RunState
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunState
 from plimsoll.targets.snapshots import list_snapshots
 from tests.local.experiments.test_experiment import assert_nothing_left
-from tests.local.runs.conftest import tiny, wait_until
+from tests.local.workflow.conftest import tiny, wait_until
 
 POSTGRES = {"engine": "postgres", "engine_version": "18"}
 CASSANDRA = {

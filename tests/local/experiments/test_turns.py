@@ -5,11 +5,11 @@ from pathlib import Path
 
 from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.results import RunResult
-from plimsoll.report.pairing import pairs_of
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.comparing.ratios import pairs_of
 from tests.local.experiments.test_experiment import assert_nothing_left, most_at_once
-from tests.local.runs.conftest import tiny
+from tests.local.workflow.conftest import tiny
 
 SLOW, FAST = ({"type": "io1", "size_gib": 100, "iops": iops} for iops in (1000, 4000))
 

@@ -7,16 +7,16 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 import plimsoll_engine
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import (
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import (
     EngineOperation,
     EngineStatement,
     EngineTarget,
     EngineWorkload,
     LoadSpec,
 )
-from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.values import IntegerValue, Sequential
+from plimsoll.model.engine.values import IntegerValue, Sequential
+from plimsoll.model.request.dsn import parse_dsn
 
 # each operation's bind is its number, in the order in which they start (without a limit)
 SELECT = EngineStatement(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import plimsoll_engine
-from plimsoll.model.engine import EngineTarget, OpenLoop
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import EngineTarget, OpenLoop
 from tests.local.load.driving import drive, latencies_us
 from tests.support.fake_cql_server import FakeCqlServer
 from tests.support.fake_mysql_server import FakeMySqlServer

@@ -10,14 +10,14 @@ import pytest
 
 import plimsoll_engine
 from plimsoll.cli.main import main
-from plimsoll.families.cassandra import open_datasets
-from plimsoll.families.cassandra.datasets import CassandraDatasets
-from plimsoll.families.cassandra.session import CassandraSession
-from plimsoll.families.prepare import prepare
+from plimsoll.databases.cassandra import open_datasets
+from plimsoll.databases.cassandra.datasets import CassandraDatasets
+from plimsoll.databases.cassandra.session import CassandraSession
+from plimsoll.databases.prepare import prepare
 from plimsoll.local.databases.cassandra_server import CassandraServer
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
 from tests.local.load.driving import drive
 from tests.support import guarded_cassandra

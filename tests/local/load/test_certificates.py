@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import EngineTarget, Tls
+from plimsoll.model.engine.asked import EngineTarget, Tls
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll_engine import EngineError
 from tests.local.load.driving import drive
 from tests.support.certificates import Authority

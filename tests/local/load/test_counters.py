@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.families.mysql.session import Connection
-from plimsoll.families.prepare import prepare
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, OpenLoop
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.databases.mysql.session import Connection
+from plimsoll.databases.prepare import prepare
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import ClosedLoop, OpenLoop
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import load_workload
 from tests.local.load.driving import drive
 

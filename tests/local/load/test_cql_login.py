@@ -5,8 +5,8 @@ import ssl
 import pytest
 
 import plimsoll_engine
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.request.dsn import parse_dsn
 from tests.local.load.driving import drive
 from tests.support.certificates import self_signed
 from tests.support.fake_cql_server import FakeCqlServer

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import EngineTarget, OpenLoop
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import EngineTarget, OpenLoop
+from plimsoll.model.request.dsn import parse_dsn
 from tests.local.load.driving import drive
 from tests.local.load.stalls import (
     BEFORE_STALL,

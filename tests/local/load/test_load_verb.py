@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.families.mysql.session import Connection
+from plimsoll.databases.mysql.session import Connection
 from tests.support.command import COMMAND, Output
 from tests.support.mariadb_connection import query
 

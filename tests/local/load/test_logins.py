@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll_engine import EngineError
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive

@@ -6,11 +6,11 @@ from contextlib import closing
 from typing import Any
 
 import plimsoll_engine
-from plimsoll.families.mysql.session import Connection, connect, execute
-from plimsoll.families.prepare import prepare
+from plimsoll.databases.mysql.session import Connection, connect, execute
+from plimsoll.databases.prepare import prepare
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive

@@ -14,7 +14,7 @@ import plimsoll_engine
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.local.resources.rds_postgres_settings import tls_settings
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
 from plimsoll_engine import EngineError
 
 ROWS = 1000

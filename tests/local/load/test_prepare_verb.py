@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from plimsoll.families.mysql.session import Connection, connect, execute
-from plimsoll.model.dsn import parse_dsn
+from plimsoll.databases.mysql.session import Connection, connect, execute
+from plimsoll.model.request.dsn import parse_dsn
 from tests.support.command import COMMAND, Output
 from tests.support.mariadb_connection import query
 

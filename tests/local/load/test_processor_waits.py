@@ -7,9 +7,9 @@ use, before which it has to stand back.
 import subprocess
 import sys
 
-from plimsoll.capacity.audits import CLIENT_WAITING_PERCENT
+from plimsoll.capacity.steps.audits import CLIENT_WAITING_PERCENT
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
 
 # of niceness 10 it has a tenth of the time that the loop has (sched(7))
 CLIENT = """
@@ -17,8 +17,8 @@ import os
 import subprocess
 import sys
 
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import EngineOperation, EngineStatement, EngineWorkload
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.model.engine.asked import EngineOperation, EngineStatement, EngineWorkload
 from tests.local.load.driving import drive
 
 statement = EngineStatement(sql=("SELECT 1",))

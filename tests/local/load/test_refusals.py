@@ -8,10 +8,10 @@ import pymysql
 import pytest
 
 from plimsoll.cli.main import main
+from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.errors import PlimsollError
-from plimsoll.families.mysql.session import connect, execute
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.request.dsn import parse_dsn
 from tests.local.conftest import MariaDbFactory
 from tests.support.certificates import self_signed
 from tests.support.mariadb_connection import connected

@@ -1,6 +1,6 @@
 """The same seed sends the same bytes."""
 
-from plimsoll.model.engine import EngineWorkload
+from plimsoll.model.engine.asked import EngineWorkload
 from plimsoll.workload import load_workload
 from tests.local.load.driving import drive, fake_target
 from tests.support.fake_mysql_server import FakeMySqlServer

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from plimsoll.model.engine import OpenLoop
-from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import OpenLoop
 from tests.local.load.driving import drive, fake_target, latencies_us
 from tests.local.load.stalls import (
     BEFORE_STALL,

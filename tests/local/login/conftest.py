@@ -10,7 +10,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.certificates import Authority
-from plimsoll.model.engine import EngineTarget, Protocol, Tls
+from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 from plimsoll_engine import EngineError
 from tests.support.certificates import self_signed
 from tests.support.hostile_server import HostileServer, Script

@@ -2,10 +2,15 @@
 
 from contextlib import closing
 
-from plimsoll.families.postgres.session import connect, execute
-from plimsoll.model.engine import EngineOperation, EngineStatement, EngineTarget, EngineWorkload
-from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.values import IntegerValue
+from plimsoll.databases.postgres.session import connect, execute
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import (
+    EngineOperation,
+    EngineStatement,
+    EngineTarget,
+    EngineWorkload,
+)
+from plimsoll.model.engine.values import IntegerValue
 from tests.local.load.driving import drive
 from tests.local.login.conftest import IN_TIME_MS
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.families.cassandra.session import CassandraSession
-from plimsoll.model.engine import EngineTarget
+from plimsoll.databases.cassandra.session import CassandraSession
+from plimsoll.model.engine.asked import EngineTarget
 from tests.local.load.driving import drive
 from tests.local.login.conftest import (
     IN_TIME_MS,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.families.mysql.session import connect, execute
-from plimsoll.model.engine import EngineTarget
+from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.model.engine.asked import EngineTarget
 from plimsoll_engine import EngineError
 from tests.local.load.driving import drive
 from tests.local.login.conftest import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.engine import Tls
+from plimsoll.model.engine.asked import Tls
 from plimsoll_engine import EngineError
 from tests.local.login.conftest import (
     IN_TIME_MS,

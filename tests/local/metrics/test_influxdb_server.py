@@ -11,7 +11,7 @@ import pytest
 from plimsoll.metrics import Point, publish
 from plimsoll.metrics.influxdb import Credentials, InfluxSink
 from plimsoll.metrics.points import second_points
-from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.engine.answered import SecondReport
 
 START_EPOCH_MS = 1_790_000_000_000
 

@@ -8,10 +8,10 @@ from typing import Any
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish
 from plimsoll.metrics.points import target_points
-from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.results import StepResult
-from plimsoll.model.target_figures import TargetSample
-from plimsoll.runs.metric_points import client_points, judged_step_points
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.model.run.results import StepResult
+from plimsoll.workflow.metric_points import client_points, judged_step_points
 from tests.local.metrics.test_influxdb_server import read_back, sink
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 

@@ -11,16 +11,16 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.cassandra_target import CQL_PORT, VERSION, CassandraTarget
+from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.metric_periods import held
-from plimsoll.model.run_record import TargetAddress
-from plimsoll.model.target_figures import TargetFigures
+from plimsoll.model.request.cassandra_target import CQL_PORT, VERSION, CassandraTarget
+from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 from plimsoll.targets.ec2_instance import data_volume_id
 from plimsoll.targets.template import cassandra_parameters
 from plimsoll.volumes.places import state_path
 from tests.local.resources.test_stacks import Stacks, outputs, parameters
-from tests.local.runs.conftest import wait_until
+from tests.local.workflow.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
 
 # a run of one node, with its volume and its figures, is in `make test`

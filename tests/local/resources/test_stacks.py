@@ -14,7 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from plimsoll.volumes.places import state_path
-from tests.local.runs.conftest import wait_until
+from tests.local.workflow.conftest import wait_until
 
 TEMPLATE = (files("plimsoll.targets") / "templates/rds.template.json").read_text()
 

@@ -20,8 +20,8 @@ from plimsoll.client.http import Http
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin
-from tests.local.runs.conftest import ANSWERED, tiny
-from tests.local.runs.pool import OTHER, assert_idle
+from tests.local.workflow.conftest import ANSWERED, tiny
+from tests.local.workflow.pool import OTHER, assert_idle
 
 HEADER = "X-Test-Principal"
 STRANGER = "arn:aws:iam::123456789012:user/stranger"

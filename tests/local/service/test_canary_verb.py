@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.results import RunResult
-from tests.local.runs.conftest import PATIENCE_S
-from tests.local.runs.test_run_verb import left_of, plimsoll
+from plimsoll.model.run.results import RunResult
+from tests.local.workflow.conftest import PATIENCE_S
+from tests.local.workflow.test_run_verb import left_of, plimsoll
 
 
 @pytest.mark.alone  # beside others it says, rightly, that this machine was busy

@@ -9,8 +9,8 @@ import pytest
 
 from plimsoll import __version__
 from plimsoll.client.service_client import download
-from plimsoll.model.capacity import Verdict
-from plimsoll.model.results import RunResult
+from plimsoll.model.judging.capacity import Verdict
+from plimsoll.model.run.results import RunResult
 from tests.local.service.conftest import Caller, body
 
 NOT_THERE = {"no_such_parameter": 1}  # RDS refuses it: the run fails before there is a database

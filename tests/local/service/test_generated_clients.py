@@ -20,8 +20,8 @@ from plimsoll.cli.main import cli
 from plimsoll.local.account import REGION
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.twin import LocalTwin
-from tests.local.runs.test_run_verb import ROOT, request_file
 from tests.local.service.conftest import HEADER, PATIENCE_S, Caller
+from tests.local.workflow.test_run_verb import ROOT, request_file
 from tools.api_examples import answers, requests
 
 # test_openapi.py holds the service against the same document

@@ -1,7 +1,7 @@
 """What a team may have at once, over the service: refused, and given back however a run ends."""
 
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Setting
+from plimsoll.model.deployment.functions import Setting
 from tests.local.service.conftest import Caller, body
 
 

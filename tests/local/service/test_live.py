@@ -14,8 +14,8 @@ from plimsoll.local.past_runs import bring_back
 from plimsoll.local.runner import settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.report.folder import newest_runs
-from tests.local.runs.conftest import ANSWERED
 from tests.local.service.conftest import PATIENCE_S, Caller, body
+from tests.local.workflow.conftest import ANSWERED
 from tests.support.synthetic_run import synthetic_run
 
 Event = tuple[str, str | None, Any]

@@ -16,8 +16,8 @@ from schemathesis.core.result import Ok
 from schemathesis.pytest.lazy import get_all_tests
 
 from plimsoll.client.address import Address
-from tests.local.runs.pool import FUZZER
 from tests.local.service.conftest import HEADER, PATIENCE_S, Caller
+from tests.local.workflow.pool import FUZZER
 
 ROOT = Path(__file__).parents[3]
 

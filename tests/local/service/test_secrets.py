@@ -9,13 +9,13 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
-from plimsoll.families.load_user import load_password
+from plimsoll.databases.load_user import load_password
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.serving import records_of
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Setting
-from tests.local.runs.conftest import wait_until
+from plimsoll.model.deployment.functions import Setting
 from tests.local.service.conftest import HEADER, Caller, body
+from tests.local.workflow.conftest import wait_until
 
 
 @pytest.fixture(scope="module")

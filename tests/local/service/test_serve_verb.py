@@ -9,9 +9,9 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.tokens import HOME_VARIABLE
-from plimsoll.model.results import RunResult
-from tests.local.runs.test_run_verb import left_of, plimsoll
+from plimsoll.model.run.results import RunResult
 from tests.local.service.conftest import Caller, body
+from tests.local.workflow.test_run_verb import left_of, plimsoll
 from tests.support.synthetic_run import synthetic_run
 
 

@@ -12,9 +12,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.local.runs.conftest import ANSWERED, PATIENCE_S
-from tests.local.runs.test_run_verb import left_of, plimsoll, request_file, run_here
 from tests.local.service.test_live import events
+from tests.local.workflow.conftest import ANSWERED, PATIENCE_S
+from tests.local.workflow.test_run_verb import left_of, plimsoll, request_file, run_here
 
 OPEN, STAYS = "open ", "the page stays until Ctrl-C"
 

@@ -14,8 +14,8 @@ from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.refusals import ServiceError
 from plimsoll.errors import PlimsollError, PreflightError, UsageError
-from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import PATIENCE_S, Caller, body
+from tests.local.workflow.conftest import wait_until
 
 Verb = Callable[..., Result]
 NOT_THERE = {"no_such_parameter": 1}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.volumes import Volume, VolumeSample
+from plimsoll.model.aws.volumes import Volume, VolumeSample
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 # no caps and no latency: what is counted does not depend on the time that it takes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, build
 from plimsoll.volumes.programs import check_program
 

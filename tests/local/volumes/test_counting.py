@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.volumes import VolumeSample
+from plimsoll.model.aws.volumes import VolumeSample
 from tests.local.volumes.conftest import VolumeFactory, run_on
 
 KIB = 1024

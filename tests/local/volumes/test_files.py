@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from tests.local.volumes.conftest import VolumeFactory, ran, ran_at_once, run_on
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from tests.local.volumes.conftest import VolumeFactory
 from tests.local.volumes.killed_kinds import MARIADB, POSTGRES, Kind
 from tests.local.volumes.killing import kill_again_and_again
@@ -45,7 +45,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 volume = EmulatedVolume.create(Path(sys.argv[1]), Volume(type="gp3", size_gib=100))
 print(json.dumps(volume.environment(), separators=(",", ":")), flush=True)

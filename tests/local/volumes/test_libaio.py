@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.volume_faults import Fail
+from plimsoll.model.aws.volume_rules import Fail
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from tests.local.volumes.conftest import VolumeFactory
 

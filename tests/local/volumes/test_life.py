@@ -14,8 +14,8 @@ import pytest
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.resources import sampler
 from plimsoll.machine import program
-from plimsoll.model.volume_faults import Drain, Fail
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volume_rules import Drain, Fail
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings, places
 from plimsoll.volumes.native import State
 from plimsoll.volumes.places import state_path
@@ -135,7 +135,7 @@ KILLED_OWNER = """
 import os, sys
 from pathlib import Path
 from plimsoll.volumes import *
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1))
 os.kill(os.getpid(), 9)
 """

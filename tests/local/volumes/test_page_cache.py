@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from tests.local.volumes.conftest import INSTANT, VolumeFactory, ran, ran_at_once, run_on
 
 KIB = 1024

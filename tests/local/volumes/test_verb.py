@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes.calibration import Measured, measure
 from tests.local.volumes.conftest import VolumeFactory, run_on
 from tests.support.command import COMMAND

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.volumes import Volume
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, places, watching
 from plimsoll.volumes.places import WATCH, state_path
 from plimsoll.volumes.watching import Watcher

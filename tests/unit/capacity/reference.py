@@ -1,6 +1,6 @@
 """The two tables of the reference experiment R1 (2013): means, one connection a client."""
 
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.steps import Step
 
 
 def steps(*rows: tuple[int, float, float, float]) -> list[Step]:

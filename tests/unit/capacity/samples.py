@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plimsoll.model.steps import CreditUse, Step
+from plimsoll.model.judging.steps import CreditUse, Step
 
 
 def step(clients: int, throughput: float, p99_us: float | None = 100, **others: Any) -> Step:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from plimsoll.model.search_request import NextStep
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.search_request import NextStep
 
 WINDOW_S = 60.0
 READ_SHARE = 0.5

@@ -6,9 +6,15 @@ from functools import cache
 import pytest
 
 from plimsoll.capacity import judge, next_step
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.search_request import (
+    NextStep,
+    RampSearch,
+    RateSearch,
+    Search,
+    StepsSearch,
+)
 from tests.unit.capacity.simulators import (
     BAD_WINDOWS,
     NOISY,

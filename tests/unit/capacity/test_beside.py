@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity.beside import WITH, WITHOUT, background_cost, next_of_all
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import Done, NextStep
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import Done, NextStep
 from tests.support.requested import REQUESTED
 
 SCAN = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}

@@ -2,11 +2,10 @@
 
 import pytest
 
-from plimsoll.capacity.latency_columns import read_column
-from plimsoll.capacity.step_tables import from_csv, from_json
-from plimsoll.capacity.units import check_units
+from plimsoll.capacity.readers.tables import check_units, from_csv, from_json
+from plimsoll.capacity.steps.step_figures import read_column
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.judging.steps import Statistic, Step
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 
 from plimsoll.capacity import next_step
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search
-from plimsoll.model.steps import CreditUse, Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import CreditUse, Step
+from plimsoll.model.request.search_request import NextStep, RampSearch, RateSearch, Search
 
 LASTS, BURST, FULL = 300.0, 3000.0, 5_400_000.0
 WARMUP_S, WINDOW_S, BETWEEN_S = 30.0, 60.0, 40.0

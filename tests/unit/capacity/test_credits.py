@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.model.capacity import Capacity, Confirmation, LoadRange, Rules
-from plimsoll.model.steps import CreditUse, Step
+from plimsoll.model.judging.capacity import Capacity, Confirmation, LoadRange, Rules
+from plimsoll.model.judging.steps import CreditUse, Step
 from tests.unit.capacity.samples import GP2_FULL, gp2, offered, step
 
 ONCE = Rules(confirmation=None, limits_us={"update": 300})

@@ -4,9 +4,9 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.capacity.expectations import has_answer, judge_capacity, judge_latency
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.expectations import CapacityRule, LatencyRule, rule_of
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.expectations import CapacityRule, LatencyRule, rule_of
 from tests.support.judged import judged
 
 KNEE = judged((1, 1000, 500), (2, 1500, 500), (4, 1600, 5000))

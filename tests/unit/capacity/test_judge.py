@@ -4,8 +4,8 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Capacity, Confirmation, Rules
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Confirmation, Rules
+from plimsoll.model.judging.steps import Step
 from tests.unit.capacity.samples import LINEAR, offered, step
 
 RULES = Rules(confirmation=None)

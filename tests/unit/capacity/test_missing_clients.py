@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.audits import clients_ran
+from plimsoll.capacity.steps.audits import clients_ran
 from tests.unit.capacity.samples import step
 
 

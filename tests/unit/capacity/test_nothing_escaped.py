@@ -3,9 +3,9 @@
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.capacity.audits import nothing_escaped
-from plimsoll.model.capacity import Rules
-from plimsoll.model.steps import Step
+from plimsoll.capacity.steps.audits import nothing_escaped
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import Step
 
 
 def step(iops: float, mib_s: float, percent: float, clients: int = 1) -> Step:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Capacity, Confirmation, Rules
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Confirmation, Rules
+from plimsoll.model.judging.steps import Step
 
 RULES = Rules(confirmation=None)
 CONFIRMED = Rules(confirmation=Confirmation(least=3, most=3))

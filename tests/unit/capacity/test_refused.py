@@ -4,9 +4,9 @@ import pytest
 
 from plimsoll.capacity import judge, next_step
 from plimsoll.capacity.search import axis_of
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search_request import Done, RampSearch, Search, StepsSearch
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.search_request import Done, RampSearch, Search, StepsSearch
 
 ROOM = 10  # connections
 REFUSED = "the target refused connections of 1 of 1 client: Too many connections"

@@ -7,8 +7,9 @@ from statistics import median
 import pytest
 
 from plimsoll.capacity import judge, next_step
-from plimsoll.model.capacity import Confirmation, Rules
-from plimsoll.model.search_request import (
+from plimsoll.model.judging.capacity import Confirmation, Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.search_request import (
     Done,
     NextStep,
     RampSearch,
@@ -16,7 +17,6 @@ from plimsoll.model.search_request import (
     Search,
     StepsSearch,
 )
-from plimsoll.model.steps import Step
 from tests.unit.capacity.simulators import (
     NOISY,
     QUIET,

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity import judge, next_step
-from plimsoll.capacity.audits import steady_state
-from plimsoll.capacity.trends import is_significant, trend
-from plimsoll.model.capacity import Rules
-from plimsoll.model.search_request import Done, NextStep, StepsSearch
-from plimsoll.model.steps import Half, Step, Trend
+from plimsoll.capacity.statistics.trends import is_significant, trend
+from plimsoll.capacity.steps.audits import steady_state
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import Half, Step, Trend
+from plimsoll.model.request.search_request import Done, NextStep, StepsSearch
 from tests.unit.capacity.samples import step
 
 RULES = Rules(limits_us={"update": 150})

@@ -3,10 +3,10 @@
 import pytest
 
 from plimsoll.capacity import judge, next_step
-from plimsoll.capacity.audits import undisturbed
-from plimsoll.model.capacity import Rules
-from plimsoll.model.search_request import Done, NextStep, StepsSearch
-from plimsoll.model.steps import Step
+from plimsoll.capacity.steps.audits import undisturbed
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.search_request import Done, NextStep, StepsSearch
 
 ONCE = Rules(confirmation=None)
 SEARCH = StepsSearch(clients=(1, 2, 3))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Confirmation, Rules
-from plimsoll.model.steps import Half, Step
+from plimsoll.model.judging.capacity import Confirmation, Rules
+from plimsoll.model.judging.steps import Half, Step
 from tests.unit.capacity.samples import LINEAR, offered, step
 
 RULES = Rules(confirmation=None)

@@ -8,11 +8,18 @@ from random import Random
 from statistics import median
 from unittest import mock
 
-from plimsoll.capacity import judge, loads, next_step
+from plimsoll.capacity import judge, next_step
 from plimsoll.capacity.search import axis_of
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
-from plimsoll.model.steps import CLOSING, Step
+from plimsoll.capacity.steps import loads
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.search_request import (
+    NextStep,
+    RampSearch,
+    RateSearch,
+    Search,
+    StepsSearch,
+)
 from tests.unit.capacity.simulators import (
     QUIET,
     Target,

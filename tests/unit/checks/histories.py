@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from plimsoll.model.check import Check
-from plimsoll.model.check_history import Figure, HistoryPoint, RunOfCheck
-from plimsoll.model.run_record import RunState
+from plimsoll.model.request.check import Check
+from plimsoll.model.run.check_history import Figure, HistoryPoint, RunOfCheck
+from plimsoll.model.run.run_record import RunState
 from tests.support.requested import REQUESTED
 
 FIRST = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.checks.changes import changes
+from plimsoll.checks.judging import changes
 from plimsoll.checks.series import series
 from tests.unit.checks.histories import CAPACITY, check, day, history
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from plimsoll.checks.changes import changes, regressions
-from plimsoll.model.check import Check
-from plimsoll.model.check_history import Announced, HistoryPoint
+from plimsoll.checks.judging import changes, regressions
+from plimsoll.model.request.check import Check
+from plimsoll.model.run.check_history import Announced, HistoryPoint
 from tests.unit.checks.histories import check, day, history
 
 STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996, 1000, 1001, 998, 1002]

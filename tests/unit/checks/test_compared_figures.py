@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.checks.compared_figures import figures
-from plimsoll.model.capacity import Rules
-from plimsoll.model.check import Compare, CompareCapacity, CompareLatency
-from plimsoll.model.check_history import Figure
-from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import Failure, RunState
-from plimsoll.model.steps import CreditUse, Step
+from plimsoll.checks.series import figures
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import CreditUse, Step
+from plimsoll.model.request.check import Compare, CompareCapacity, CompareLatency
+from plimsoll.model.run.check_history import Figure
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import Failure, RunState
 from tests.support.synthetic_run import synthetic_run
 
 CAPACITY = CompareCapacity()

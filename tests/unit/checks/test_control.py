@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.checks.changes import regressions
-from plimsoll.model.check_history import Cause
+from plimsoll.checks.judging import regressions
+from plimsoll.model.run.check_history import Cause
 from tests.unit.checks.histories import REQUEST, check, history
 
 BEFORE = [1001, 998, 1003, 997, 1002, 999, 1004, 996]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from plimsoll.checks.changes import changes, regressions
+from plimsoll.checks.judging import changes, regressions
 from plimsoll.checks.series import series, silences
-from plimsoll.model.check_history import Figure
+from plimsoll.model.run.check_history import Figure
 from tests.unit.checks.histories import (
     CAPACITY,
     FigureGiven,

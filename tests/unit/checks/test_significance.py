@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.change_points import Draw, correlated, normal, with_outliers
-from plimsoll.checks.significance import (
+from plimsoll.checks.statistics import (
     clear,
     clipped,
     correlated_p_value,

@@ -6,11 +6,11 @@ import pytest
 
 from plimsoll.console.live import Cursor, is_over, live
 from plimsoll.errors import UsageError
-from plimsoll.model.quote import Amounts, Quote
-from plimsoll.model.run_record import Failure, Recovery, RunState
-from plimsoll.prices import builtin
+from plimsoll.model.run.quote import Amounts, Quote
+from plimsoll.model.run.run_record import Failure, Recovery, RunState
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote as quoted
-from plimsoll.runs.past import record_of_result
+from plimsoll.workflow.past import record_of_result
 from tests.support.live_run import running_look, whole_steps
 from tests.support.synthetic_run import START, synthetic_run
 

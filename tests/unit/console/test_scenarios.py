@@ -1,8 +1,8 @@
 """The scenarios, as a form begins from them."""
 
 from plimsoll.console.scenarios import scenarios
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.request import Request
 
 
 def test_each_is_what_the_api_takes() -> None:

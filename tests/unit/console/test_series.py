@@ -1,8 +1,8 @@
 """Seconds and samples in bins."""
 
 from plimsoll.console.series import resource_series, second_series
-from plimsoll.model.results import SecondTotals
-from plimsoll.model.target_figures import TargetSample
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.run.results import SecondTotals
 
 
 def second(

@@ -18,11 +18,11 @@ from plimsoll.console.stream import (
     list_events,
     run_events,
 )
-from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.live import Live, LiveAnswer, LiveSecond, LiveSecondOperation
-from plimsoll.model.run_record import RunState
-from plimsoll.runs.past import record_of_result
-from plimsoll.runs.summaries import summary_of
+from plimsoll.model.run.run_record import RunState
+from plimsoll.model.service.answers import RunSummary
+from plimsoll.model.service.live import Live, LiveAnswer, LiveSecond, LiveSecondOperation
+from plimsoll.workflow.listing import summary_of
+from plimsoll.workflow.past import record_of_result
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 

@@ -1,7 +1,7 @@
 """Seconds of the step under way: added up over clients, told once to each reader."""
 
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
-from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.engine.answered import SecondReport
 
 START_S = 1_700_000_000
 

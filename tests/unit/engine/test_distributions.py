@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import plimsoll_engine
-from plimsoll.model.engine import KeySpace
+from plimsoll.model.engine.asked import KeySpace
 from tests.unit.engine import expected
 from tests.unit.engine.expected import Floats, chi_squared_p
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 
 import plimsoll_engine
-from plimsoll.model.engine_report import LatencySummary, LoadReport, SecondReport
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook, StepPlan
-from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
-from plimsoll.model.steps import Half
+from plimsoll.model.engine.answered import LatencySummary, LoadReport, SecondReport
+from plimsoll.model.judging.steps import Half
+from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerLook, StepPlan
+from plimsoll.model.run.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
 

@@ -15,9 +15,9 @@ from plimsoll.fleet.background_client import joined, span_loads
 from plimsoll.fleet.fold import folded
 from plimsoll.fleet.sense import sensible
 from plimsoll.fleet.step import merged_step, step_of
-from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
-from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
-from plimsoll.model.request import Request
+from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 

@@ -15,8 +15,8 @@ from plimsoll.fleet.failures import (
 )
 from plimsoll.fleet.fold import folded
 from plimsoll.fleet.step import merged_step, step_of
-from plimsoll.model.capacity import Rules
-from plimsoll.model.fleet import ClientResult, FailedClient
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.run.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
 
 TOLD = json.dumps(

@@ -13,8 +13,8 @@ import pytest
 from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet import merge
 from plimsoll.fleet.fold import Fold, folded
-from plimsoll.model.engine_report import OperationReport, SecondReport, SelfReport
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook
+from plimsoll.model.engine.answered import OperationReport, SecondReport, SelfReport
+from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerLook
 from tests.unit.fleet import plain_merge
 from tests.unit.fleet.test_merge import NONE, histogram, planned, result
 

@@ -3,11 +3,11 @@
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from plimsoll.families.mysql.counters import EXECUTED
+from plimsoll.databases.mysql.counters import EXECUTED
 from plimsoll.fleet import merge
 from plimsoll.fleet.fold import folded
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.engine_report import (
+from plimsoll.model.engine.answered import (
     ConnectionReport,
     LatencySummary,
     LoadReport,
@@ -15,7 +15,7 @@ from plimsoll.model.engine_report import (
     SecondReport,
     SelfReport,
 )
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
+from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 
 START_MS = 1_000_000
 NONE = LatencySummary(mean=None, p50=None, p95=None, p99=None, p999=None, max=None)

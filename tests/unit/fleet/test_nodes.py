@@ -3,8 +3,8 @@
 from hdrh.histogram import HdrHistogram
 
 from plimsoll.fleet.fold import folded
-from plimsoll.model.engine_report import LatencySummary, NodeReport
-from plimsoll.model.fleet import ClientResult
+from plimsoll.model.engine.answered import LatencySummary, NodeReport
+from plimsoll.model.run.fleet import ClientResult
 from tests.unit.fleet.test_merge import NONE, histogram, planned, result
 
 

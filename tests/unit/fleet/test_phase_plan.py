@@ -10,10 +10,9 @@ from plimsoll.fleet.fold import folded
 from plimsoll.fleet.phase_plan import pass_step, slice_of
 from plimsoll.fleet.plan import load_spec, wait_for_period_ms
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.engine import ClosedLoop, EngineTarget
-from plimsoll.model.phase_passes import numbered, passes, records_of_one
-from plimsoll.model.phase_request import phase_steps
-from plimsoll.model.request import Request
+from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
+from plimsoll.model.request.phases import numbered, passes, phase_steps, records_of_one
+from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.phase_workload import compiled_step, searched
 from plimsoll.requests.request_values import checked_request

@@ -15,13 +15,13 @@ from plimsoll.fleet.plan import (
     warming_step,
 )
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.engine import EngineTarget, EngineWorkload
-from plimsoll.model.fleet import FailedClient, StepPlan
-from plimsoll.model.functions import FUNCTIONS
-from plimsoll.model.history import FinishedStep
-from plimsoll.model.load_request import ENDING_S, load_most_s
-from plimsoll.model.request import Request
-from plimsoll.model.search_request import NextStep
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.engine.asked import EngineTarget, EngineWorkload
+from plimsoll.model.judging.steps import FinishedStep
+from plimsoll.model.request.load_request import ENDING_S, load_most_s
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.fleet import FailedClient, StepPlan
 from plimsoll.model.timings import AWS_TIMINGS
 from tests.unit.fleet.test_merge import planned as two
 from tests.unit.fleet.test_merge import result

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.fleet.fold import folded
 from plimsoll.fleet.sense import sensible
-from plimsoll.model.steps import Purpose
+from plimsoll.model.judging.steps import Purpose
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import result
 

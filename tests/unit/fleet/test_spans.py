@@ -1,7 +1,7 @@
 """A window of a soak, second by second."""
 
 from plimsoll.fleet.spans import longest_stall_s, spans
-from plimsoll.model.results import SecondTotals
+from plimsoll.model.run.results import SecondTotals
 
 
 def second(epoch_s: int, succeeded: int = 100, us: int = 1000, name: str = "read") -> SecondTotals:

@@ -1,8 +1,8 @@
 import json
 
 from plimsoll.local.deploying import PRINCIPAL, default_settings
-from plimsoll.model.deployment import Team
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.deployment.deployment import Team
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 
 
 def test_every_setting_has_a_value_on_one_machine() -> None:

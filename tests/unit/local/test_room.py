@@ -17,7 +17,7 @@ from plimsoll.local.room import (
     memory_bytes,
     require_room,
 )
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.requests.row_bytes import rows_bytes
 from tests.support.requested import REQUESTED
 

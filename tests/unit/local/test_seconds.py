@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.seconds import SecondsListener
-from plimsoll.runs.telling import FILE, VARIABLE, TellTo, telling
+from plimsoll.workflow.client import FILE, VARIABLE, TellTo, telling
 from tests.support.live_run import running_look
 
 PLAN = running_look(4).plan

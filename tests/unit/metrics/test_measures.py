@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure, run_measures
 from plimsoll.metrics.otlp import _metric
 from plimsoll.metrics.prometheus import prometheus_text
-from plimsoll.model.engine_report import LatencySummary
-from plimsoll.model.results import OperationTotals, RunResult
+from plimsoll.model.engine.answered import LatencySummary
+from plimsoll.model.run.results import OperationTotals, RunResult
 from tests.support.synthetic_run import synthetic_run
 
 US = (12, 700, 700, 1_400, 30_000, 90_000_000)

@@ -1,8 +1,7 @@
 """A run's measurements as points: unknown figures are left out, times are the seconds' own."""
 
 from plimsoll.metrics.points import answer_points, step_points, target_points
-from plimsoll.model.steps import Step
-from plimsoll.model.target_figures import TargetSample
+from plimsoll.model.judging.steps import Step, TargetSample
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 

@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll import words
-from plimsoll.model.dataset_layout import DatasetLayout, LoadOrder, TableLayout
+from plimsoll.model.datasets import DatasetLayout, LoadOrder, TableLayout
 
 ORDER = LoadOrder(
     clients=4, connections_per_client=8, parts={"usertable": 4}, rows_per_statement=500

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from tests.support.requested import REQUESTED
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.deploying import default_settings
-from plimsoll.model.engine import POLL_US
-from plimsoll.model.function_settings import (
+from plimsoll.model.deployment.function_settings import (
     DeleteTargetSettings,
     JudgeStepSettings,
     PlanStepSettings,
 )
-from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.engine.asked import POLL_US
 from plimsoll.model.settings import Setting
 from plimsoll.model.timings import (
     AWS_TIMINGS,

@@ -5,17 +5,15 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.billed_io import BilledIo
-from plimsoll.model.prices import PriceTable
-from plimsoll.model.quote import RunCost
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin
-from plimsoll.quoting.aurora_io import io_cost, io_prices
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import BilledIo, RunCost
 from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.charges import io_cost, io_prices
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
-from plimsoll.quoting.possible import require_stand_in
-from plimsoll.quoting.quotes import quote
-from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
+from plimsoll.quoting.prices import builtin
+from plimsoll.quoting.quotes import quote, require_stand_in
+from plimsoll.report.words import hourly_usd, run_cost_words, whose_price
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.quoting.test_costs import record
 from tests.unit.quoting.test_quotes import request

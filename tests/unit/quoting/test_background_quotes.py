@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.model.quote import Quote
-from plimsoll.prices import builtin
+from plimsoll.model.run.quote import Quote
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.teams.room import ask_of
 from tests.unit.quoting.test_quotes import line, request

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.prices import PriceOverrides
-from plimsoll.model.run_record import HeldBudget
-from plimsoll.prices import builtin, prices_for
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.run.run_record import HeldBudget
 from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote
 from tests.unit.quoting.test_quotes import ENDPOINT, TARGET, request
 

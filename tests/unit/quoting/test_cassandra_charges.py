@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.prices import HOURS_PER_MONTH, Item
+from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item
+from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.quoting.charges import target_charges
 
 SYSTEM = (Item.EBS_STORAGE, "gp3", 16.0)

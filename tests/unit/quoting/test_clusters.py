@@ -3,17 +3,16 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.descriptions import describe_target
-from plimsoll.model.phase_passes import passes
-from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.phases import passes
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import QuotePhase
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.charges import target_charges
-from plimsoll.quoting.phase_time import pass_s
-from plimsoll.quoting.possible import require_possible
-from plimsoll.quoting.quotes import BETWEEN_ZONES, quote
+from plimsoll.quoting.prices import builtin
+from plimsoll.quoting.quotes import BETWEEN_ZONES, quote, require_possible
+from plimsoll.quoting.times import pass_s
 from tests.support.requested import REQUESTED
 
 ONE = {

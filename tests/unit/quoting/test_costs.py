@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from plimsoll.fleet.plan import plan_step
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.prices import PriceOverrides
-from plimsoll.model.quote import CostLine, RunCost
-from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.model.search_request import NextStep
-from plimsoll.prices import builtin, prices_for
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.fleet import StepPlan
+from plimsoll.model.run.quote import CostLine, RunCost
+from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
+from plimsoll.quoting.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.quoting.test_quotes import ENDPOINT, request

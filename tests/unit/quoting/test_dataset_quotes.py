@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.experiment import Experiment
-from plimsoll.model.quote import ExperimentQuote
-from plimsoll.prices import builtin
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.quote import ExperimentQuote
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.prepared_datasets import shared_datasets
 from tests.unit.quoting.test_quotes import TARGET

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Experiment, order
-from plimsoll.model.quote import ExperimentQuote
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin
+from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import ExperimentQuote
 from plimsoll.quoting.experiment_quotes import lasts_s, quote_experiment
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.cells import checked_experiment
 from tests.support.synthetic_cells import boundary_experiment

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.quote import Quote
-from plimsoll.prices import builtin
+from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.charges import CLIENT_GIB
-from plimsoll.quoting.phase_time import fleet_most
+from plimsoll.quoting.prices import builtin
 from plimsoll.quoting.quotes import quote
+from plimsoll.quoting.times import fleet_most
 from tests.unit.quoting.test_quotes import line, request
 
 JOB = {

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll import words
-from plimsoll.model.prices import PriceOverrides
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin, prices_for
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.quote import Quote
+from plimsoll.quoting.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
-from plimsoll.quoting.rehearsal import rehearse
-from plimsoll.quoting.search_time import search_words
+from plimsoll.quoting.times import rehearse, search_words
 from tests.support.requested import REQUESTED
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.results import RunResult
-from plimsoll.report.against import against, shape_table
-from plimsoll.report.reference import read_reference
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.published import against, read_reference, shape_table
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.report.test_experiment_summary import at_one_load
+from tests.unit.report.experiment.test_experiment_summary import at_one_load
 
 REFERENCE = Path(__file__).parents[3] / "reference"
 R1, R2 = (read_reference(REFERENCE / f"{name}.csv") for name in ("r1", "r2"))

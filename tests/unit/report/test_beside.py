@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from plimsoll.model.background import Background
-from plimsoll.model.closing import BackgroundCost, Closing
-from plimsoll.model.paired import PairedRatio
-from plimsoll.model.results import BackgroundResult, OperationTotals, RunResult, Seconds
-from plimsoll.report.beside import background_lines, background_table
-from plimsoll.report.comparing import compare
+from plimsoll.model.judging.closing import BackgroundCost, Closing, PairedRatio
+from plimsoll.model.request.background import Background
+from plimsoll.model.run.results import BackgroundResult, OperationTotals, RunResult, Seconds
+from plimsoll.report.charts.timeline import timeline
+from plimsoll.report.comparing.comparing import compare
 from plimsoll.report.headline import headline
 from plimsoll.report.page import render
-from plimsoll.report.timeline import timeline
+from plimsoll.report.tables import background_lines, background_table
 from tests.support.synthetic_run import synthetic_run
 
 PLAIN, SECONDS = synthetic_run()

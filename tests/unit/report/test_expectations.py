@@ -7,10 +7,10 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.expectations import Expectation
-from plimsoll.model.results import RunResult
-from plimsoll.model.steps import Step
+from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.expectations import Expectation
+from plimsoll.model.run.results import RunResult
 from plimsoll.report.expectations import (
     Judged,
     JudgedTable,

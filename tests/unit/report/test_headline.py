@@ -6,13 +6,13 @@ from typing import get_args
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.cli.capacity_text import STYLES
-from plimsoll.model.capacity import Rules, Verdict
-from plimsoll.model.expectations import Expectation
-from plimsoll.model.quote import RunCost
-from plimsoll.model.results import Candidate, LimitingResource, RunResult
-from plimsoll.model.run_record import Failure, RunState
-from plimsoll.model.steps import Step
+from plimsoll.cli.capacity import STYLES
+from plimsoll.model.judging.capacity import Rules, Verdict
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.expectations import Expectation
+from plimsoll.model.run.quote import RunCost
+from plimsoll.model.run.results import Candidate, LimitingResource, RunResult
+from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.headline import MEANINGS, REACHED, VERDICTS, headline
 from tests.support.judged import judged

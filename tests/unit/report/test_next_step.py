@@ -4,10 +4,10 @@ from typing import Any, get_args
 
 import pytest
 
-from plimsoll.model.capacity import Verdict
-from plimsoll.model.results import RunResult
-from plimsoll.report.first_screen import first_screen
-from plimsoll.report.next_step import NEXT, next_step, predicted
+from plimsoll.model.judging.capacity import Verdict
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.headline import NEXT, next_step, predicted
+from plimsoll.report.page import first_screen
 from tests.support.synthetic_run import synthetic_run
 
 PLAIN, _ = synthetic_run()

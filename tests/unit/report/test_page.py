@@ -6,14 +6,13 @@ import re
 import pytest
 import yaml
 
-from plimsoll.model.request import Request
-from plimsoll.model.results import Seconds
-from plimsoll.model.run_record import Failure, RunState
-from plimsoll.report.chart import Bars, Line, Panel, Point
-from plimsoll.report.curve import curve, limit_labels
-from plimsoll.report.page import render
-from plimsoll.report.policy import content_security_policy
-from plimsoll.report.timeline import timeline
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.results import Seconds
+from plimsoll.model.run.run_record import Failure, RunState
+from plimsoll.report.charts.chart import Bars, Line, Panel, Point
+from plimsoll.report.charts.curve import curve, limit_labels
+from plimsoll.report.charts.timeline import timeline
+from plimsoll.report.page import content_security_policy, render
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()

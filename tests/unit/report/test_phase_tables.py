@@ -1,10 +1,9 @@
 """A phase with a search stands beside those to completion, on the page and among the figures."""
 
-from plimsoll.model.phase_result import PhaseResult
+from plimsoll.model.run.results import PhaseResult
+from plimsoll.report.comparing.ratios import repetitions_of
 from plimsoll.report.page import render
-from plimsoll.report.phase_figures import figures_of
-from plimsoll.report.phase_tables import run_phases_table
-from plimsoll.report.ratios import repetitions_of
+from plimsoll.report.phase_tables import figures_of, run_phases_table
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()

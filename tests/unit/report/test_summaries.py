@@ -5,13 +5,18 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.results import LimitingResource, RunResult
-from plimsoll.model.run_record import Failure, RunState
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.run.results import LimitingResource, RunResult
+from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.expectations import with_expectations
-from plimsoll.report.junit import junit_xml
-from plimsoll.report.markdown import markdown
-from plimsoll.report.summaries import Case, Summary, summary_of_run, summary_of_table
+from plimsoll.report.summaries import (
+    Case,
+    Summary,
+    junit_xml,
+    markdown,
+    summary_of_run,
+    summary_of_table,
+)
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 

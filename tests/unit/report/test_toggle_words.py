@@ -1,12 +1,12 @@
 """A toggle's finding stands on the page, beside what the server itself said of its parameters."""
 
 from plimsoll import words
-from plimsoll.capacity.pairs import METHOD, paired_ratio
-from plimsoll.model.results import RunResult
-from plimsoll.model.toggle import StateFigures, ToggleResult
+from plimsoll.capacity.statistics.intervals import METHOD, paired_ratio
+from plimsoll.model.request.toggle import StateFigures, ToggleResult
+from plimsoll.model.run.results import RunResult
 from plimsoll.report import page
-from plimsoll.report.comparing import compare
-from plimsoll.report.toggle_words import toggle_facts, toggle_table
+from plimsoll.report.comparing.comparing import compare
+from plimsoll.report.words import toggle_facts, toggle_table
 from tests.support.synthetic_run import synthetic_run
 
 PAIRS = [(1000.0, 1230.0), (990.0, 1200.0), (1010.0, 1260.0)]

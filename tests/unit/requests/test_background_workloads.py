@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request import Request
+from plimsoll.model.request.request import Request
 from plimsoll.requests.request_values import checked_request
 from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
 from tests.support.requested import REQUESTED

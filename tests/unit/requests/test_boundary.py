@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.prices import PriceTable
-from plimsoll.model.request import Request
-from plimsoll.prices import builtin
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.request.request import Request
+from plimsoll.quoting.prices import builtin
 from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.sizing.seekable import require_seekable
+from plimsoll.sizing.cheapest import require_seekable
 from tests.support.synthetic_cells import LIMITS_US, boundary_experiment
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Experiment, batches, order
-from plimsoll.model.patches import laid, leaves
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.boundary import laid, leaves
+from plimsoll.model.request.experiment import Experiment, batches, order
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
 from plimsoll.requests.cells import cells_of, checked_experiment
 from plimsoll.requests.experiment_file import read_file
 

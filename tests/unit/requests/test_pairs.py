@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Experiment, order, partner, planned_batches
+from plimsoll.model.request.experiment import Experiment, order, partner, planned_batches
 from plimsoll.requests.cells import cells_of, checked_experiment
 from tests.unit.requests.test_cells import GOOD
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from plimsoll.errors import UsageError
-from plimsoll.model.phase_input import PhaseInput
-from plimsoll.model.request import Request
-from plimsoll.model.values import ColumnValue
+from plimsoll.model.engine.values import ColumnValue
+from plimsoll.model.request.phases import PhaseInput
+from plimsoll.model.request.request import Request
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.phase_workload import compiled_step
 from plimsoll.requests.request_values import checked_request

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Experiment
+from plimsoll.model.request.experiment import Experiment
 from plimsoll.requests.prepared_datasets import KEEPING_MARGIN_S, kept_for_s, shared_datasets
 from plimsoll.requests.request_workload import prepared_workloads
 from tests.support.requested import REQUESTED

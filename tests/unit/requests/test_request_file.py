@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.documents import read_document
 from plimsoll.errors import UsageError
-from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.requests.request_file import requests_of
 
 GOOD = """\

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import AuditName
-from plimsoll.model.expectations import FORMS
-from plimsoll.model.request import Request
+from plimsoll.model.judging.capacity import AuditName
+from plimsoll.model.request.expectations import FORMS
+from plimsoll.model.request.request import Request
 from plimsoll.requests.request_values import checked_request
 from plimsoll.workload import builtin_names
 from tests.support.requested import REQUESTED

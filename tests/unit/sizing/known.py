@@ -5,11 +5,9 @@ from math import log
 from typing import Any
 
 from plimsoll.sizing.caps import Caps
-from plimsoll.sizing.guess import Guess
+from plimsoll.sizing.measured import Profile
 from plimsoll.sizing.predict import Calibrated
-from plimsoll.sizing.profile import Profile
-from plimsoll.sizing.tails import Tail
-from plimsoll.sizing.trend import Trend
+from plimsoll.sizing.queueing import Guess, Tail, Trend
 
 CAPS = Caps(
     volume="io1",

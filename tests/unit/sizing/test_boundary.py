@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.request import Request
 from plimsoll.sizing.boundary import request_beside
-from plimsoll.sizing.elsewhere import Bound
-from plimsoll.sizing.predict import Prediction
+from plimsoll.sizing.predict import Bound, Prediction
 from tests.support.requested import REQUESTED
 
 FOUND = Prediction(

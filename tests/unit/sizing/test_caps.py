@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.sizing.caps import caps_of, on_machine, with_speed
 from tests.unit.sizing.test_prices import rds
 

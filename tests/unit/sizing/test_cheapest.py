@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.sizing.cheapest import Evidence, Found, Standing, next_cell
-from plimsoll.sizing.elsewhere import Bound
-from plimsoll.sizing.predict import Prediction
+from plimsoll.sizing.predict import Bound, Prediction
 
 WANTED = 1000.0
 BINDS = Bound(resource="storage_iops", ops_per_second=WANTED)

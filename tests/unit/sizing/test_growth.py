@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.sizing.growth import growth, times_per_year
+from plimsoll.sizing.rank import growth, times_per_year
 
 TODAY = date(2026, 11, 23)
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.volumes import Service, Volume, VolumeType, check, limits
-from plimsoll.prices import builtin
-from plimsoll.sizing.ladders import ladders
-from plimsoll.sizing.prices import monthly
+from plimsoll.model.aws.volumes import Service, Volume, VolumeType, check, limits
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.quoting.prices import builtin
+from plimsoll.sizing.offers import ladders, monthly
 
 
 def carrying(iops: float, mib_s: float = 0, *, service: Service) -> Callable[[Volume], bool]:

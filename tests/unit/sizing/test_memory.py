@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.memory import Pool
+from plimsoll.sizing.caps import Pool
 
 # A fifth of the requests miss a pool of 1,000 of 5,000 pages.
 POOL = Pool(pages=1000, dataset_pages=5000, miss_share=0.2)

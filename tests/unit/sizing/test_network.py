@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.network import Network, alone_s
+from plimsoll.sizing.queueing import Network, alone_s
 
 # 10 ms at a station, 20 ms elsewhere. Exact mean value analysis by hand:
 # 1 under way: 30 ms, 33.3 a second, 0.333 of it queued; 2: 20 + 10 x 1.333 ms, 60 a second, 0.8

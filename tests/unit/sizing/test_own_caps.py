@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.results import ServerWaits
-from plimsoll.model.volumes import Volume, limits
+from plimsoll.model.aws.volumes import Volume, limits
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.run.results import ServerWaits
 from plimsoll.sizing.caps import Caps
 from plimsoll.sizing.from_run import measured
 from tests.support.synthetic_run import synthetic_run

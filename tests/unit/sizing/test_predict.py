@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.caps import Caps
-from plimsoll.sizing.guess import Guess
-from plimsoll.sizing.memory import Pool
+from plimsoll.sizing.caps import Caps, Pool
 from plimsoll.sizing.predict import Calibrated, Prediction, calibrated, latencies, predict
-from plimsoll.sizing.tails import Tail
-from plimsoll.sizing.trend import Trend
+from plimsoll.sizing.queueing import Guess, Tail, Trend
 from tests.unit.sizing.known import CAPS, KNOWN, PROFILE, always, caps, known
 
 LONG = {"read": 1e6}  # a second: only resources bind

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.prices import HOME_REGION, PriceTable
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.prices import builtin
-from plimsoll.sizing.prices import monthly
+from plimsoll.model.aws.prices import HOME_REGION, PriceTable
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.quoting.prices import builtin
+from plimsoll.sizing.offers import monthly
 
 PASSWORD = 0.40  # a secret, a month
 

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.results import ServerWaits
-from plimsoll.sizing.demand import Demand
-from plimsoll.sizing.elsewhere import bounds_of
-from plimsoll.sizing.observed import Observed, observed
-from plimsoll.sizing.profile import Profile, profile_of
+from plimsoll.model.run.results import ServerWaits
+from plimsoll.sizing.measured import Demand, Observed, Profile, observed, profile_of
+from plimsoll.sizing.predict import bounds_of
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.sizing.known import CAPS, caps
 

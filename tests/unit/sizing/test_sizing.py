@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import NoGroundError, UsageError
-from plimsoll.model.prices import PriceTable
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.model.results import RunResult, ServerWaits
-from plimsoll.prices import builtin
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.run.results import RunResult, ServerWaits
+from plimsoll.quoting.prices import builtin
 from plimsoll.sizing.answer import Option, Sizing
 from plimsoll.sizing.boundary import request_beside
 from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size, sizer_of
-from plimsoll.sizing.sizing import Wish
 from tests.support.synthetic_run import synthetic_run
 
 LIMITS = {"read": 20_000.0, "update": 50_000.0}

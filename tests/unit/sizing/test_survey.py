@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from plimsoll import words
-from plimsoll.model.boundary import Boundary, BoundaryCell
-from plimsoll.model.experiment import Cell
-from plimsoll.model.rds_target import RdsTarget
-from plimsoll.prices import builtin
-from plimsoll.report.boundary_table import boundary_lines, boundary_table
+from plimsoll.model.request.boundary import Boundary, BoundaryCell
+from plimsoll.model.request.experiment import Cell
+from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.quoting.prices import builtin
+from plimsoll.report.experiment.page import boundary_lines, boundary_table
 from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.runs.sizes import ground
+from plimsoll.sizing.cheapest import Runs, Survey, boundary_of, by_price
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.sizing import Wish
-from plimsoll.sizing.survey import Runs, Survey, boundary_of, by_price
+from plimsoll.sizing.rank import Wish
+from plimsoll.workflow.past import ground
 from tests.support.synthetic_cells import LIMITS_US, boundary_experiment, synthetic_cell
 
 IOPS = (5000, 1000, 4000, 2000, 3000)

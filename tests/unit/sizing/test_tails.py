@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.sizing.tails import Tail
+from plimsoll.sizing.queueing import Tail
 
 TAIL = Tail.of([(1, 2), (3, 2.5), (2, 3), (4, 6)])  # the second and the third fall: 2.75 both
 

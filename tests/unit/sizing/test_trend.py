@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from plimsoll.sizing.trend import trend
+from plimsoll.sizing.queueing import trend
 
 
 def test_commits_that_come_together_take_less_each() -> None:

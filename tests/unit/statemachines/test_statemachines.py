@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import STATE_MACHINES, machine_placeholder
 
 FOLDER = Path(__file__).parents[3] / "statemachines"

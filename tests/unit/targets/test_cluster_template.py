@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from plimsoll.model.cluster_place import ClusterPlace, place_of
-from plimsoll.model.function_settings import Zone
+from plimsoll.model.deployment.function_settings import Zone
+from plimsoll.model.engine.networks import ClusterPlace, place_of
 from plimsoll.targets.cluster_template import with_nodes
 from plimsoll.targets.template import CASSANDRA_TEMPLATE, read_template
 

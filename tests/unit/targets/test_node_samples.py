@@ -1,6 +1,6 @@
 """The figures of a cluster are those of its nodes together, at the moments that all have."""
 
-from plimsoll.model.target_figures import TargetSample
+from plimsoll.model.judging.steps import TargetSample
 from plimsoll.targets.node_samples import together
 
 

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import RdsEngine
-from plimsoll.model.rds_target import RdsTarget
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plimsoll.model.instances import InstanceLimits, instance_limits
-from plimsoll.model.volume_faults import Fail, FaultPlan, Heal, Slow, Stall
-from plimsoll.model.volumes import Volume, VolumeLimits, limits
+from plimsoll.model.aws.instances import InstanceLimits, instance_limits
+from plimsoll.model.aws.volume_rules import Fail, FaultPlan, Heal, Slow, Stall
+from plimsoll.model.aws.volumes import Volume, VolumeLimits, limits
 from plimsoll.volumes.config import VolumeSettings, latencies_ns, native_config
 from plimsoll.volumes.convert import native_fault
 from plimsoll.volumes.native import LATENCY_DRAWS, State, core

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.volumes import Volume, limits
+from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.volumes.calibration import DiskMeasurement, Measured, judge
 
 GP3 = limits(Volume(type="gp3", size_gib=100))  # 3,000 IOPS, 125 MiB/s, 800 us

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.model.engine import EngineOperation
-from plimsoll.model.values import IntegerValue, KeyValue, PatternValue
+from plimsoll.model.engine.asked import EngineOperation
+from plimsoll.model.engine.values import IntegerValue, KeyValue, PatternValue
 from plimsoll.workload import Compiled, builtin_names, load_workload
 
 YCSB_MIXES = {

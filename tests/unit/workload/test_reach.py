@@ -1,6 +1,6 @@
 """What a statement may do is read from its text; docs/api.md promises it.
 
-`test_statements.py` of each family in `tests/local/families` asks a real server whether it agrees.
+`test_statements.py` of each family in `tests/local/databases` asks a real server whether it agrees.
 """
 
 import re

@@ -11,7 +11,7 @@ from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBacken
 from moto.rds.responses import RDSResponse
 
 from plimsoll.local.replacing import replace
-from plimsoll.model.volumes import VolumeType
+from plimsoll.model.aws.volumes import VolumeType
 
 _ASKED = ("Engine", "EngineVersion", "DBInstanceClass")
 

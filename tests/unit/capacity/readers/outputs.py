@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from plimsoll.capacity.json_text import parse_json
 from plimsoll.capacity.readers import Reading, read_text, read_values
+from plimsoll.capacity.readers.reading import parse_json
 
 FOLDER = Path(__file__).parent / "outputs"
 NAMES = sorted(path.name for path in FOLDER.iterdir())

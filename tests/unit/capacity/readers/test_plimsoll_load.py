@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.capacity.readers import read_values
 from plimsoll.errors import UsageError
-from plimsoll.model.engine_report import LatencySummary
+from plimsoll.model.engine.answered import LatencySummary
 from tests.unit.fleet.test_merge import result
 
 LATENCY = LatencySummary(mean=400.5, p50=380, p95=800, p99=1200, p999=None, max=5000)

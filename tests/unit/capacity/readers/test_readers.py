@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.capacity.audits import percentiles
-from plimsoll.capacity.littles_law import littles_law
 from plimsoll.capacity.readers import PROGRAMS, read_values
+from plimsoll.capacity.steps.audits import percentiles
+from plimsoll.capacity.steps.littles_law import littles_law
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import Statistic
+from plimsoll.model.judging.steps import Statistic
 from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
 
 # By file: connections, rate, ops/s, errors, and latencies in microseconds.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from plimsoll.capacity.littles_law import littles_law
 from plimsoll.capacity.readers.sysbench import read_sysbench
 from plimsoll.capacity.readers.ycsb import read_ycsb
+from plimsoll.capacity.steps.littles_law import littles_law
 from plimsoll.errors import UsageError
 from tests.unit.capacity.readers.outputs import text_of
 

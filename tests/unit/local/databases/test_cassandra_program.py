@@ -15,7 +15,7 @@ from plimsoll.local.databases.cassandra_program import (
     find_java,
     pinned_jars,
 )
-from plimsoll.model.cassandra_target import VERSION
+from plimsoll.model.request.cassandra_target import VERSION
 
 
 def program(path: Path, text: str) -> Path:

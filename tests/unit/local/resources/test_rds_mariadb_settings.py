@@ -3,7 +3,7 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.local.resources.rds_engines import check_engine, evaluate
 from plimsoll.local.resources.rds_mariadb_settings import server_settings
-from plimsoll.model.volumes import Volume, limits
+from plimsoll.model.aws.volumes import Volume, limits
 
 GIB = 2**30
 LIMITS = limits(Volume(type="io1", size_gib=100, iops=2000), service="rds-mysql")

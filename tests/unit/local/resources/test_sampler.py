@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.local.resources.sampler import HELD_UP_MAX, Seen, as_rds, periods_to_publish, wait_s
+from plimsoll.model.aws.volumes_seen import Escape, VolumeSample, rates
+from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.metric_periods import held
-from plimsoll.model.target_figures import TargetSample
-from plimsoll.model.volume_samples import Escape, VolumeSample, rates
 from plimsoll.targets.cloudwatch_metrics import figures
 
 

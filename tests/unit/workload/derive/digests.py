@@ -1,6 +1,6 @@
 """Digests as servers have them, and the tables that they name."""
 
-from plimsoll.model.statements_seen import ColumnSeen, Digest, StatementsSeen, TableSeen
+from plimsoll.model.run.statements_seen import ColumnSeen, Digest, StatementsSeen, TableSeen
 
 SBTEST = TableSeen(
     name="sbtest1",

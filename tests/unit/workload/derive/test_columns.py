@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.statements_seen import ColumnSeen
+from plimsoll.model.run.statements_seen import ColumnSeen
 from plimsoll.workload.declared import read
 from plimsoll.workload.derive.columns import declared_type
 from plimsoll.workload.tables import Column

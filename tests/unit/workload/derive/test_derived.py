@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.statements_seen import Digest, StatementsSeen
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload import Compiled, load_workload, parse_workload
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import text_of

@@ -1,0 +1,1 @@
+"""Confirming an answer: the next loads, repetitions, probes, soaks and closing steps."""

@@ -1,0 +1,170 @@
+"""What comes after the answer is confirmed: steps that question it, and what becomes of it.
+
+They are asked for one kind after the other, out of what the search left of its probes, and are no
+repetitions of any load: the loads are judged as if they had never been.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plimsoll import words
+from plimsoll.capacity.confirm.next_loads import Wish
+from plimsoll.capacity.confirm.probes import (
+    clients_wish,
+    more_clients,
+    open_loop,
+    open_wish,
+    polling_wish,
+    waiting,
+)
+from plimsoll.capacity.confirm.soak import soak, soak_wish, windows
+from plimsoll.capacity.passing.answer import Answer
+from plimsoll.capacity.passing.drift_and_waves import drift
+from plimsoll.capacity.passing.verdict import Conclusion
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.closing import Closing, Drift, MoreClients, Soak, Waiting
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.search_request import Search
+
+OPENINGS = 2  # steps at the lightest load, at least, to compare the sentinels with
+SENTINELS = 2
+TRIES_MAX = 4  # sentinels; an audit may dispute some
+
+
+def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """Part the steps of the search itself, but for void ones, from its closing ones."""
+    return (
+        [step for step in steps if step.void is None and step.purpose not in CLOSING],
+        [step for step in steps if step.purpose in CLOSING],
+    )
+
+
+def openings(rules: Rules) -> int:
+    """How often a search runs its lightest load at first, whatever its limits."""
+    return OPENINGS if watched(rules) else 1
+
+
+def watched(rules: Rules) -> bool:
+    """Whether drift is looked for: where nothing is repeated, nothing can show it."""
+    return rules.confirmation is not None and "drift" not in rules.audits_off
+
+
+def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
+    """Ask for the next closing step; None where none is left to ask, or no answer to question.
+
+    Args:
+        search: what the request asks for.
+        answer: what the search came to.
+        left: steps that the search may still take; those of a soak, which was asked for, no other
+            closing step takes away.
+    """
+    spare = left - max(0, windows(answer.rules) - len(answer.tries("soak")))
+    wish = _sentinel(answer) if spare > 0 else None
+    if wish is not None:
+        return wish
+    conclusion, _ = questioned(answer)
+    answer = answer.with_conclusion(conclusion)  # nothing questions an answer that is none any more
+    if answer.rules.confirmation is None:
+        return soak_wish(answer)
+    clients = clients_wish(search, answer) or polling_wish(answer) if spare > 0 else None
+    return clients or soak_wish(answer) or (open_wish(search, answer) if spare > 0 else None)
+
+
+def _sentinel(answer: Answer) -> Wish | None:
+    """The lightest load again, unless it is the answer's own, which was repeated until now."""
+    lightest, at = answer.judged[0], answer.at
+    opened = len(lightest.point.counted) >= openings(answer.rules)
+    if at is None or at is lightest or not opened or not watched(answer.rules):
+        return None
+    if len(answer.counted("sentinel")) >= SENTINELS or len(answer.tries("sentinel")) >= TRIES_MAX:
+        return None
+    why = "the lightest load again: did the target change meanwhile?"
+    return Wish(lightest.point.load, "sentinel", why)
+
+
+def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
+    """Hold a conclusion against what the closing steps showed.
+
+    Returns:
+        What is left of it, and what was found; None for a table of steps that nobody asked for.
+    """
+    searched = any(r.step.purpose for load in answer.judged for r in load.point.repetitions)
+    once = answer.rules.confirmation is None and not answer.rules.soak_s
+    if not searched or answer.at is None or once:
+        return answer.conclusion, None
+    drifted = drift(answer.judged, answer.counted("sentinel")) if watched(answer.rules) else None
+    conclusion = _drifting(answer.conclusion, drifted, answer.rules)
+    answer = answer.with_conclusion(conclusion)
+    more = more_clients(answer) if answer.rules.confirmation is not None else None
+    polled = waiting(answer) if answer.rules.confirmation is not None else None
+    found = Closing(
+        drift=drifted,
+        more_clients=more,
+        waiting=polled,
+        open_loop=open_loop(answer),
+        soak=soak(answer),
+    )
+    conclusion = _client_bound(conclusion, more, "add clients")
+    conclusion = _client_bound(conclusion, polled, "let them poll")
+    return _not_sustained(conclusion, found.soak), found
+
+
+def _client_bound(
+    conclusion: Conclusion, more: MoreClients | Waiting | None, remedy: str
+) -> Conclusion:
+    """CLIENT_BOUND where twice the clients brought more, or such as poll."""
+    if more is None or not more.raised or conclusion.at is None or conclusion.figure is None:
+        return conclusion
+    return Conclusion(
+        "CLIENT_BOUND",
+        bracket=(conclusion.at.point.load, None),
+        causes=("client",),
+        because=more.detail,
+        remedy=remedy,
+        notes=conclusion.notes,
+    )
+
+
+def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
+    """NOT_SUSTAINED where the answer's load did not last: what lasts is less than its figure."""
+    if soaked is None or conclusion.at is None or conclusion.figure is None:
+        return conclusion
+    if soaked.passed is not False:
+        unfinished = [] if soaked.passed else [f"the answer's load was {soaked.detail}"]
+        return replace(conclusion, notes=[*conclusion.notes, *unfinished])
+    return replace(
+        conclusion,
+        verdict="NOT_SUSTAINED",
+        bound="<",
+        bracket=(None, conclusion.at.point.load),
+        causes=("soak",),
+        because=soaked.detail,
+    )
+
+
+def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
+    """DRIFTING where the target changed by more than repetitions may; by less, a wider interval."""
+    if drifted is None or not drifted.found or drifted.change_share is None:
+        return conclusion
+    if abs(drifted.change_share) > rules.cv_max:
+        return replace(
+            conclusion,
+            verdict="DRIFTING",
+            figure=None,
+            bound=None,
+            causes=("drift",),
+            because=drifted.detail,
+        )
+    sure, factor = conclusion.interval, 1 + abs(drifted.change_share)
+    if sure is None or conclusion.figure is None:
+        return replace(conclusion, notes=[*conclusion.notes, drifted.detail])
+    wider = sure.model_copy(
+        update={
+            "low_ops_per_second": sure.low_ops_per_second / factor,
+            "high_ops_per_second": sure.high_ops_per_second * factor,
+            "method": f"{sure.method}, widened by a drift of {words.percent(factor - 1)}",
+        }
+    )
+    figure = min(conclusion.figure, wider.low_ops_per_second)
+    note = f"{drifted.detail}; the interval is so much wider"
+    return replace(conclusion, figure=figure, interval=wider, notes=[*conclusion.notes, note])

@@ -1,0 +1,196 @@
+"""The loads that each strategy may ask for: a heavier one, one between two, a lighter one."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from plimsoll.capacity.passing.assess import Assessed
+from plimsoll.model.judging.capacity import Axis
+from plimsoll.model.judging.steps import CLOSING, Purpose, Step
+from plimsoll.model.request.search_request import (
+    NextStep,
+    RampSearch,
+    RateSearch,
+    Search,
+    StepsSearch,
+)
+
+DESCENTS_MAX = 6  # halvings below the first load
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The loads that a strategy may ask for."""
+
+    axis: Axis
+    first: float
+    up: Callable[[float], float | None]  # the next heavier load; None at the top
+    down: Callable[[float], float | None]  # a load lighter than the first; None at the bottom
+    between: Callable[[float, float], float | None]  # inside a bracket; None if there is nothing
+    near: Callable[[float], float | None]  # the nearest load that may be asked for
+    resolution: float  # a bracket narrower than this, relative to its upper end, is left alone
+
+
+def axis_of(search: Search) -> Axis:
+    """Name what the load is in this search."""
+    axes: dict[str, Axis] = {"steps": "clients", "ramp": "connections"}
+    return axes.get(search.strategy, "rate_ops_per_second")
+
+
+def _steps_ladder(search: StepsSearch) -> Ladder:
+    listed = [float(clients) for clients in search.clients]
+    return Ladder(
+        axis="clients",
+        first=listed[0],
+        up=lambda load: next((heavier for heavier in listed if heavier > load), None),
+        down=_nothing_lighter,
+        between=lambda low, high: next((load for load in listed if low < load < high), None),
+        near=_nothing_lighter,
+        resolution=0.0,
+    )
+
+
+def _nothing_lighter(load: float) -> None:
+    """Keep to the list: nobody asked for a load lighter than its first step."""
+    del load
+
+
+def _ramp_ladder(search: RampSearch) -> Ladder:
+    top = float(search.connections_max)
+
+    def up(load: float) -> float | None:
+        return None if load >= top else min(top, float(math.ceil(load * search.factor)))
+
+    def down(load: float) -> float | None:
+        return float(math.floor(load / 2)) if load >= 2 else None
+
+    def between(low: float, high: float) -> float | None:
+        middle = float(round(math.sqrt(low * high)))
+        return middle if low < middle < high else None
+
+    return Ladder(
+        "connections", float(search.connections_first), up, down, between, _whole, search.resolution
+    )
+
+
+def _rate_ladder(search: RateSearch) -> Ladder:
+    first, top = search.rate_first_ops_per_second, search.rate_max_ops_per_second
+
+    def up(load: float) -> float | None:
+        return None if load >= top else min(top, _round(load * search.factor))
+
+    def down(load: float) -> float | None:
+        return _round(load / 2) if load > first / 2**DESCENTS_MAX else None
+
+    def between(low: float, high: float) -> float | None:
+        middle = _round(math.sqrt(low * high))
+        return middle if low < middle < high else None
+
+    return Ladder("rate_ops_per_second", first, up, down, between, _round, search.resolution)
+
+
+def _whole(load: float) -> float:
+    """Round to whole connections."""
+    return float(round(load))
+
+
+def _round(rate: float) -> float:
+    """Round to four figures: nobody wants to read 1837.117307087384 ops/s."""
+    return float(f"{rate:.4g}")
+
+
+LADDERS: dict[str, Callable[..., Ladder]] = {
+    "steps": _steps_ladder,
+    "ramp": _ramp_ladder,
+    "rate": _rate_ladder,
+}
+
+
+# The load that the search wishes for, made a step: clients, connections, recovery.
+
+
+MORE_CLIENTS = 1.5  # times as many, where the clients were the limit
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A step that no load of the search's own describes."""
+
+    clients: int
+    connections: int
+    rate_ops_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A load to apply, before it is made a step."""
+
+    load: float  # of no meaning with a `shape`
+    purpose: Purpose
+    why: str
+    more_clients: bool = False
+    poll_us: int | None = None  # how long clients look for answers; None: as the request has it
+    shape: Shape | None = None  # None: as the search makes this load
+    duration_s: float | None = None  # of the window; None: the request's
+    window_factor: int = 1  # times the request's warm-up and window, at least
+    state: str | None = None  # of a toggle
+
+
+def wished_step(
+    search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
+) -> NextStep:
+    """Turn a load into a step: how many clients, connections, and whether to recover first."""
+    rate = wish.load if search.strategy == "rate" else None
+    shape = wish.shape or Shape(*_fleet(search, finished, wish), rate)
+    same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
+    last = finished[-1] if finished else None
+    overloads = [step for assessed in judged for step in assessed.overloads]
+    return NextStep(
+        index=len(finished),
+        clients=shape.clients,
+        connections=shape.connections,
+        rate_ops_per_second=shape.rate_ops_per_second,
+        purpose=wish.purpose,
+        duration_s=wish.duration_s,
+        poll_us=wish.poll_us,
+        window_factor=max(wish.window_factor, longest_factor(same)),
+        state=wish.state,
+        recover_first=last is not None
+        and (
+            last.void is not None
+            or any(step is last for step in overloads)
+            or _closed_heavily(last, wish)
+        ),
+        why=wish.why,
+    )
+
+
+def _closed_heavily(last: Step, wish: Wish) -> bool:
+    """Whether the step before was a closing one that may have overloaded the target.
+
+    The windows of a soak are consecutive.
+    """
+    soaks_on = last.purpose == wish.purpose == "soak"
+    return last.purpose in CLOSING and last.purpose != "sentinel" and not soaks_on
+
+
+def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
+    """Clients and connections for a load; clients that were added once stay."""
+    if isinstance(search, StepsSearch):
+        clients = int(wish.load)
+        return clients, clients * search.connections_per_client
+    same = [s.clients for s in finished if getattr(s, axis_of(search)) == wish.load and s.clients]
+    before = max(same or [step.clients or 1 for step in finished], default=1)
+    if wish.more_clients:
+        before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
+    if isinstance(search, RampSearch):
+        connections = int(wish.load)
+        clients = max(before, math.ceil(connections / search.connections_per_client))
+        return min(clients, search.clients_max, connections), connections
+    clients = max(before, search.clients)
+    return clients, clients * search.connections_per_client
+
+
+def longest_factor(steps: Sequence[Step]) -> int:
+    """Give the most that a window of these steps was lengthened by; 1: by nothing."""
+    return max((step.window_factor or 1 for step in steps), default=1)

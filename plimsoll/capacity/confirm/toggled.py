@@ -1,0 +1,191 @@
+"""Two states of one target, in pairs: which step comes next, and what they show. Pure.
+
+The pairs come after the search has its answer, at the answer's load, as closing steps: the answer
+is that of the first state, and no step in the second is a repetition of its load. The order is
+ABBA (A B, B A, A B ...): what gets slower or faster from step to step at an even pace favors the
+second step of each pair, which is each state's by turns, so that it cancels out over two pairs.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from plimsoll import words
+from plimsoll.capacity.confirm.next_loads import Shape, Wish, longest_factor
+from plimsoll.capacity.passing.answer import Answer
+from plimsoll.capacity.passing.assess import Assessed
+from plimsoll.capacity.statistics.intervals import METHOD, neighbors, next_state, paired_ratio
+from plimsoll.capacity.steps.loads import Repetition, undisputed, why_not
+from plimsoll.model.judging.capacity import Axis, Rules
+from plimsoll.model.judging.closing import PairedRatio
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.toggle import SPARE_TRIES, StateFigures, Toggle, ToggleResult
+
+WORTH_SHARE = 0.10  # a difference that may be larger is not said to be nothing
+
+Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: what the server calls it}}
+
+
+def toggled_steps(steps: Sequence[Step]) -> list[Step]:
+    """Pick the steps of the pairs, void ones too."""
+    return [step for step in steps if step.purpose == "toggle"]
+
+
+def steps_to_come(toggle: Toggle | None, finished: Sequence[Step]) -> int:
+    """How many steps the pairs still need: no other closing step may take them."""
+    return 0 if toggle is None else max(0, toggle.steps - len(toggled_steps(finished)))
+
+
+def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
+    """Ask for the next step of the pairs; None where all are there, or there is no load for them.
+
+    That is the answer's; where there is no answer and the search had one load only, it is that.
+    """
+    at = answer.at or (answer.judged[0] if len(answer.judged) == 1 else None)
+    if toggle is None or at is None:
+        return None
+    tries = toggled_steps(answer.closing)
+    pairs, waiting = neighbors(undisputed(tries, answer.rules), _state)
+    most = toggle.steps + SPARE_TRIES if pairs or waiting else SPARE_TRIES
+    if len(pairs) >= toggle.pairs or len(tries) >= most:
+        return None
+    first, second = (state.name for state in toggle.states)
+    state = next_state((first, second), len(pairs), _state(waiting) if waiting else None)
+    why = f"pair {len(pairs) + 1} of {toggle.pairs}: {state}"
+    factor = longest_factor([r.step for r in at.point.repetitions])
+    return Wish(0.0, "toggle", why, shape=_shape(at), window_factor=factor, state=state)
+
+
+def _state(repetition: Repetition) -> str:
+    return repetition.step.state or ""
+
+
+def _shape(at: Assessed) -> Shape:
+    step = (at.point.counted or at.point.repetitions)[0].step
+    return Shape(step.clients or 1, step.connections or 1, None)
+
+
+def toggled(
+    toggle: Toggle,
+    steps: Sequence[Step],
+    rules: Rules,
+    *,
+    axis: Axis,
+    readings: Readings,
+    addresses: Mapping[str, str],
+) -> ToggleResult:
+    """Say what the pairs show.
+
+    Args:
+        toggle: What was asked for.
+        steps: All of the run.
+        rules: By which it is judged; its audits dispute steps of pairs as well.
+        axis: What its load is.
+        readings: What the server said of its parameters in each state.
+        addresses: How an existing database is reached in each state; of one that is made, none.
+    """
+    tried = toggled_steps(steps)
+    first = toggle.states[0].name
+    in_time, _ = neighbors(undisputed(tried, rules), _state)
+    pairs = [(a, b) if _state(a) == first else (b, a) for a, b in in_time]
+    throughput = paired_ratio([(a.figures.throughput, b.figures.throughput) for a, b in pairs])
+    left_out = len(tried) - 2 * len(pairs)
+    load = getattr(pairs[0][0].step, axis) if pairs else None
+    found = ToggleResult(
+        states=(
+            _figures(toggle, 0, [a for a, _ in pairs], readings, addresses),
+            _figures(toggle, 1, [b for _, b in pairs], readings, addresses),
+        ),
+        axis=axis,
+        load=load,
+        statistic=rules.statistic,
+        throughput=throughput,
+        latency=_latency(pairs),
+        steps=tuple((a.step.index or 0, b.step.index or 0) for a, b in pairs),
+        left_out=left_out,
+        pairs_asked=toggle.pairs,
+        method=METHOD,
+        detail="",
+    )
+    lost = None if pairs else why_not(tried, rules)
+    detail = "; ".join([_finding(found), *filter(None, [lost]), *_doubts(found, pairs, rules)])
+    return found.model_copy(update={"detail": detail})
+
+
+def _figures(
+    toggle: Toggle,
+    number: int,
+    steps: Sequence[Repetition],
+    readings: Readings,
+    addresses: Mapping[str, str],
+) -> StateFigures:
+    state = toggle.states[number]
+    rates = [repetition.figures.throughput for repetition in steps]
+    mean = math.exp(fmean(map(math.log, rates))) if rates and min(rates) > 0 else None
+    failed = sum(repetition.step.errors or 0 for repetition in steps)
+    asked = failed + sum(repetition.step.operations or 0 for repetition in steps)
+    return StateFigures(
+        name=state.name,
+        parameters=state.parameters,
+        endpoint=addresses.get(state.name),
+        server_says=dict(readings.get(state.name, {})),
+        throughput_ops_per_second=mean,
+        errors_share=failed / asked if asked else None,
+    )
+
+
+def _latency(pairs: Sequence[tuple[Repetition, Repetition]]) -> dict[str, PairedRatio]:
+    """Divide latencies, operation by operation, where every step of the pairs has them."""
+    figures = [(a.figures.latency_us, b.figures.latency_us) for a, b in pairs]
+    names = figures[0][0] if figures else ()
+    return {
+        name: paired_ratio([(before[name], after[name]) for before, after in figures])
+        for name in names
+        if all(name in before and name in after for before, after in figures)
+    }
+
+
+def _finding(found: ToggleResult) -> str:
+    ratio, (first, second) = found.throughput, (state.name for state in found.states)
+    if not found.steps:
+        return f"{first} and {second} were not compared: no pair of steps counts"
+    at = f"at {words.load(found.load, found.axis)}" if found.load is not None else ""
+    if ratio.ratio is None:
+        return f"{first} and {second} have no ratio {at}: nothing succeeded in one of the steps"
+    pairs = words.plural(ratio.pairs, "pair")
+    value = words.ratio(ratio.ratio)
+    if ratio.differs is None or ratio.difference_max_share is None:
+        few = f"{pairs} are too few for an interval, so whether they differ is not known"
+        return f"{second} gives {value} times the throughput of {first} {at}: {few}"
+    interval = f"{words.ratio_interval(ratio.low, ratio.high)}"
+    if ratio.differs:
+        sure = f"({interval}, 95 % interval of {pairs})"
+        return f"{second} gives {value} times the throughput of {first} {at} {sure}"
+    if ratio.difference_max_share > WORTH_SHARE:
+        return (
+            f"whether {first} and {second} differ {at} is not decided: throughput by {value} times,"
+            f" 95 % interval {interval} of {pairs}; more pairs or longer windows would narrow it"
+        )
+    most = words.percent(ratio.difference_max_share)
+    return (
+        f"between {first} and {second} nothing is to be seen {at}: throughput differs by {most} at"
+        f" most ({value}, 95 % interval {interval}, {pairs})"
+    )
+
+
+def _doubts(
+    found: ToggleResult, pairs: Sequence[tuple[Repetition, Repetition]], rules: Rules
+) -> list[str]:
+    """Say what a reader has to know besides."""
+    doubts = []
+    if found.steps and len(found.steps) < found.pairs_asked:
+        asked = words.plural(found.pairs_asked, "pair")
+        doubts.append(f"only {len(found.steps)} of {asked} could be measured")
+    failing = [s for s in found.states if (s.errors_share or 0.0) > rules.errors_max_share]
+    doubts += [f"{words.percent(s.errors_share)} of operations failed in {s.name}" for s in failing]
+    bound = sum(r.client_bound is not None for pair in pairs for r in pair)
+    if bound:
+        total = words.plural(2 * len(pairs), "step")
+        limit = f"the clients were the limit in {bound} of {total}"
+        doubts.append(f"{limit}, so the states may differ by more")
+    return doubts

@@ -1,0 +1,360 @@
+"""Which loads pass: limits from the lightest step, then every rule on every load."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from plimsoll import words
+from plimsoll.capacity.statistics.intervals import median_margin, pooled_noise, relative_margin
+from plimsoll.capacity.steps.loads import LoadPoint
+from plimsoll.capacity.steps.step_figures import StepFigures, baseline_of
+from plimsoll.errors import UsageError
+from plimsoll.model.judging.capacity import Axis, Rules
+from plimsoll.model.judging.steps import Step
+
+# Why a step fails: each rule on its figures, the worst reason first.
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReason:
+    """A reason for which a step fails."""
+
+    code: str  # "latency:update", "errors", "rate", ...
+    excess: float  # how far beyond what is allowed, as a factor: the worst comes first
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The greatest throughput of the lighter loads that passed."""
+
+    throughput: float
+    repetitions: int
+    noise: float  # of the throughput of one repetition, as the repetitions so far show it
+
+    def floor(self, repetitions: int, share: float) -> float:
+        """The throughput below which it went backwards: by more than `share`, and than noise."""
+        error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
+        return self.throughput * (1 - share) * math.exp(-2 * error)
+
+
+def reasons_of(
+    figures: StepFigures,
+    rules: Rules,
+    limit_us: Mapping[str, float],
+    best: Best,
+    repetitions: int,
+) -> tuple[FailureReason, ...]:
+    """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
+    if figures.refused is not None:  # the rest is of the connections that were let in
+        return (FailureReason("connections", math.inf, figures.refused),)
+    own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
+    return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
+
+
+def _own_reasons(
+    figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
+) -> list[FailureReason]:
+    """Every reason to fail a step that its own figures give, whatever other steps did."""
+    reasons = []
+    if figures.throughput == 0:
+        reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
+    for name, limit in limit_us.items():
+        latency = figures.latency_us.get(name)
+        if latency is not None and latency > limit:
+            text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
+            reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
+    failed, allowed = figures.errors_share, rules.errors_max_share
+    if failed is not None and failed > allowed:
+        text = f"{words.percent(failed)} of operations failed, {words.percent(allowed)} allowed"
+        excess = failed / allowed if allowed else math.inf
+        reasons.append(FailureReason("errors", excess if not reasons else 1.0, text))
+    if figures.rate is not None and figures.throughput < rules.kept_up_share * figures.rate:
+        text = f"{words.rate(figures.throughput)} of {words.rate(figures.rate)} ops/s offered"
+        excess = figures.rate / figures.throughput if figures.throughput else 1.0
+        reasons.append(FailureReason("rate", excess, text))
+    if figures.backlog:
+        reasons.append(FailureReason("backlog", 1.0, "operations due and unsent kept growing"))
+    if figures.slowing:
+        text = "the second half of the window was much slower"
+        reasons.append(FailureReason("unsteady", 1.0, text))
+    if not reasons:
+        _require_latencies(figures, limit_us)
+    return reasons
+
+
+def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> None:
+    missing = [name for name in limit_us if name not in figures.latency_us]
+    if missing:
+        raise UsageError(
+            f"{figures.where}: latency_us.{missing[0]} is missing, but other steps have it: "
+            "without it the step can neither pass nor fail"
+        )
+    if not limit_us:
+        raise UsageError(
+            f"{figures.where}: no latency_us.<operation> column: without latencies nothing can be"
+            " judged"
+        )
+
+
+def _retrograde(
+    figures: StepFigures, best: Best, repetitions: int, share: float
+) -> list[FailureReason]:
+    """In a closed loop: a heavier load that gives less throughput than a lighter one did."""
+    throughput = figures.throughput
+    if figures.rate is not None or throughput >= best.floor(repetitions, share):
+        return []
+    text = f"throughput fell from {words.rate(best.throughput)} to {words.throughput(throughput)}"
+    excess = best.throughput / throughput if throughput else math.inf
+    return [FailureReason("retrograde", excess, text)]
+
+
+EXTRA = 1.5  # times `Confirmation.most`: repetitions where those still leave the figure unsure
+
+
+class Margin(NamedTuple):
+    """How far a repetition is from failing."""
+
+    latency: float  # log(latency / limit) of the operation that is furthest beyond, or nearest
+    failed_otherwise: bool  # for anything but latency
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A load with its reasons and the standing of its repetitions."""
+
+    point: LoadPoint
+    reasons: tuple[FailureReason, ...]  # why it fails; empty: it does not
+    passes: int  # among the repetitions that count
+    fails: int
+    said_nothing: int  # repetitions that an audit disputes, or that failed before a recovery
+    doubtful: bool  # it would pass, but a soft audit failed for most repetitions
+    confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
+    throughputs: tuple[float, ...]  # ops/s, of the repetitions that the figure is made of
+    margins: tuple[Margin, ...]  # of each repetition that counts
+    overloads: tuple[Step, ...]  # the repetitions that failed: the target has to recover from them
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.reasons and self.point.consistent and not self.doubtful
+
+    @property
+    def failed(self) -> bool:
+        """Whether it fails, with no audit that casts doubt on its failure."""
+        return bool(self.reasons) and self.point.consistent
+
+    @property
+    def being_confirmed(self) -> bool:
+        """Whether a search has begun to repeat it as the load of the answer."""
+        return any(r.step.purpose == "confirm" for r in self.point.repetitions)
+
+
+def limits(
+    points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint | None = None
+) -> dict[str, float]:
+    """Limit of each operation in microseconds: the user's, else a multiple of the lightest step's.
+
+    The multiple is always of the *lightest* step, never of the step before: step sizes differ, and
+    a latency that creeps up a little with each step would pass for ever.
+
+    Args:
+        points: every load, lightest first.
+        rules: what the user's limits are, and the multiple.
+        baseline: the load whose latency it is a multiple of; None: the lightest of these.
+
+    Raises:
+        UsageError: a limit names an operation that no step has, or one without a baseline.
+    """
+    operations = {
+        name: point.figures.where for point in points for name in point.figures.latency_us
+    }
+    for name in rules.limits_us:
+        if name not in operations and not all(point.figures.refused for point in points):
+            raise UsageError(
+                f"limit for {name!r}: no step has this operation (there are: "
+                f"{', '.join(sorted(operations)) or 'none'})"
+            )
+    first = baseline or points[0]
+    where_first = first.figures.where
+    baseline_us = baseline_of([r.figures for r in first.counted or first.repetitions])
+    limits_us = {}
+    for name, where in sorted(operations.items()):
+        if name in rules.limits_us:
+            limits_us[name] = rules.limits_us[name]
+        elif name not in baseline_us:
+            raise UsageError(
+                f"{where_first}: latency_us.{name} is missing, but {where} has it: it is the "
+                f"baseline of that operation; give its limit with --limit-us {name}=N"
+            )
+        elif baseline_us[name] == 0:
+            raise UsageError(f"{where_first}: latency_us.{name} is 0, which no operation takes")
+        else:
+            limits_us[name] = rules.deterioration * baseline_us[name]
+    return limits_us
+
+
+def assess(
+    points: Sequence[LoadPoint], rules: Rules, limit_us: Mapping[str, float]
+) -> list[Assessed]:
+    """Judge every load against the limits and against the best lighter one that passed."""
+    noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
+    best, judged = Best(0.0, 1, noise), []
+    for point in points:
+        assessed = _assess(point, rules, limit_us, best)
+        if assessed.passed and point.figures.throughput > best.throughput:
+            best = Best(point.figures.throughput, max(1, len(point.counted)), noise)
+        judged.append(assessed)
+    return judged
+
+
+def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
+    counted = point.counted
+    reasons = reasons_of(point.figures, rules, limit_us, best, max(1, len(counted)))
+    reasons_each = [reasons_of(r.figures, rules, limit_us, best, 1) for r in counted]
+    failed = [bool(each) for each in reasons_each]
+    believed = "recovered" in rules.audits_off
+    # A failure on a target that still recovers from an overload says nothing.
+    dirty = [
+        f and r.step.recovered is False and not believed
+        for f, r in zip(failed, counted, strict=True)
+    ]
+    clean = len(counted) - sum(dirty)
+    throughputs = _throughputs(point, failed)
+    if counted and not clean:
+        point = LoadPoint(point.load, point.repetitions, (), point.figures, point.client_bound)
+    fails = sum(failed) - sum(dirty)
+    confirmed = True
+    if rules.confirmation is not None:
+        confirmed, refuted = _standing(throughputs, fails, clean, rules, best.noise)
+        if refuted and not reasons:
+            reasons = (_refuted(fails, clean, reasons_each),)
+        elif reasons and not refuted and clean > 1:
+            reasons = ()  # undecided: at least as many repetitions passed as failed
+    return Assessed(
+        point=point,
+        reasons=reasons,
+        passes=clean - fails,
+        fails=fails,
+        said_nothing=sum(r.disputed for r in point.repetitions) + sum(dirty),
+        doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
+        confirmed=confirmed,
+        throughputs=throughputs,
+        margins=tuple(
+            _margin(r.figures, limit_us, each)
+            for r, each, bad in zip(counted, reasons_each, dirty, strict=True)
+            if not bad
+        ),
+        overloads=tuple(r.step for f, r in zip(failed, counted, strict=True) if f),
+    )
+
+
+def _margin(
+    figures: StepFigures, limit_us: Mapping[str, float], reasons: Sequence[FailureReason]
+) -> Margin:
+    latency_us = figures.latency_us
+    ratios = [latency_us[name] / limit for name, limit in limit_us.items() if name in latency_us]
+    worst = max(ratios, default=0.0)
+    otherwise = any(not reason.code.startswith("latency:") for reason in reasons)
+    return Margin(math.log(worst) if worst > 0 else -math.inf, otherwise)
+
+
+def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
+    """The throughputs whose scatter is the scatter of the figure.
+
+    In a closed loop these are all of them. In an open loop they are those of the repetitions that
+    passed: throughput is then the rate that was offered, and the share of repetitions that passed
+    shows how sure the load is.
+    """
+    throughputs = tuple(r.figures.throughput for r in point.counted)
+    if point.figures.rate is None:
+        return throughputs
+    passed = (x for x, bad in zip(throughputs, failed, strict=True) if not bad)
+    return tuple(passed) or throughputs
+
+
+def _standing(
+    throughputs: Sequence[float], fails: int, clean: int, rules: Rules, noise: float
+) -> tuple[bool, bool]:
+    """Whether the repetitions confirm a load, and whether they refute it."""
+    wanted = rules.confirmation
+    assert wanted is not None  # noqa: S101 - the caller has checked it
+    allowed = int(max(wanted.most, clean) * (1 - wanted.pass_share) + 1e-9)
+    if fails > allowed or 2 * fails > clean:
+        return False, True
+    if clean >= wanted.most:
+        unsure = min(relative_margin(throughputs, 0.025), median_margin(throughputs)) > rules.cv_max
+        return not unsure or clean >= EXTRA * wanted.most, False
+    if clean < wanted.least:
+        return False, False
+    margin = relative_margin(throughputs, 0.025, noise)
+    if clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9):
+        return margin <= rules.cv_max, False  # whatever the others would show: enough have passed
+    return not fails and margin <= wanted.precision, False
+
+
+def _refuted(
+    fails: int, clean: int, reasons_each: Sequence[Sequence[FailureReason]]
+) -> FailureReason:
+    """Name what most repetitions failed for, where their median passes but too many do not."""
+    codes = [reason.code for reasons in reasons_each for reason in reasons]
+    code = max(sorted(set(codes)), key=codes.count)
+    return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
+
+
+def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
+    """The latencies of each operation at each load that passed twice or more, in microseconds."""
+    groups: dict[str, list[list[float]]] = {}
+    for load in judged:
+        for name in load.point.figures.latency_us if load.passes > 1 else ():
+            known = [r.figures.latency_us.get(name) for r in load.point.counted]
+            groups.setdefault(name, []).append([us for us in known if us is not None])
+    return groups
+
+
+def latency_noise(judged: Sequence[Assessed]) -> float:
+    """Standard deviation of the logarithm of a latency; 0 where nothing was repeated."""
+    return pooled_noise(chain.from_iterable(latencies_of_repeated(judged).values()))
+
+
+# Whether the lightest load is light: a relative limit is a multiple of its latency.
+
+
+LIGHT_GROWTH = 0.15  # of the latency from the lightest load to the next: more is more than service
+
+
+def is_relative(lightest: Assessed, rules: Rules) -> bool:
+    """Whether the limit of any of its operations is a multiple of its latency."""
+    return any(name not in rules.limits_us for name in lightest.point.figures.latency_us)
+
+
+def is_known_light(judged: Sequence[Assessed], rules: Rules, axis: Axis) -> bool | None:
+    """Whether latency stays as it is from the lightest load to the next heavier one.
+
+    A closed loop with one connection is light whatever comes next: nobody else is there.
+
+    Args:
+        judged: every load, lightest first.
+        rules: operations with a limit in microseconds are not asked about.
+        axis: what the load is.
+
+    Returns:
+        None where no heavier load has been measured yet, or the next tells no latency of theirs.
+    """
+    lightest = judged[0].point
+    closed_loop = axis != "rate_ops_per_second"
+    if closed_loop and all(r.step.connections == 1 for r in lightest.repetitions):
+        return True
+    heavier = next((load.point for load in judged[1:] if load.point.consistent), None)
+    if heavier is None:
+        return None
+    counts = (max(1, len(lightest.counted)), max(1, len(heavier.counted)))
+    by_chance = latency_noise(judged) * math.sqrt(sum(1 / count for count in counts))
+    before, after = lightest.figures.latency_us, heavier.figures.latency_us
+    names = [name for name in before if name in after and name not in rules.limits_us]
+    growths = [math.log(after[n] / before[n]) for n in names if before[n] > 0 and after[n] > 0]
+    if not growths:
+        return None
+    return all(growth <= math.log1p(LIGHT_GROWTH) + by_chance for growth in growths)

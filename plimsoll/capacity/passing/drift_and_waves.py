@@ -1,0 +1,196 @@
+"""Whether the target itself changed while it was measured: caches that warm, a slow drift.
+
+A search takes many minutes. Where the target gets faster meanwhile, its first steps are no measure
+of its last ones: a baseline of cold caches makes generous limits. Two looks at what was measured
+anyway, and at the sentinels, which are the lightest load once more at the end:
+
+- *Sentinels*: the opening steps and the closing ones lie apart entirely, and by more than noise.
+- *Trend*: Kendall's test over the repetitions of each load by itself, added up (Hirsch, Slack and
+  Smith 1982, "Techniques of Trend Analysis for Monthly Water Quality Data", whose seasons are the
+  loads here). It goes by ranks, so that a bad window is one observation among others. Only steps
+  that were not asked for because of an earlier one at their load take part: whoever asks again
+  after a slow step will mostly see a faster one.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.passing.assess import Assessed
+from plimsoll.capacity.statistics.intervals import pooled_noise
+from plimsoll.capacity.steps.littles_law import weights_of
+from plimsoll.capacity.steps.loads import Repetition
+from plimsoll.model.judging.capacity import Axis, Rules
+from plimsoll.model.judging.closing import Drift
+
+LEAST = 0.03  # a change of less is none, however sure it is
+DRIFT_APART = 2.1  # standard errors between the opening steps and the nearest closing one
+TREND_P = 0.01  # two-sided
+
+
+def pace(repetition: Repetition) -> float:
+    """Give the logarithm of how fast a step went: of X, or in an open loop of 1 / mean latency.
+
+    Negative infinity where nothing succeeded.
+    """
+    step, figures = repetition.step, repetition.figures
+    if figures.rate is None:
+        return math.log(figures.throughput) if figures.throughput > 0 else -math.inf
+    known = {n: step.latency_us[n].get("mean", us) for n, us in figures.latency_us.items()}
+    weighed = weights_of(step, known)  # of an index alone: shares that nothing tells are alike
+    weights = weighed[0] if weighed else dict.fromkeys(known, 1 / max(1, len(known)))
+    mean_us = sum(weights[name] * us for name, us in known.items())
+    return -math.log(mean_us) if mean_us > 0 else -math.inf
+
+
+def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
+    """Say whether the target changed.
+
+    Args:
+        judged: every load of the search, lightest first; repetitions in the order of time.
+        sentinels: the closing steps at the lightest load that count.
+    """
+    opening = [pace(r) for r in judged[0].point.counted]
+    closing = [pace(r) for r in sentinels]
+    groups = [
+        [*opening, *closing],
+        *([pace(r) for r in _unselected(load)] for load in judged[1:]),
+    ]
+    p_value, direction = kendall(groups)
+    noise = _noise([opening, closing, *groups[1:]])
+    if judged[0].point.figures.rate is not None:  # its latency near the knee scatters far more
+        noise = max(_noise([opening, closing]), noise / 2)
+    change_share = math.expm1(median(closing) - median(opening)) if opening and closing else None
+    found = change_share is not None and (
+        _apart(opening, closing, noise)
+        or (p_value is not None and p_value < TREND_P and direction * change_share > 0)
+    )
+    found = found and change_share is not None and abs(change_share) >= LEAST
+    return Drift(
+        found=found,
+        change_share=change_share,
+        sentinels=len(closing),
+        trend_p=p_value,
+        detail=_detail(change_share, p_value, found=found),
+    )
+
+
+def _unselected(load: Assessed) -> list[Repetition]:
+    return [r for r in load.point.counted if r.step.purpose == "confirm"]
+
+
+def _noise(groups: Sequence[Sequence[float]]) -> float:
+    return pooled_noise([math.exp(value) for value in group] for group in groups)
+
+
+def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
+    """Whether every closing step lies on one side of the opening ones, beyond noise.
+
+    The nearest decides, so that one bad window among them does not.
+    """
+    if min(len(opening), len(closing)) < 2:
+        return False
+    begun = [median(opening)] if len(opening) > 2 else opening
+    shifts = [last - first for last in closing for first in begun]
+    if min(shifts) < 0 < max(shifts):
+        return False
+    error = noise * math.sqrt(1 + 1 / len(opening))
+    return min(abs(shift) for shift in shifts) > DRIFT_APART * error
+
+
+def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+    """Kendall's S over each group, added up: its two-sided p-value, and its sign.
+
+    By the normal approximation with the correction for continuity.
+    """
+    s = sum((y > x) - (y < x) for group in groups for x, y in combinations(group, 2))
+    sizes = [len(group) for group in groups]
+    variance = sum(n * (n - 1) * (2 * n + 5) for n in sizes) / 18
+    if not variance:
+        return None, 0
+    z = max(0, abs(s) - 1) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2)), (s > 0) - (s < 0)
+
+
+def _detail(change_share: float | None, p_value: float | None, *, found: bool) -> str:
+    trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
+    if change_share is None:
+        return f"the lightest load was not run again at the end{trend}"
+    how = "faster" if change_share > 0 else "slower"
+    noise = "" if found else "; noise does as much"
+    ran = f"the lightest load ran {words.percent(abs(change_share))} {how} at the end"
+    return f"{ran}{trend}{noise}"
+
+
+# Windows too short for what comes in waves: some within a limit, others of that load far beyond.
+
+
+# The ratio of the longest latency to the shortest. Noise alone moves a percentile by less.
+WAVE_APART = 3.0
+MINORITY_LEAST = 0.25  # of the windows: fewer on one side are bad windows, or lucky ones
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An operation that was within its limit in some windows of a load and far beyond in others."""
+
+    load: float
+    operation: str
+    limit_us: float
+    latencies_us: tuple[float, ...]  # of each window that counts, in rising order
+
+    @property
+    def beyond(self) -> int:
+        """How many windows were beyond the limit."""
+        return sum(us > self.limit_us for us in self.latencies_us)
+
+    @property
+    def apart(self) -> float:
+        """The longest latency over the shortest."""
+        return self.latencies_us[-1] / self.latencies_us[0]
+
+
+def waves(
+    judged: Sequence[Assessed],
+    limit_us: Mapping[str, float],
+    failing: float | None,
+    rules: Rules,
+    axis: Axis,
+) -> list[str]:
+    """Say at which load windows disagree by far; of several, where they do most.
+
+    Args:
+        judged: Every load.
+        limit_us: The limit of each operation, in microseconds.
+        failing: The load that failed, above which nothing counts; None: none did.
+        rules: Name the statistic.
+        axis: What the load is.
+    """
+    counts = [load for load in judged if failing is None or load.point.load <= failing]
+    found = [each for load in counts for each in _disagreements(load, limit_us)]
+    if not found:
+        return []
+    worst = max(found, key=lambda each: each.apart)
+    shortest, longest = (words.latency(worst.latencies_us[end]) for end in (0, -1))
+    note = (
+        f"at {words.load(worst.load, axis)}, windows are too short for what comes in waves:"
+        f" {words.statistic(rules.statistic)} of {worst.operation} was {shortest} in one and"
+        f" {longest} in another, beyond its limit of {words.latency(worst.limit_us)} in"
+        f" {worst.beyond} of {len(worst.latencies_us)}; longer ones would tell"
+    )
+    return [note]
+
+
+def _disagreements(assessed: Assessed, limit_us: Mapping[str, float]) -> Iterator[Disagreement]:
+    for operation, limit in limit_us.items():
+        windows = (r.figures.latency_us.get(operation) for r in assessed.point.counted)
+        latencies = sorted(us for us in windows if us)
+        if len(latencies) < 2:
+            continue
+        each = Disagreement(assessed.point.load, operation, limit, tuple(latencies))
+        minority = min(each.beyond, len(latencies) - each.beyond) / len(latencies)
+        if each.apart >= WAVE_APART and minority >= MINORITY_LEAST:
+            yield each

@@ -1,0 +1,326 @@
+"""From the climb to a verdict with its figure.
+
+A verdict that has to rest on a failure that was not seen twice says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.passing.assess import Assessed
+from plimsoll.capacity.statistics.intervals import (
+    coefficient_of_variation,
+    interval,
+    median_margin,
+    relative_margin,
+)
+from plimsoll.capacity.steps.step_figures import StepFigures
+from plimsoll.model.judging.capacity import Axis, Bound, Interval, Rules, Verdict
+
+# Up the loads: the first that fails, or the second in a row that gains nothing, decides.
+
+
+SEEN_OFTEN = 3  # repetitions of a load from which more clients are said to have brought less
+PLATEAU_NEAR = 0.02  # of a plateau's throughput: a load so near to it is part of it
+PLATEAU_KEPT = 0.10  # ... and stays so while its own repetitions move it, once these have begun
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """The loads that were met on the way up."""
+
+    passing: tuple[Assessed, ...]
+    failing: Assessed | None  # the first load that fails
+    plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
+    skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
+    believed: bool = True  # the failure was seen as often as it takes
+    seen: int = 0  # how often: there, and at the loads just below it that failed as often as not
+    flattens: bool = False  # nothing ended the climb, but its last load gained next to nothing
+    level_ops_per_second: float = 0.0  # the most throughput seen from a plateau's first load on up
+
+    @property
+    def decider(self) -> Assessed | None:
+        """The load that ended the climb."""
+        return self.failing or (self.plateau[1] if self.plateau else None)
+
+    def lightest_of_plateau(self) -> Assessed:
+        """The lightest load with the plateau's throughput: beyond it, only latency grows.
+
+        Two loads in a row have to gain nothing, each more than the one before: the first of them
+        may have nothing over a lighter load that was still a gain over its own predecessor.
+        """
+        assert self.plateau is not None  # noqa: S101 - the caller has checked it
+        slow = self.plateau[0]
+
+        def belongs(load: Assessed) -> bool:
+            share = PLATEAU_KEPT if load.being_confirmed else PLATEAU_NEAR
+            return load.point.figures.throughput >= (1 - share) * self.level_ops_per_second
+
+        lighter = (load for load in self.passing if load.point.load < slow.point.load)
+        return next((load for load in lighter if belongs(load)), slow)
+
+    def before_it_fell(self) -> Assessed | None:
+        """The load that gave the most, where the heaviest that passed gave less.
+
+        More clients can bring less, though latency is within its limit still. A load seen once is
+        not taken for it: of many, one is always lucky.
+        """
+        gave = [(median(load.throughputs), load) for load in self.passing if load.throughputs]
+        least = (1 + PLATEAU_NEAR) * gave[-1][0] if gave else 0.0
+        more = [(x, load) for x, load in gave if x > least and len(load.throughputs) >= SEEN_OFTEN]
+        return max(more, key=lambda one: one[0])[1] if more else None
+
+
+def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:
+    """Go up the loads until one fails or throughput stops growing (closed loop)."""
+    passing: list[Assessed] = []
+    skipped: list[Assessed] = []
+    slow: Assessed | None = None  # the load before, if it gained next to nothing
+    for place, assessed in enumerate(judged, 1):
+        if assessed.failed:
+            above = sum(heavier.passed for heavier in judged[place:])
+            times = assessed.fails + _just_below(passing)
+            believed = rules.confirmation is None or times >= (3 if above > 1 else 2)
+            return Climb(tuple(passing), assessed, None, tuple(skipped), believed, times)
+        if not assessed.passed:
+            skipped.append(assessed)
+            continue
+        if closed_loop and passing:
+            gains_little = _gains_little(passing[0], passing[-1], assessed, rules.plateau_share)
+            if gains_little and slow is not None:
+                seen = (slow, *judged[place - 1 :])  # those above, too, that fail
+                level = max(load.point.figures.throughput for load in seen if load.point.consistent)
+                upper = (slow, assessed)
+                return Climb(
+                    (*passing, assessed), None, upper, tuple(skipped), level_ops_per_second=level
+                )
+            slow = assessed if gains_little else None
+        passing.append(assessed)
+    return Climb(tuple(passing), None, None, tuple(skipped), flattens=slow is not None)
+
+
+def _just_below(passing: Sequence[Assessed]) -> int:
+    """Failures at the heaviest loads so far, as far down as no load passed more than it failed."""
+    undecided = takewhile(lambda load: load.fails >= load.passes, reversed(passing))
+    return sum(load.fails for load in undecided)
+
+
+def _gains_little(first: Assessed, before: Assessed, after: Assessed, share: float) -> bool:
+    """Whether each unit of load added brought less than a share of what one of the first did."""
+    per_unit = first.point.figures.throughput / first.point.load
+    gain = after.point.figures.throughput - before.point.figures.throughput
+    return gain < share * per_unit * (after.point.load - before.point.load)
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A verdict, and the loads that it follows from."""
+
+    verdict: Verdict
+    at: Assessed | None = None  # the load of the figure
+    figure: float | None = None  # ops/s
+    bound: Bound | None = None
+    bracket: tuple[float | None, float | None] | None = None
+    causes: tuple[str, ...] = ()
+    because: str = ""
+    remedy: str = "add clients"  # of CLIENT_BOUND
+    interval: Interval | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def failing(self) -> float | None:
+        """The load that failed, above which nothing counts; None where none did."""
+        return self.bracket[1] if self.bracket else None
+
+
+def decide(
+    judged: Sequence[Assessed], rules: Rules, axis: Axis, *, baseline: Assessed | None
+) -> Conclusion:
+    """Give the verdict.
+
+    Args:
+        judged: every load, lightest first.
+        rules: the rules by which they were judged.
+        axis: what the load is.
+        baseline: the load whose latency limits are multiples of; None: no limit is.
+    """
+    way = climb(judged, rules, closed_loop=axis != "rate_ops_per_second")
+    disputed = _disputed(judged, way, baseline)
+    if disputed is not None:
+        return disputed
+    decider = way.decider
+    bound_by = (decider or way.passing[-1]).point.client_bound if decider or way.passing else None
+    if bound_by:
+        return Conclusion(
+            "CLIENT_BOUND",
+            bracket=(way.passing[-1].point.load, None) if way.passing else None,
+            causes=("client",),
+            because=bound_by,
+        )
+    if not way.passing:
+        return _below_first(judged, way)
+    conclusion = _with_figure(way, rules, axis)
+    return _noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
+
+
+def _disputed(
+    judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
+) -> Conclusion | None:
+    """INCONSISTENT or DISTURBED where an audit disputes the load that would decide, else None.
+
+    The baseline decides where limits are multiples of its latency. Where nothing ended the climb,
+    a disputed load that fails might have. Where nothing passed or failed, every load is
+    disputed or doubtful.
+    """
+    if not any(assessed.point.consistent for assessed in judged):
+        return _inconsistent(judged[0])
+    if baseline is not None and not baseline.point.consistent:
+        return _inconsistent(baseline)
+    disputed = [
+        assessed for assessed in judged if assessed.reasons and not assessed.point.consistent
+    ]
+    if way.decider is None and disputed:
+        return _inconsistent(disputed[0])
+    return None if way.passing or way.failing else _inconsistent(way.skipped[0])
+
+
+def _inconsistent(assessed: Assessed) -> Conclusion:
+    repetitions = assessed.point.repetitions
+    failed = [
+        (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
+    ]
+    disturbed = all(repetition.disturbed for repetition in repetitions)
+    # whatever else is wrong with them comes of it
+    first = "undisturbed" if disturbed else "nothing_escaped"
+    failed.sort(key=lambda found: found[0].name != first)
+    names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit, _ in failed))
+    names = names or ("audit:recovered",)
+    because, where = (
+        (failed[0][0].detail, failed[0][1])
+        if failed
+        else (
+            "the target had not recovered from the overload before it",
+            repetitions[0].figures.where,
+        )
+    )
+    verdict: Verdict = "DISTURBED" if disturbed else "INCONSISTENT"
+    return Conclusion(verdict, causes=names, because=f"{where}: {because}")
+
+
+def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
+    """BELOW_FIRST_STEP: the lightest load that says anything fails."""
+    failing = way.failing or judged[0]
+    tried = _tried(failing.point.figures)
+    return Conclusion(
+        "BELOW_FIRST_STEP",
+        figure=tried,
+        bound="<" if tried else None,
+        at=None,
+        bracket=(None, failing.point.load),
+        causes=tuple(reason.code for reason in failing.reasons),
+        because=failing.reasons[0].text if failing.reasons else "",
+    )
+
+
+def _tried(figures: StepFigures) -> float | None:
+    """Give the rate that failed, in ops/s, of successes and failures: both were load.
+
+    What succeeds under an overload can be less than what a lighter load would sustain. Where the
+    target refused connections, fewer of them might bring as much.
+    """
+    if figures.refused is not None:
+        return None
+    succeeded = 1 - (figures.errors_share or 0.0)
+    return figures.throughput / succeeded if figures.throughput and succeeded else None
+
+
+def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
+    """KNEE, PLATEAU or LOWER_BOUND, with the figure of the best load that may carry it."""
+    beyond = way.failing.point.load if way.failing else None
+    confirmed = [load for load in way.passing if load.confirmed]
+    eligible = confirmed or [load for load in way.passing if _nearly_confirmed(load, rules)]
+    if way.plateau:
+        best = way.lightest_of_plateau()
+        eligible = [load for load in (best, *way.plateau) if load in eligible][:1] or [
+            load for load in eligible if load.point.load < best.point.load
+        ]
+    if not eligible:
+        top = way.passing[-1]
+        return Conclusion(
+            "NOISY",
+            bracket=(top.point.load, beyond),
+            causes=("unconfirmed",),
+            because="no load passed often enough to be confirmed; the heaviest that passed at all"
+            f" is {words.load(top.point.load, axis)}",
+        )
+    if rules.confirmation is None:
+        at = max(eligible, key=lambda load: (load.point.figures.throughput, -load.point.load))
+    else:  # never the luckiest of several: that alone would over-claim under noise
+        at = max(eligible, key=lambda load: load.point.load)
+        fallen = None if way.plateau else way.before_it_fell()
+        at = fallen if fallen in eligible else at
+    throughputs = at.throughputs
+    figure = median(throughputs)
+    sure = interval(throughputs)
+    if rules.confirmation is not None and sure is not None:
+        figure = min(figure, sure.low_ops_per_second)
+    once = rules.confirmation is None and not way.plateau  # then what passed, passed
+    passed = way.passing[-1].point.load if once else at.point.load
+    bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
+    if way.plateau:
+        last = way.plateau[1]
+        because = (
+            f"from {words.number(at.point.load)} to {words.load(last.point.load, axis)}"
+            " throughput hardly grew, with latency within its limit"
+        )
+        return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
+    if way.failing:
+        at_load = words.load(way.failing.point.load, axis)
+        notes = [] if way.believed else [f"{at_load} failed, but was not seen to fail again"]
+        if at is way.before_it_fell():
+            more = words.load(way.passing[-1].point.load, axis)
+            less = words.throughput(median(way.passing[-1].throughputs))
+            notes.append(f"{more} passed as well, with less throughput: {less}")
+        return replace(
+            bound,
+            notes=notes,
+            verdict="KNEE",
+            bound="=",
+            causes=tuple(reason.code for reason in way.failing.reasons),
+            because=way.failing.reasons[0].text,
+        )
+    because = "no step failed up to the largest load"
+    if way.flattens:  # one such load is no plateau, yet whoever reads a bound has to know
+        because += ", whose throughput hardly grew: a plateau may begin there"
+    return replace(bound, because=because)
+
+
+def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
+    """Whether a load had passed well until the probes ran out before it was confirmed."""
+    wanted = rules.confirmation
+    count = load.passes + load.fails
+    return wanted is not None and count >= wanted.least and load.passes >= wanted.pass_share * count
+
+
+def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
+    """NOISY where repetitions differ too much, unless there are enough to make the figure sure."""
+    assert conclusion.at is not None  # noqa: S101 - the caller has checked it
+    throughputs = conclusion.at.throughputs
+    cv = coefficient_of_variation(throughputs)
+    if cv is None or cv <= rules.cv_max:
+        return conclusion
+    varied = f"vary by {words.percent(cv)}"
+    if min(relative_margin(throughputs, 0.025), median_margin(throughputs)) <= rules.cv_max:
+        note = f"repetitions {varied}, but {len(throughputs)} of them make the figure sure"
+        return replace(conclusion, notes=[*conclusion.notes, note])
+    return replace(
+        conclusion,
+        verdict="NOISY",
+        figure=None,
+        bound=None,
+        because=f"{len(throughputs)} repetitions at {words.load(conclusion.at.point.load, axis)}"
+        f" {varied} (coefficient of variation; {words.percent(rules.cv_max)} allowed)",
+        causes=("noise",),
+    )

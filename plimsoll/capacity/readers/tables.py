@@ -1,0 +1,391 @@
+"""Tables of steps, from whatever tool: rows of JSON or CSV into `Step`s. Text in, steps out.
+
+An empty cell and an absent column mean "not known". Everything else that is no number of the right
+kind is an error that names the file, the row and the column.
+"""
+
+import csv
+import difflib
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from plimsoll import words
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.readers import PROGRAMS
+from plimsoll.capacity.readers.reading import parse_json
+from plimsoll.capacity.steps import step_figures
+from plimsoll.capacity.steps.littles_law import under_way
+from plimsoll.capacity.steps.step_figures import PREFIX, where
+from plimsoll.errors import UsageError
+from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, Rules
+from plimsoll.model.judging.steps import Statistic, Step
+
+WHOLE = ("clients", "connections", "operations", "errors", "clients_ran", "backlog_end")
+DECIMAL = (
+    "rate_ops_per_second",
+    "throughput_ops_per_second",
+    "window_s",
+    "client_busy",
+    "send_lateness_us",
+    "clock_skew_ms",
+)
+# Columns that only Plimsoll's own records have.
+RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shares"}
+POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
+FAMILIES = (step_figures.PREFIX, "share.")
+SHOWN = 60  # characters of a column's name in an error
+Row = Mapping[str, object]
+
+
+def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
+    """Read a table with a header line.
+
+    Args:
+        text: the file's text.
+        name: what to call it in errors.
+        unnamed: the statistic of columns such as `latency_us.update`.
+
+    Raises:
+        UsageError: names the row and the column. Rows count from the header, which is row 1.
+    """
+    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), skipinitialspace=True)
+    try:
+        rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
+    except csv.Error as error:
+        raise UsageError(f"{name} line {lines.line_num}: no CSV: {error}") from None
+    rows = [(number, cells) for number, cells in rows if any(cells)]
+    if not rows:
+        raise UsageError(f"{name}: empty; a table of steps has a header line and a row a step")
+    header = rows[0][1]
+    if not any(column in (*WHOLE, *DECIMAL) or column.startswith(FAMILIES) for column in header):
+        raise UsageError(
+            f"{name} row {rows[0][0]}: {_unknown(header[0])}. A table of steps begins with a line"
+            f" of columns; of programs, the outputs of {PROGRAMS} are read"
+        )
+    for column, times in Counter(header).items():
+        if times > 1:
+            raise UsageError(f"{name} row {rows[0][0]}: column {column!r} occurs twice")
+    if len(rows) == 1:
+        raise UsageError(f"{name}: a header and no rows")
+    steps = []
+    for number, cells in rows[1:]:
+        if len(cells) != len(header):
+            raise UsageError(
+                f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
+            )
+        row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
+        steps.append(step_of(row, f"{name} row {number}", unnamed))
+    return steps
+
+
+def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
+    """Read a list of objects, or an object that has such a list in `steps`; rows count from 1.
+
+    The columns are those of CSV; latencies may also be nested: {"latency_us": {"update": 420}} or
+    {"latency_us": {"update": {"p99": 900}}}. It also reads what `plimsoll capacity --json` prints.
+
+    Raises:
+        UsageError: names the row and the column.
+    """
+    return from_values(parse_json(text, name), name, unnamed)
+
+
+def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
+    """Read the values of such a JSON text.
+
+    Raises:
+        UsageError: names the row and the column.
+    """
+    if isinstance(table, dict) and "steps" in table:
+        table = table["steps"]
+    if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
+        raise UsageError(
+            f"{name}: a table of steps is a list of objects, or has one in 'steps'; of programs,"
+            f" the outputs of {PROGRAMS} and plimsoll load --json are read"
+        )
+    if not table:
+        raise UsageError(f"{name}: no steps")
+    steps = []
+    for number, row in enumerate(_unfolded(table), 1):
+        where = f"{name} row {number}"
+        if RECORDED & row.keys():
+            steps.append(_recorded(row, where))
+        else:
+            flat = {column: value for column, value in _flat(row) if value is not None}
+            steps.append(step_of(flat, where, unnamed))
+    return steps
+
+
+def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Take the measured steps out of judged loads, or out of the steps of a run's `result.json`."""
+    for row in table:
+        if "passed" in row and "steps" in row:
+            yield from row["steps"]
+        elif "plan" in row and "step" in row:
+            yield {"recovered": None, **row["step"]}
+        else:
+            yield row
+
+
+def _recorded(row: Mapping[str, Any], where: str) -> Step:
+    """Read a step as Plimsoll itself wrote it, with what its audits need."""
+    try:
+        return Step.model_validate({"source": where, **row})
+    except ValidationError as error:
+        first = error.errors()[0]
+        column = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{where}: {column}: {first['msg']}") from None
+
+
+def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
+    """Make a step from a row's columns.
+
+    Raises:
+        UsageError: an unknown column, or a value that is no number or out of range.
+    """
+    values: dict[str, Any] = {"source": where}
+    latency_us: dict[str, dict[Statistic, float]] = {}
+    shares: dict[str, float] = {}
+    for column, value in row.items():
+        if column in WHOLE:
+            values[column] = int(_number(value, where, column, whole=True))
+        elif column in DECIMAL:
+            values[column] = _number(value, where, column)
+        elif column.startswith(step_figures.PREFIX):
+            operation, statistic = step_figures.read_column(column, where, unnamed)
+            known = latency_us.setdefault(operation, {})
+            if statistic in known:
+                raise UsageError(f"{where}: {column} gives the {statistic} of {operation} again")
+            known[statistic] = _number(value, where, column)
+        elif column.startswith("share."):
+            shares[column.removeprefix("share.")] = _number(value, where, column)
+        else:
+            raise UsageError(f"{where}: {_unknown(column)}")
+    if values.get("client_busy", 0) > 1:
+        raise UsageError(f"{where}: client_busy is {row['client_busy']}, a share from 0 to 1")
+    values.setdefault("throughput_ops_per_second", _throughput(values))
+    if values["throughput_ops_per_second"] is None:
+        raise UsageError(
+            f"{where}: throughput_ops_per_second is missing (or give operations and window_s)"
+        )
+    return Step(**values, latency_us=latency_us, shares=shares)
+
+
+def _throughput(values: Mapping[str, Any]) -> float | None:
+    """Successful operations over the window, where a table gives only these."""
+    if "operations" in values and "window_s" in values:
+        return float(values["operations"]) / float(values["window_s"])
+    return None
+
+
+def _unknown(column: str) -> str:
+    allowed = [*WHOLE, *DECIMAL, "latency_us.<operation>[.<statistic>]", "share.<operation>"]
+    near = difflib.get_close_matches(column, allowed, n=1, cutoff=0.6)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown column {column[:SHOWN]!r}{hint} (columns: {', '.join(allowed)})"
+
+
+def _number(value: object, where: str, column: str, *, whole: bool = False) -> float:
+    """Read a finite number of the column's range."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise UsageError(f"{where}: {column} is {json.dumps(value)[:SHOWN]}, not a number")
+    try:
+        number = float(value)
+    except ValueError:
+        raise UsageError(f"{where}: {column} is {str(value)[:SHOWN]!r}, not a number") from None
+    if not math.isfinite(number):
+        raise UsageError(f"{where}: {column} is {value}; leave unknown values out")
+    if number < 0:
+        raise UsageError(f"{where}: {column} is {value}, below 0")
+    if number == 0 and (column in POSITIVE or column.startswith(step_figures.PREFIX)):
+        raise UsageError(f"{where}: {column} is 0; leave unknown values out")
+    if whole and number != int(number):
+        raise UsageError(f"{where}: {column} is {value}, not a whole number")
+    return number
+
+
+def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
+    """Unfold nested latencies and shares into columns."""
+    for column, value in row.items():
+        if column == "latency_us" and isinstance(value, dict):
+            for operation, known in value.items():
+                if isinstance(known, dict):
+                    yield from ((f"latency_us.{operation}.{s}", us) for s, us in known.items())
+                else:
+                    yield f"latency_us.{operation}", known
+        elif column == "shares" and isinstance(value, dict):
+            yield from ((f"share.{operation}", share) for operation, share in value.items())
+        else:
+            yield column, value
+
+
+# The verdict on a table of steps, from whatever program: how it is judged, and what it lacks.
+
+
+FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """How a table is judged.
+
+    Attributes:
+        rules: Those that its run was judged by; None: it is no run's, and the defaults hold.
+        axis: Its run's; None: as the steps show.
+        limits_us: The most that operations may take, besides those of the rules.
+        deterioration: Of the other operations, as a multiple of the lightest step; None: as ruled.
+        statistic: That is judged; None: its run's, else the highest that the table has.
+        connections_per_client: Where the table has no connections; None: they stay unknown.
+        audits_off: That are not run.
+    """
+
+    rules: Rules | None = None
+    axis: Axis | None = None
+    limits_us: dict[str, float] = field(default_factory=dict)
+    deterioration: float | None = None
+    statistic: Statistic | None = None
+    connections_per_client: int | None = None
+    audits_off: frozenset[AuditName] = frozenset()
+
+
+def judge_table(steps: Sequence[Step], told: Sequence[str], judging: Judging) -> Capacity:
+    """Judge a table of steps, each measured as often as it was.
+
+    Args:
+        steps: The steps.
+        told: What a reader has to know of them.
+        judging: How.
+
+    Raises:
+        UsageError: The steps cannot be judged.
+    """
+    steps, rules = list(steps), judging.rules or Rules(confirmation=None)
+    if judging.connections_per_client is not None:
+        steps = [_with_connections(step, judging.connections_per_client) for step in steps]
+    wanted = judging.statistic or (rules.statistic if judging.axis else None)
+    statistic, notes = _statistic(steps, wanted)
+    audits_off = rules.audits_off | judging.audits_off
+    changes: dict[str, Any] = {"statistic": statistic, "audits_off": audits_off}
+    if judging.deterioration is not None:
+        changes["deterioration"] = judging.deterioration
+    changes["limits_us"] = {**rules.limits_us, **judging.limits_us}
+    capacity = judge_sustained(steps, rules.model_copy(update=changes), judging.axis)
+    known = (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))
+    return capacity.model_copy(update={"notes": known})
+
+
+def _with_connections(step: Step, per_client: int) -> Step:
+    if step.connections is not None or step.clients is None:
+        return step
+    return step.model_copy(update={"connections": step.clients * per_client})
+
+
+def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
+    """The statistic that is judged, with a note where it is not the usual one.
+
+    It is the one asked for, else the first of p99, p95, ... that every latency has.
+    """
+    latencies = [values for step in steps for values in step.latency_us.values()]
+    if wanted is not None or not latencies:
+        return wanted or "p99", []
+    for statistic in FALLBACKS:
+        if all(statistic in values for values in latencies):
+            if statistic == "p99":
+                return statistic, []
+            unnamed = ""
+            if statistic == "mean":
+                unnamed = " (in a table, a latency without a statistic is a mean)"
+            name = words.statistic(statistic)
+            return statistic, [f"judged by the {name}{unnamed}: not every step has a p99"]
+    return "p99", []
+
+
+def _unchecked(steps: list[Step]) -> list[str]:
+    """Say that Little's law was not checked, where only the connections were missing for it."""
+    closed = all(step.rate_ops_per_second is None for step in steps)
+    means = any("mean" in values for step in steps for values in step.latency_us.values())
+    if closed and means and all(step.connections is None for step in steps):
+        return ["Little's law is not checked without connections (--connections-per-client N)"]
+    return []
+
+
+def _undecided(capacity: Capacity) -> list[str]:
+    """Say where Little's law could not decide because nobody knows the operations' shares."""
+    for judged in capacity.steps:
+        for audit in judged.audits:
+            if audit.name == "littles_law" and "shares" in audit.detail and audit.passed is None:
+                load = words.load(judged.load, capacity.axis)
+                return [
+                    f"Little's law decides nothing at {load}: it {audit.detail} (share.<operation>)"
+                ]
+    return []
+
+
+# Whether latencies can be microseconds at all, or are milliseconds or seconds.
+
+
+# Connections / operations under way. It is 1 where connections never wait for the client, and a
+# thousand times that where milliseconds pass for microseconds. No factor says so of a client that
+# waits between its operations, so that every step must show it.
+_THOUSANDFOLD = (300.0, 3_000.0)
+_MILLIONFOLD = (300_000.0, 3_000_000.0)
+
+
+def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
+    """Refuse a table whose `latency_us` columns surely hold something else than microseconds.
+
+    Args:
+        steps: Of one table.
+        by_littles_law: Also refuse what can only be if clients wait between operations.
+
+    Raises:
+        UsageError: Names the row and the column.
+    """
+    for number, step in enumerate(steps, 1):
+        for operation, values in step.latency_us.items():
+            for statistic, us in values.items():
+                if 0 < us < 1:
+                    raise UsageError(
+                        f"{where(step, number)}: {PREFIX}{operation} ({statistic}) is {us:g}, under"
+                        " a microsecond: is it in milliseconds? It has to be in microseconds"
+                    )
+    idle = [_idle_factor(step) for step in steps if step.rate_ops_per_second is None]
+    known = [factor for factor in idle if factor is not None]
+    if not by_littles_law or not known:
+        return
+    for unit, (low, high) in (("milliseconds", _THOUSANDFOLD), ("seconds", _MILLIONFOLD)):
+        if low <= min(known) and max(known) <= high:
+            raise _refusal(next(step for step in steps if _idle_factor(step)), unit)
+
+
+def _idle_factor(step: Step) -> float | None:
+    """Connections (at least one for each client) / operations under way; None if not known.
+
+    Operations that fail hold connections too, and no figure of a table says for how long.
+    """
+    found, connections = under_way(step), step.connections or step.clients
+    failing = 10 * (step.errors or 0) > (step.operations or 0)
+    if found is None or connections is None or not found.most or failing:
+        return None
+    return connections / found.most
+
+
+def _refusal(step: Step, unit: str) -> UsageError:
+    columns = ", ".join(PREFIX + operation for operation in step.latency_us)
+    kind = "connection" if step.connections else "client"
+    throughput = words.throughput(step.throughput_ops_per_second)
+    found = under_way(step)
+    busy = found.most if found else 0.0
+    return UsageError(
+        f"{where(step, 1)}: {columns}: {unit}, not microseconds? {throughput} would keep {busy:.2g}"
+        f" operations under way on {words.plural(step.connections or step.clients or 0, kind)},"
+        " and so in every row. If the clients do wait between operations: --without-audit"
+        " littles_law"
+    )

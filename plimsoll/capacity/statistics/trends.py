@@ -1,0 +1,87 @@
+"""Is there a trend in a series, or only its ups and downs?
+
+Mann's test (1945, "Nonparametric Tests Against Trend", Econometrica 13), with the variance that
+Hamed and Rao (1998, "A modified Mann-Kendall trend test for autocorrelated data", Journal of
+Hydrology 204) give for series whose values depend on those before: a page cleaner's waves look
+like a trend to a test that takes seconds for independent. How large it is, is Sen's slope (1968,
+"Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63).
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist, mean, median
+
+from plimsoll.model.judging.steps import Trend
+
+LEAST = 6  # values: with fewer no order is rare enough to mean anything
+MOST = 120  # of more, neighbors are averaged: the pairs grow with the square
+SIGNIFICANT = 0.05
+
+
+def trend(values: Sequence[float]) -> Trend | None:
+    """Test equally spaced values for a trend.
+
+    Returns:
+        None where there are too few, or their median is 0.
+    """
+    series = _thinned(values)
+    count = len(series)
+    middle = median(series) if series else 0.0
+    if count < LEAST or middle == 0:
+        return None
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    score = sum(_sign(series[j] - series[i]) for i, j in pairs)
+    slope = median((series[j] - series[i]) / (j - i) for i, j in pairs)
+    ties = [series.count(value) for value in set(series)]
+    variance = (_pairs_variance(count) - sum(map(_pairs_variance, ties))) * _inflation(
+        [value - slope * place for place, value in enumerate(series)]
+    )
+    deviations = max(0, abs(score) - 1) / math.sqrt(variance) if variance > 0 else 0.0
+    return Trend(
+        change_share=slope * (count - 1) / middle,
+        p_value=2 * (1 - NormalDist().cdf(deviations)),
+        values=len(values),
+    )
+
+
+def is_significant(found: Trend) -> bool:
+    """Whether chance alone would seldom show such a trend."""
+    return found.p_value < SIGNIFICANT
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    each = -(-len(values) // MOST) or 1
+    whole = len(values) - len(values) % each
+    return [mean(values[i : i + each]) for i in range(0, whole, each)]
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _pairs_variance(count: int) -> float:
+    """Variance of the score of so many values in random order (Kendall 1955)."""
+    return count * (count - 1) * (2 * count + 5) / 18
+
+
+def _inflation(residuals: Sequence[float]) -> float:
+    """How much more the score scatters where values depend on each other (Hamed and Rao).
+
+    From the significant autocorrelations of the ranks of what is left without the trend; never
+    below 1, since negative ones are seldom more than chance in so short a series.
+    """
+    count = len(residuals)
+    order = sorted(residuals)
+    ranks = [order.index(r) + (order.count(r) - 1) / 2 for r in residuals]
+    middle = mean(ranks)
+    spread = sum((rank - middle) ** 2 for rank in ranks)
+    if spread == 0:
+        return 1.0
+    total = 0.0
+    for lag in range(1, count - 2):
+        shared = (ranks[i] - middle for i in range(count - lag))
+        later = (ranks[i + lag] - middle for i in range(count - lag))
+        correlation = sum(a * b for a, b in zip(shared, later, strict=True)) / spread
+        if abs(correlation) > NormalDist().inv_cdf(0.975) / math.sqrt(count):
+            total += (count - lag) * (count - lag - 1) * (count - lag - 2) * correlation
+    return max(1.0, 1 + 2 * total / (count * (count - 1) * (count - 2)))

@@ -1,0 +1,1 @@
+"""One step: its load, its figures, and the audits that may dispute it."""

@@ -1,0 +1,222 @@
+"""Audits: can the figures of a step be true at all?
+
+A *hard* audit that fails disputes whatever the step shows. A *soft* one only keeps the step from
+passing: an overloaded target rightly yields few operations or restless halves.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from plimsoll import words
+from plimsoll.capacity.statistics.trends import is_significant
+from plimsoll.capacity.steps.littles_law import littles_law
+from plimsoll.model.aws.volumes_seen import ESCAPED_SHARE
+from plimsoll.model.judging.capacity import Audit, AuditName, Rules
+from plimsoll.model.judging.steps import Statistic, Step
+from plimsoll.model.run.fleet import MISSING_SHARE_MOST
+
+SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
+
+CLOCK_SKEW_SHARE = 0.01  # of the window
+CLOCK_SKEW_MS = 100.0  # where the window is not known
+SERVER_COUNT_SHARE = 0.01
+# One machine only. Beyond a tenth its disk is what set the limit (plimsoll.limiting); beyond
+# these a step says more of this machine than of the target.
+HOST_LATE_PERCENT = 25.0
+HOST_STOLEN_PERCENT = 10.0
+HOST_OTHERS_PERCENT = 10.0
+HOST_IDLE_PERCENT = 50.0  # where so much is, nobody waits for a processor or shares a core with it
+ESCAPED_IOPS = 10.0  # so little are messages: the smallest volume (io1, io2) has 100 IOPS
+ESCAPED_MIB_S = 1.0  # ... and 25 MiB/s
+CLIENT_WAITING_PERCENT = 25.0  # clients on machines of their own; a wake-up alone waits a little
+PERCENTILE_SLACK = 1.05  # buckets of a histogram may overlap by so much
+# Page cleaning and flushing alone make the halves of a short window differ by 10 % (InnoDB on
+# emulated volumes); too short a warm-up, or credits that ran out, move them by far more.
+HALVES_SHARE = 0.20  # faster: the warm-up was too short; slower: it was not sustained
+# At least one observation beyond the percentile, the least that makes it an observation at all.
+OPERATIONS_MIN: Mapping[Statistic, int] = {
+    "mean": 10,
+    "p50": 10,
+    "p95": 20,
+    "p99": 100,
+    "p999": 1000,
+}
+
+_ORDER: tuple[Statistic, ...] = ("p50", "p95", "p99", "p999", "max")
+
+
+def _not_run(name: AuditName, lacks: str) -> Audit:
+    return Audit(name=name, passed=None, detail=f"needs {lacks}")
+
+
+# An audit that cannot run says the same of every step, so that one object serves all.
+NO_RESULTS = _not_run("clients_ran", "the number of results")
+NO_COUNTS = _not_run("enough_operations", "the successes of each operation")
+NO_CLOCKS = _not_run("clock_skew", "the clients' clocks")
+NO_HALVES = _not_run("steady_state", "the throughput of each half of the window")
+NO_PERCENTILES = _not_run("percentiles", "two percentiles of an operation")
+IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
+NO_SERVER = _not_run("server_count", "the server's own count")
+NO_ESCAPES = _not_run("nothing_escaped", "what went past an emulated volume")
+NO_HOST = _not_run("undisturbed", "the figures of the machine that it ran on")
+
+
+def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
+    """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
+    checks = (
+        littles_law(step, rules.littles_law_factor),
+        clients_ran(step),
+        enough_operations(step, rules.statistic),
+        clock_skew(step),
+        steady_state(step),
+        percentiles(step),
+        server_count(step),
+        undisturbed(step),
+        nothing_escaped(step),
+    )
+    return tuple(check for check in checks if check.name not in rules.audits_off)
+
+
+def clients_ran(step: Step) -> Audit:
+    """Every client of the step has brought its result; otherwise the load was another one.
+
+    Of thousands of clients a few may be missing: the load is then as good as planned. Clients that
+    the target refused cast no doubt: by that the step fails.
+    """
+    if step.clients is None or step.clients_ran is None:
+        return NO_RESULTS
+    late = f", {step.clients_late} late" if step.clients_late else ""
+    clients = words.plural(step.clients, "client")
+    detail = f"{step.clients_ran:,} of {clients} brought results{late}"
+    missing = step.clients - step.clients_ran
+    passed = missing <= MISSING_SHARE_MOST * step.clients or step.refused is not None
+    return Audit(name="clients_ran", passed=passed, detail=detail)
+
+
+def enough_operations(step: Step, statistic: Statistic) -> Audit:
+    """The window is long enough if every operation was seen often enough for its statistic."""
+    if not step.operation_counts:
+        return NO_COUNTS
+    least = OPERATIONS_MIN.get(statistic, 1)
+    name, count = min(step.operation_counts.items(), key=lambda item: item[1])
+    return Audit(
+        name="enough_operations",
+        passed=count >= least,
+        detail=f"{name} was seen {words.plural(count, 'time')};"
+        f" {words.statistic(statistic)} needs {least:,}",
+    )
+
+
+def clock_skew(step: Step) -> Audit:
+    """The clients' clocks agree well enough to speak of one window."""
+    if step.clock_skew_ms is None:
+        return NO_CLOCKS
+    limit_ms = (step.window_s or CLOCK_SKEW_MS / 10) * 1000 * CLOCK_SKEW_SHARE
+    return Audit(
+        name="clock_skew",
+        passed=step.clock_skew_ms <= limit_ms,
+        detail=f"the clients' clocks are {words.latency(step.clock_skew_ms * 1000)} apart,"
+        f" {words.latency(limit_ms * 1000)} allowed",
+    )
+
+
+def steady_state(step: Step) -> Audit:
+    """The second half of the window is not much faster than the first, by a trend over its seconds.
+
+    If it is, the target was still warming up when the window began. Waves (of page cleaning, say)
+    may put more into one half without any trend: they cast no doubt. A second half that is much
+    *slower* casts none either: the target deteriorated, and the step fails as `unsteady`.
+    """
+    if step.halves is None:
+        return NO_HALVES
+    first, second = (half.throughput_ops_per_second for half in step.halves)
+    if first is None or second is None or first == 0:
+        return NO_HALVES
+    faster = second > first * (1 + HALVES_SHARE)
+    detail = (
+        f"{words.throughput(first)} in the window's first half,"
+        f" {words.throughput(second)} in its second"
+    )
+    if faster and step.trend is not None:
+        faster = is_significant(step.trend) and step.trend.change_share > 0
+        no = "" if faster else "no "
+        detail += f", {no}trend over its {step.trend.values} seconds (p = {step.trend.p_value:.2g})"
+    return Audit(name="steady_state", passed=not faster, detail=detail)
+
+
+def percentiles(step: Step) -> Audit:
+    """A higher percentile is never below a lower one, and none is above the maximum."""
+    compared = False
+    for name, values in step.latency_us.items():
+        known = [(statistic, values[statistic]) for statistic in _ORDER if statistic in values]
+        for (low_name, low), (high_name, high) in pairwise(known):
+            compared = True
+            if low > high * PERCENTILE_SLACK:
+                detail = (
+                    f"{name}: {words.statistic(low_name)} {words.latency(low)} is above"
+                    f" {words.statistic(high_name)} {words.latency(high)}"
+                )
+                return Audit(name="percentiles", passed=False, detail=detail)
+    return IN_ORDER if compared else NO_PERCENTILES
+
+
+def server_count(step: Step) -> Audit:
+    """The server counted as many statements as the clients sent."""
+    sent, served = step.statements_sent, step.statements_served
+    if sent is None or served is None:
+        return NO_SERVER
+    return Audit(
+        name="server_count",
+        passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,
+        detail=f"{sent:,} statements sent by the clients, {served:,} counted by the server",
+    )
+
+
+def undisturbed(step: Step) -> Audit:
+    """What the step ran on had its processors and its disk to itself.
+
+    One machine that everything runs on shares both with its other processes, and a virtual one with
+    its hypervisor's other guests. An emulated volume is as slow as it should be only while the disk
+    beneath it is faster, and a wait for a processor that others have is latency that no database
+    caused. Waits for one that the run itself has are no disturbance: they are this machine's limit.
+
+    Clients on machines of their own see only themselves: their work, and how long it waited.
+    """
+    idle = step.host_idle_percent or 0.0
+    others_most = HOST_OTHERS_PERCENT if idle < HOST_IDLE_PERCENT else 100.0
+    none = words.percent(idle / 100)
+    others = f"of its processor time went to other processes and {none} to none"
+    parts = [
+        (step.host_late_percent, HOST_LATE_PERCENT, "of the time in I/O was due to its own disk"),
+        (step.host_stolen_percent, HOST_STOLEN_PERCENT, "of its processor time was stolen"),
+        (step.host_others_percent, others_most, others),
+        (step.client_waiting_percent, CLIENT_WAITING_PERCENT, "of its work waited for a processor"),
+    ]
+    known = [(value, most, text) for value, most, text in parts if value is not None]
+    if not known:
+        return NO_HOST
+    failed = [(value, most, text) for value, most, text in known if value > most]
+    details = [
+        f"{words.percent(value / 100)} {text} ({words.percent(most / 100)} allowed)"
+        for value, most, text in failed or known
+    ]
+    whose = "this machine" if step.client_waiting_percent is None else "a client's machine"
+    was = f"{whose} was busy" if failed else whose
+    return Audit(name="undisturbed", passed=not failed, detail=f"{was}: {', '.join(details)}")
+
+
+def nothing_escaped(step: Step) -> Audit:
+    """The target's I/O went through its emulated volume, whose caps and latency else held nothing.
+
+    Of little I/O a large share is still nothing, such as the messages of an idle database.
+    """
+    iops, mib_s, percent = step.escaped_iops, step.escaped_mib_s, step.escaped_percent
+    if iops is None or mib_s is None or percent is None:
+        return NO_ESCAPES
+    little = iops <= ESCAPED_IOPS and mib_s <= ESCAPED_MIB_S
+    return Audit(
+        name="nothing_escaped",
+        passed=little or percent <= 100 * ESCAPED_SHARE,
+        detail=f"{words.rate(iops)} IOPS and {words.rate(mib_s)} MiB/s went past the emulated"
+        f" volume, {words.percent(percent / 100)} of what was done",
+    )

@@ -1,0 +1,197 @@
+"""Steps by load: repetitions brought together, and what was measured of each load."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.steps.audits import SOFT, audit
+from plimsoll.capacity.steps.littles_law import under_way
+from plimsoll.capacity.steps.step_figures import StepFigures, measure, median_of, where
+from plimsoll.errors import UsageError
+from plimsoll.model.judging.capacity import Audit, Axis, Rules
+from plimsoll.model.judging.steps import Step
+
+RAISED_SHARE = 0.10  # where more clients at one load bring so much more, the fewer were the limit
+LATE_US = 1_000.0  # p99 of the lateness of sends beyond which a client sends late
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One step with what was measured and what the audits say of it."""
+
+    step: Step
+    figures: StepFigures
+    audits: tuple[Audit, ...]
+    disputed: bool  # a hard audit failed
+    disturbed: bool  # this machine disturbed it, not the target
+    doubtful: bool  # a soft audit failed: the step may fail, but it cannot pass
+    restless: bool  # the halves of its window disagree
+    client_bound: str | None  # why, or None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPoint:
+    """One load: its repetitions, and those of them that count."""
+
+    load: float
+    repetitions: tuple[Repetition, ...]
+    counted: tuple[Repetition, ...]  # consistent ones, of the largest fleet
+    figures: StepFigures  # medians of `counted`; of all repetitions where none counts
+    client_bound: str | None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether any repetition counts."""
+        return bool(self.counted)
+
+
+def choose_axis(steps: Sequence[Step]) -> Axis:
+    """Find what the load is: the rate, else clients or connections, whichever has more values.
+
+    Raises:
+        UsageError: some steps have a rate and some none, or no measure is known of every step.
+    """
+    rates = [step.rate_ops_per_second for step in steps]
+    if None not in rates:
+        return "rate_ops_per_second"
+    if any(rate is not None for rate in rates):
+        bad = where(steps[rates.index(None)], rates.index(None) + 1)
+        raise UsageError(
+            f"{bad}: rate_ops_per_second is missing, but other steps have it: "
+            "judge open-loop and closed-loop steps apart"
+        )
+    clients = {step.clients for step in steps}
+    connections = {step.connections for step in steps}
+    if None not in connections and (None in clients or len(connections) > len(clients)):
+        return "connections"
+    if None not in clients:
+        return "clients"
+    number = next(i for i, step in enumerate(steps, 1) if step.clients is None)
+    raise UsageError(
+        f"{where(steps[number - 1], number)}: clients is missing: every step needs one measure of "
+        "its load: clients, connections or rate_ops_per_second"
+    )
+
+
+def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
+    """Group steps by their load, the lightest load first.
+
+    Raises:
+        UsageError: a step lacks its throughput or the statistic that is judged.
+    """
+    by_load: dict[float, list[Repetition]] = {}
+    for number, step in enumerate(steps, 1):
+        load = getattr(step, axis)
+        by_load.setdefault(float(load), []).append(_repetition(step, number, rules))
+    return [_point(load, tuple(by_load[load])) for load in sorted(by_load)]
+
+
+def undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
+    """Pick the steps that say something and that no audit disputes, in their order.
+
+    Raises:
+        UsageError: As `gather`.
+    """
+    read = [_repetition(step, n, rules) for n, step in enumerate(steps, 1) if step.void is None]
+    return [repetition for repetition in read if not repetition.disputed]
+
+
+def why_not(steps: Sequence[Step], rules: Rules) -> str | None:
+    """Say why the first of some steps does not count; None where it does, or there is none."""
+    for step in steps[:1]:
+        if step.void is not None:
+            return f"{step.source}: {step.void}"
+        failed = (check for check in audit(step, rules) if check.passed is False)
+        return next((f"{step.source}: {check.detail}" for check in failed), None)
+    return None
+
+
+def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
+    consistent = [repetition for repetition in repetitions if not repetition.disputed]
+    counted, raised = _greatest_fleet(_without_restless(consistent))
+    bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
+    client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
+    figures = median_of([repetition.figures for repetition in counted or repetitions])
+    return LoadPoint(load, repetitions, tuple(counted), figures, client_bound)
+
+
+def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
+    audits = audit(step, rules)
+    failed = {check.name for check in audits if check.passed is False}
+    figures = measure(step, number, rules)
+    return Repetition(
+        step=step,
+        figures=figures,
+        audits=audits,
+        disputed=bool(failed - SOFT),
+        disturbed="undisturbed" in failed and "nothing_escaped" not in failed,  # which stays
+        doubtful=bool(failed & SOFT),
+        restless=figures.slowing or "steady_state" in failed,
+        client_bound=_client_bound(step, rules),
+    )
+
+
+def _without_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
+    """Leave out windows whose halves disagree where a longer one of the same load was steady.
+
+    What moved within the short ones moves within that one too, and evens out.
+    """
+    steady = max((_factor(r.step) for r in repetitions if not r.restless), default=0)
+    return [r for r in repetitions if not r.restless or _factor(r.step) >= steady]
+
+
+def _factor(step: Step) -> int:
+    return step.window_factor or 1
+
+
+def _client_bound(step: Step, rules: Rules) -> str | None:
+    if step.refused is not None:
+        return None  # more clients would be refused too
+    if step.client_busy is not None and step.client_busy > rules.client_busy_max:
+        return f"the clients were busy {words.percent(step.client_busy)} of the window"
+    late_us = step.send_lateness_us
+    if late_us is None or late_us <= LATE_US:
+        return None
+    idle = _idle_connections(step)
+    if idle is None or idle <= 0.5:
+        return None
+    late = words.latency(late_us)
+    return f"operations were sent {late} late (p99) with {words.percent(idle)} of connections idle"
+
+
+def _idle_connections(step: Step) -> float | None:
+    """Share of the connections that had nothing under way, by Little's law; None if not known.
+
+    Where every connection waits for the target, the target makes sends late. Only where some are
+    idle does the client.
+    """
+    found = under_way(step)
+    if found is None or step.connections is None:
+        return None
+    return 1 - found.most / step.connections
+
+
+def _greatest_fleet(
+    repetitions: Sequence[Repetition],
+) -> tuple[list[Repetition], str | None]:
+    """Keep the repetitions of the largest fleet: those of a smaller one are not of the same thing.
+
+    Returns:
+        The repetitions that count, and why they may still be client-bound, or None: where the
+        largest fleet outdid the second largest, a still larger one might do better again.
+    """
+    fleets: dict[int, list[Repetition]] = {}
+    for repetition in repetitions:
+        fleets.setdefault(repetition.step.clients or 0, []).append(repetition)
+    sizes = sorted(fleets)
+    if len(sizes) < 2:
+        return list(repetitions), None
+    fewer, more = (median(r.figures.throughput for r in fleets[size]) for size in sizes[-2:])
+    raised = None
+    if more > fewer * (1 + RAISED_SHARE):
+        raised = (
+            f"{words.plural(sizes[-1], 'client')} gave {words.throughput(more)}"
+            f" where {sizes[-2]:,} gave {words.throughput(fewer)}"
+        )
+    return fleets[sizes[-1]], raised

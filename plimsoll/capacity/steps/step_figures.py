@@ -1,0 +1,191 @@
+"""The figures that decide whether a step passes, read from everything that was measured of it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median, median_high, median_low
+
+from plimsoll.capacity.steps.audits import HALVES_SHARE
+from plimsoll.errors import UsageError
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
+
+BACKLOG_SHARE = 0.01  # of the operations due in the window: beyond it, the backlog grows
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    """The figures that decide on a step, or the medians of its repetitions."""
+
+    where: str
+    throughput: float  # ops/s
+    latency_us: dict[str, float]
+    errors_share: float | None
+    rate: float | None
+    backlog: bool  # grows
+    slowing: bool  # the second half of the window is much slower
+    refused: str | None = None  # why the target refused connections; None: it did not
+
+
+def where(step: Step, number: int) -> str:
+    """Name a step for an error message."""
+    return step.source or f"step {number}"
+
+
+def measure(step: Step, number: int, rules: Rules) -> StepFigures:
+    """Read the figures that decide on a step.
+
+    Raises:
+        UsageError: the throughput, or the statistic of an operation, is missing.
+    """
+    name = where(step, number)
+    if step.throughput_ops_per_second is None:
+        raise UsageError(f"{name}: throughput_ops_per_second is missing")
+    latency_us = {}
+    for operation, values in step.latency_us.items():
+        if rules.statistic not in values:
+            known = ", ".join(values) or "nothing"
+            raise UsageError(
+                f"{name}: latency_us.{operation}.{rules.statistic} is missing (known: {known}); "
+                "choose with --statistic"
+            )
+        latency_us[operation] = values[rules.statistic]
+    return StepFigures(
+        where=name,
+        throughput=step.throughput_ops_per_second,
+        latency_us=latency_us,
+        errors_share=_errors_share(step, name),
+        rate=step.rate_ops_per_second,
+        backlog=_backlog_grows(step),
+        slowing=_slowing(step, rules),
+        refused=step.refused,
+    )
+
+
+def _errors_share(step: Step, name: str) -> float | None:
+    """Failed operations / all operations; None where errors are not known."""
+    if step.errors is None:
+        return None
+    if step.errors == 0:
+        return 0.0
+    succeeded: float | None = step.operations
+    if succeeded is None and step.throughput_ops_per_second == 0:
+        succeeded = 0
+    if succeeded is None and step.window_s is not None and step.throughput_ops_per_second:
+        succeeded = step.throughput_ops_per_second * step.window_s
+    if succeeded is None:
+        raise UsageError(
+            f"{name}: errors is {step.errors}, but of how many operations? "
+            "operations or window_s is missing"
+        )
+    return step.errors / (step.errors + succeeded)
+
+
+def _backlog_grows(step: Step) -> bool:
+    """Whether, in an open loop, more operations are unsent at the end than connections can take."""
+    if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
+        return False
+    due = step.rate_ops_per_second * step.window_s
+    return step.backlog_end > max(BACKLOG_SHARE * due, step.connections or 0)
+
+
+def _slowing(step: Step, rules: Rules) -> bool:
+    """Whether the window's second half is much slower: the target could not sustain the first."""
+    if step.halves is None:
+        return False
+    first, second = step.halves
+    if first.throughput_ops_per_second and second.throughput_ops_per_second is not None:
+        floor = first.throughput_ops_per_second * (1 - HALVES_SHARE)
+        if second.throughput_ops_per_second < floor:
+            return True
+    return any(
+        name in first.latency_us and latency > rules.deterioration * first.latency_us[name]
+        for name, latency in second.latency_us.items()
+    )
+
+
+def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
+    """Take the median of each figure by itself.
+
+    Of an even number of latencies it is the higher of the middle two: the mean of two percentiles
+    is no percentile of anything.
+    """
+    if len(repetitions) == 1:
+        return repetitions[0]
+    names: Iterable[str] = {name: None for r in repetitions for name in r.latency_us}
+    shares = [r.errors_share for r in repetitions if r.errors_share is not None]
+    refusals = [r.refused for r in repetitions if r.refused is not None]
+    return StepFigures(
+        where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
+        throughput=median(r.throughput for r in repetitions),
+        latency_us={
+            name: median_high(r.latency_us[name] for r in repetitions if name in r.latency_us)
+            for name in names
+        },
+        errors_share=median(shares) if shares else None,
+        rate=repetitions[0].rate,
+        backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
+        slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
+        refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
+    )
+
+
+def baseline_of(repetitions: Sequence[StepFigures]) -> dict[str, float]:
+    """Median latency of each operation that limits are multiples of; the lower of the middle two.
+
+    Either way a load that only half of the repetitions speak for does not pass.
+    """
+    names = {name: None for r in repetitions for name in r.latency_us}
+    return {
+        name: median_low(r.latency_us[name] for r in repetitions if name in r.latency_us)
+        for name in names
+    }
+
+
+# Columns of latency: `latency_us.<operation>`, `latency_us.<operation>.<statistic>`.
+
+
+PREFIX = "latency_us."
+# What a statistic may be called besides its own name.
+_NAMES: dict[str, Statistic] = {
+    **{name: name for name in STATISTICS},
+    "avg": "mean",
+    "average": "mean",
+    "median": "p50",
+    "p99.9": "p999",
+    "p99_9": "p999",
+    "p100": "max",
+}
+# What looks like a statistic: `p90`, `99.99th`, `min`. An operation does not end like one.
+_LIKE_A_STATISTIC = re.compile(
+    r"(?:^|[._ -])(p\(?[0-9]+(?:[._][0-9]+)?\)?|[0-9]+(?:\.[0-9]+)?(?:st|nd|rd|th)"
+    r"|mean|avg|average|med|median|min|max|std_?dev)$",
+    re.IGNORECASE,
+)
+
+
+def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:
+    """Take a column's name apart.
+
+    Args:
+        column: The name, with its prefix.
+        where: The row, for errors.
+        unnamed: The statistic of a column that names none.
+
+    Raises:
+        UsageError: It names no operation, or a statistic that is not judged.
+    """
+    named = column.removeprefix(PREFIX)
+    for name, statistic in _NAMES.items():
+        operation = named[: -len(name) - 1]
+        if operation and named.lower().endswith("." + name):
+            return operation, statistic
+    like = _LIKE_A_STATISTIC.search(named)
+    if not named or (like and like.start() == 0):
+        raise UsageError(f"{where}: column {column!r} names no operation: latency_us.<operation>")
+    if like:
+        raise UsageError(
+            f"{where}: column {column!r}: {like[1]!r} is no statistic that can be judged: leave the"
+            " column out, or end it with .mean, .p50, .p95, .p99, .p999 (.p99.9) or .max"
+        )
+    return named, unnamed

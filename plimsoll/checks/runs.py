@@ -1,0 +1,168 @@
+"""The start of a check's runs, when its schedule fires."""
+
+import hashlib
+from datetime import UTC, datetime
+
+from plimsoll.aws.run_files import RESULT, files_of
+from plimsoll.aws.run_records import records_of
+from plimsoll.checks.judging import judge
+from plimsoll.checks.schedules import POINTS_MOST
+from plimsoll.checks.series import figures
+from plimsoll.checks.store import CheckStore, Side, Started
+from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
+from plimsoll.model.deployment.function_settings import (
+    JudgeCheckSettings,
+    RunSettings,
+    StartCheckSettings,
+    SubmitSettings,
+)
+from plimsoll.model.request.check import Check
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.check_history import HistoryPoint, RunOfCheck
+from plimsoll.model.run.results import RunResult
+from plimsoll.workflow.submit import run_id_for, start_execution, submit
+
+# fields that may differ between comparable runs: their names and bounds
+NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
+
+
+def start_check(
+    settings: StartCheckSettings, team: str, name: str, scheduled_at: datetime
+) -> dict[str, object]:
+    """Begin a point of a check's history and submit its runs; safe to repeat.
+
+    A run that is refused never ends, so that the history is judged here.
+
+    Scheduler delivers a firing at least once: the runs' ids follow from its time, so a second
+    delivery finds the first one's.
+
+    Args:
+        settings: Where.
+        team: Whose check.
+        name: The check.
+        scheduled_at: The time of the firing, as Scheduler tells it.
+
+    Returns:
+        The ids of the runs by `target` and `control`; none for a check that is gone or disabled.
+    """
+    store = CheckStore(settings.service_table)
+    try:
+        check = store.read_check(team, name)
+    except CheckNotFoundError:
+        return {}  # deleted while its schedule fired
+    if not check.enabled:
+        return {}
+    runs = _runs(check, team, scheduled_at)
+    point = HistoryPoint(
+        scheduled_at=scheduled_at,
+        target=_pending(*runs["target"]),
+        control=_pending(*runs["control"]) if "control" in runs else None,
+    )
+    store.open_point(team, name, point)
+    refusals = 0
+    for side, (run_id, request) in runs.items():
+        started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
+        store.bind(run_id, started)
+        try:
+            _start(settings, run_id, request, key=_key(name, scheduled_at, side))
+        except PlimsollError as error:  # refused by a limit, say: the gap in the history says why
+            refused = _pending(run_id, request).model_copy(
+                update={"run_id": None, "problem": f"it was not started: {error}"}
+            )
+            store.settle(started, refused)
+            refusals += 1
+    if refusals:
+        judge(settings, team, check)
+    return {side: run_id for side, (run_id, _) in runs.items()}
+
+
+def comparable(request: Request) -> str:
+    """Name what a run measures: equal for two runs whose figures may be compared."""
+    measured = request.model_dump_json(exclude=NOT_MEASURED)
+    return hashlib.sha256(measured.encode()).hexdigest()
+
+
+def _runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, Request]]:
+    requests: dict[Side, Request | None] = {
+        "target": check.request,
+        "control": check.control_request,
+    }
+    return {
+        side: (
+            run_id_for(team, _key(check.name, at, side)),
+            request.model_copy(update={"team": team}),
+        )
+        for side, request in requests.items()
+        if request is not None
+    }
+
+
+def _key(name: str, at: datetime, side: Side) -> str:
+    return f"check#{name}#{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}#{side}"
+
+
+def _pending(run_id: str, request: Request) -> RunOfCheck:
+    return RunOfCheck(run_id=run_id, comparable=comparable(request))
+
+
+def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str) -> None:
+    try:
+        records_of(settings).get(run_id)
+    except RunNotFoundError:
+        submit(settings, request, idempotency_key=key)
+    else:  # an earlier delivery recorded it, perhaps from an older definition of the check
+        start_execution(settings.run_machine_arn, run_id)
+
+
+# The end of a check's run: its figures join the history, which is judged.
+
+
+SIDES: tuple[Side, ...] = ("target", "control")
+
+
+def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
+    """Settle what has ended of the check that started a run, and tell what is new.
+
+    Every open point is looked at, not only this run's: if the event of an end was lost, the next
+    one makes up for it.
+
+    Returns:
+        How many messages were sent.
+    """
+    store = CheckStore(settings.service_table)
+    started = store.started_by(run_id)
+    if started is None:
+        return {"messages": 0}
+    team, name = started.team, started.name
+    try:
+        check = store.read_check(team, name)
+    except CheckNotFoundError:
+        return {"messages": 0}  # the check was deleted meanwhile
+    for point in store.read_points(team, name, most=POINTS_MOST):
+        if not point.settled:
+            _settle(settings, store, started, check, point)
+    return {"messages": judge(settings, team, check)}
+
+
+def _settle(
+    settings: RunSettings, store: CheckStore, started: Started, check: Check, point: HistoryPoint
+) -> None:
+    for side in SIDES:
+        run: RunOfCheck | None = getattr(point, side)
+        if run is None or run.settled or run.run_id is None:
+            continue
+        result = files_of(settings, run.run_id).find_model(RESULT, RunResult)
+        if result is not None:
+            place = started.model_copy(update={"scheduled_at": point.scheduled_at, "side": side})
+            store.settle(place, _outcome(run, result, check))
+
+
+def _outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
+    return run.model_copy(
+        update={
+            "state": result.state,
+            "verdict": result.capacity.verdict if result.capacity else None,
+            "problem": result.failure.cause if result.failure else None,
+            "figures": figures(result, check.compare),
+        }
+    )

@@ -1,0 +1,121 @@
+"""Cassandra: what `plimsoll.databases.family.Family` asks for.
+
+Its driver takes a while to import, and most runs are of another family: it is imported where a
+connection is made.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING
+
+from plimsoll.databases.cassandra import counters
+from plimsoll.databases.cassandra.counters import (
+    server_figures,
+    signs_of_limits,
+    storage_rates,
+    unfinished_work,
+    waits,
+)
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.fleet import ServerCounters
+
+if TYPE_CHECKING:
+    from plimsoll.databases.cassandra.datasets import CassandraDatasets
+    from plimsoll.databases.cassandra.session import CassandraSession
+
+__all__ = [
+    "await_ready",
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "read_parameters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "storage_rates",
+    "unfinished_work",
+    "waits",
+]
+
+_POLL_S = 0.5
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraDatasets"]:
+    """Connect to a target's keyspace; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    from plimsoll.databases.cassandra.datasets import CassandraDatasets  # noqa: PLC0415 - see above
+
+    return closing(CassandraDatasets(_connect(target)))
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait until all nodes of a cluster are one; `nodes` are the addresses of all but the first.
+
+    Raises:
+        PlimsollError: They are not after some minutes.
+    """
+    if target.nodes:
+        from plimsoll.databases.cassandra.session import await_ring  # noqa: PLC0415 - see above
+
+        await_ring(target, nodes=1 + len(target.nodes))
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the counters of every node together; None where one does not answer."""
+    from plimsoll.databases.cassandra.session import sessions  # noqa: PLC0415 - see above
+
+    try:
+        with sessions(target) as opened:
+            return _read(opened)
+    except PlimsollError:
+        return None
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read nothing: no parameter of Cassandra is toggled."""
+    del target, names
+    return {}
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until flushes and compactions of the rows that were loaded are done.
+
+    Returns:
+        False where they were not after `longest_s`.
+
+    Raises:
+        PlimsollError: A node does not answer.
+    """
+    from plimsoll.databases.cassandra.session import sessions  # noqa: PLC0415 - see above
+
+    deadline = time.monotonic() + longest_s
+    quiet = 0
+    with sessions(target) as opened:
+        while quiet < 2:  # in two looks: a flush ends before the compaction that it causes begins
+            busy = unfinished_work(_read(opened))
+            quiet = 0 if busy else quiet + 1
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_S)
+    return True
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> None:
+    """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
+
+
+def _read(sessions: Sequence["CassandraSession"]) -> ServerCounters:
+    from plimsoll.databases.cassandra.session import together  # noqa: PLC0415 - see above
+
+    return together([counters.read(one.execute, one.target.database) for one in sessions])
+
+
+def _connect(target: EngineTarget) -> "CassandraSession":
+    from plimsoll.databases.cassandra.session import CassandraSession  # noqa: PLC0415 - see above
+
+    return CassandraSession(target)

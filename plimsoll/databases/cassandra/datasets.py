@@ -1,0 +1,247 @@
+"""Datasets in Cassandra: made once, completed when interrupted, never doubled.
+
+As in MySQL, what has been made is noted in the table `plimsoll_datasets` beside the dataset.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+
+from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quoted
+from plimsoll.databases.dataset_notes import (
+    DatasetNote,
+    cassandra_layout,
+    check_not_there,
+    check_same_dataset,
+    note_counted,
+)
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.model.datasets import TableLayout
+from plimsoll.workload.compiled import Compiled, Table
+
+_NOTES = "plimsoll_datasets"
+_CREATE_NOTES = f"""\
+CREATE TABLE IF NOT EXISTS {_NOTES} (
+  dataset text PRIMARY KEY, records bigint, parameters text, loads int, loaded_rows text
+)"""
+_FIRST_TOKEN, _LAST_TOKEN = -(2**63), 2**63 - 1  # Murmur3Partitioner's
+_ROWS_OF_A_RANGE = 10_000
+_RANGES_AT_ONCE = 8
+_SMALLEST_RANGE = 2**40
+_TRIES = 20
+
+TokenRange = tuple[int, int]  # from the first on, up to the second, both included
+
+
+class CassandraDatasets:
+    """The datasets in one keyspace; every method raises `PlimsollError` where it refuses."""
+
+    def __init__(self, session: CassandraSession) -> None:
+        self._session = session
+        self._keyspace = session.target.database
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._session.close()
+
+    def version(self) -> str:
+        """Say what server answers."""
+        return self._session.version()
+
+    def has_place(self) -> bool:
+        """Whether the keyspace is there; `create_tables` makes it."""
+        return self._session.keyspace_exists(self._keyspace)
+
+    def read_note(self, dataset: str) -> DatasetNote | None:
+        """Read what is known of a dataset; None if Plimsoll did not make it.
+
+        Raises:
+            PlimsollError: There is no such keyspace, or the database refuses.
+        """
+        self._session.use(self._keyspace)
+        if not self._columns(_NOTES):
+            return None
+        rows = self._session.execute(
+            f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - a name of ours
+            [dataset],
+        )
+        if not rows:
+            return None
+        records, parameters, loads, loaded = rows[0]
+        return DatasetNote(records, json.loads(parameters), loads or 0, json.loads(loaded))
+
+    def create_tables(self, compiled: Compiled) -> DatasetNote:
+        """Make the keyspace and the tables that are not there, and note the dataset.
+
+        An existing cluster's keyspace gets one replica; for another number, make it yourself
+        beforehand.
+
+        Returns:
+            What is there already.
+
+        Raises:
+            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
+                is there with more records or other parameters.
+        """
+        session = self._session
+        if not session.keyspace_exists(self._keyspace):
+            copies = session.target.replication  # several: of a cluster that a run has made
+            strategy = "NetworkTopologyStrategy" if copies > 1 else "SimpleStrategy"
+            replication = f"{{'class': '{strategy}', 'replication_factor': {copies}}}"
+            session.execute(
+                f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
+                f" WITH replication = {replication}"
+            )
+        session.use(self._keyspace)
+        note = self.read_note(compiled.dataset)
+        if note is not None:
+            check_same_dataset(compiled, note, notes_table=_NOTES)
+        else:
+            for table in compiled.tables:
+                check_not_there(table.name, there=bool(self._columns(table.name)))
+        session.execute(_CREATE_NOTES)
+        made = DatasetNote(
+            compiled.records,
+            compiled.dataset_parameters,
+            note.loads if note else 0,
+            note.loaded_rows if note else {},
+        )
+        session.execute(
+            f"INSERT INTO {_NOTES} (dataset, records, parameters, loads, loaded_rows)"  # noqa: S608 - a name of ours
+            " VALUES (%s, %s, %s, %s, %s)",
+            [
+                compiled.dataset,
+                made.records,
+                json.dumps(made.parameters),
+                made.loads,
+                json.dumps(made.loaded_rows),
+            ],
+        )
+        for table in compiled.tables:
+            session.execute(table.create_sql)
+            self._check_columns(table)
+        if session.target.nodes:
+            await_agreement(session)
+        return made
+
+    def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
+        """Note how many rows of each table are surely there.
+
+        Raises:
+            PlimsollError: The database refuses.
+        """
+        self._session.use(self._keyspace)
+        self._session.execute(
+            f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - a name of ours
+            [json.dumps(loaded_rows), compiled.dataset],
+        )
+
+    def finish(self, compiled: Compiled) -> dict[str, int]:
+        """Verify the count of each table.
+
+        Returns:
+            Rows by table; more than the dataset's where loads have inserted.
+
+        Raises:
+            PlimsollError: A table has fewer rows than its dataset.
+        """
+        counts = {table.name: self.count_rows(table) for table in compiled.tables}
+        note_counted(compiled, counts, self.note_progress)
+        return counts
+
+    def count_rows(self, table: Table) -> int:
+        """Count a table's rows, one range of tokens after the other: one for all would time out.
+
+        Raises:
+            PlimsollError: The database refuses, or a small range times out.
+        """
+        self._session.use(self._keyspace)
+        token = f"token({', '.join(quoted(name) for name in table.key)})"
+        cql = (
+            f"SELECT COUNT(*) FROM {quoted(table.name)}"  # noqa: S608 - a checked name
+            f" WHERE {token} >= %s AND {token} <= %s"
+        )
+        waiting = deque(token_ranges(table.rows // _ROWS_OF_A_RANGE + 1))
+        counted = 0
+        while waiting:
+            part = [waiting.popleft() for _ in range(min(_RANGES_AT_ONCE, len(waiting)))]
+            for span, future in [(span, self._session.start(cql, span)) for span in part]:
+                try:
+                    (row,) = self._session.result(future, cql)
+                    counted += int(row[0])
+                except CassandraTimeoutError:
+                    if span[1] - span[0] < _SMALLEST_RANGE:
+                        raise
+                    waiting.extend(token_ranges(2, span))
+        return counted
+
+    def drop(self, compiled: Compiled) -> None:
+        """Drop a dataset that is noted, its note last; another's tables and the keyspace stay."""
+        if self.read_note(compiled.dataset) is None:
+            return
+        for table in compiled.tables:
+            self._session.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
+        self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [compiled.dataset])  # noqa: S608 - a name of ours
+        if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
+            self._session.execute(f"DROP TABLE {_NOTES}")
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> None:
+        """Read all rows of a table, at once; it has no index."""
+        del index, start, going_on
+        self.count_rows(table)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return cassandra_layout(self._session.execute, self._keyspace, compiled, counts)
+
+    def count_own(self, compiled: Compiled) -> dict[str, int]:
+        """Count the rows of tables that Plimsoll did not make."""
+        return {table.name: self.count_rows(table) for table in compiled.tables}
+
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset.
+
+        Raises:
+            PlimsollError: The database refuses, or too many loads begin at once.
+        """
+        self._session.use(self._keyspace)
+        for _ in range(_TRIES):
+            note = self.read_note(compiled.dataset)
+            if note is None:
+                return 0
+            (row,) = self._session.execute(
+                f"UPDATE {_NOTES} SET loads = %s WHERE dataset = %s IF loads = %s",  # noqa: S608 - a name of ours
+                [note.loads + 1, compiled.dataset, note.loads],
+            )
+            if row[0]:
+                return note.loads
+        raise PlimsollError(f"the load cannot be numbered: others keep changing {_NOTES}")
+
+    def _columns(self, table: str) -> set[str]:
+        rows = self._session.execute(
+            "SELECT column_name FROM system_schema.columns"
+            " WHERE keyspace_name = %s AND table_name = %s",
+            [self._keyspace, table],
+        )
+        return {str(row[0]) for row in rows}
+
+    def _check_columns(self, table: Table) -> None:
+        present = self._columns(table.name)
+        if present != set(table.columns):
+            raise PlimsollError(
+                f"a table {table.name} is there with other columns ({', '.join(sorted(present))}):"
+                " use another keyspace"
+            )
+
+
+def token_ranges(
+    parts: int, span: TokenRange = (_FIRST_TOKEN, _LAST_TOKEN)
+) -> Iterable[TokenRange]:
+    """Cut a range of tokens into parts of equal length, with no token in two of them."""
+    first, last = span
+    length = last - first + 1
+    edges = [first + length * part // parts for part in range(parts + 1)]
+    return [(low, high - 1) for low, high in pairwise(edges)]

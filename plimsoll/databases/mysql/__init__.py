@@ -1,0 +1,32 @@
+"""MySQL and MariaDB: what `plimsoll.databases.family.Family` asks for."""
+
+from plimsoll.databases.mysql.counters import (
+    read_counters,
+    server_figures,
+    signs_of_limits,
+    storage_rates,
+    unfinished_work,
+    waits,
+)
+from plimsoll.databases.mysql.datasets import open_datasets
+from plimsoll.databases.mysql.session import make_load_user, read_parameters
+from plimsoll.databases.mysql.watching import settle
+from plimsoll.model.engine.asked import EngineTarget
+
+__all__ = [
+    "await_ready",
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "read_parameters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "storage_rates",
+    "unfinished_work",
+    "waits",
+]
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait for nothing: a server that is there serves."""

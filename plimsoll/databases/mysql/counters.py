@@ -1,0 +1,216 @@
+"""What a MySQL or MariaDB server says of itself: its counters, and what it has to work off."""
+
+import time
+from contextlib import closing
+
+from plimsoll import words
+from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.steps import StorageRates
+from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
+from plimsoll.model.run.results import ServerFigures, ServerWaits
+
+IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
+EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
+
+COUNTERS = (
+    EXECUTED,
+    "Questions",
+    "Handler_commit",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_data_fsyncs",
+    "Innodb_data_read",
+    "Innodb_data_reads",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_dblwr_pages_written",
+    "Innodb_log_waits",
+    "Innodb_log_writes",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_pages_written",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_waits",
+    "Table_locks_waited",
+    # microseconds in all sessions, by performance_schema where it is on
+    "wait_us_data_reads",
+    "wait_us_log_io",
+    "wait_us_table_locks",
+)
+GAUGES = (
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Threads_connected",
+    "Threads_running",
+    "Uptime",
+    "max_connections",
+)
+_WAITS = {
+    "Innodb_log_waits": "for room in the log buffer",
+    "Innodb_buffer_pool_wait_free": "for a free page in the buffer pool",
+}
+# dev.mysql.com/doc/refman/8.4/en/performance-schema-file-summary-tables.html, and
+# .../performance-schema-wait-summary-tables.html: times in picoseconds. MariaDB does not time its
+# log's file, nor, unless it is told to, locks of metadata.
+_TIMED = """
+SELECT 'wait_us_data_reads', SUM(SUM_TIMER_READ) FROM performance_schema.file_summary_by_event_name
+ WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_data_file'
+UNION ALL
+SELECT 'wait_us_log_io', SUM(SUM_TIMER_WRITE + SUM_TIMER_MISC)
+  FROM performance_schema.file_summary_by_event_name
+ WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_log_file'
+UNION ALL
+SELECT 'wait_us_table_locks', SUM(SUM_TIMER_WAIT)
+  FROM performance_schema.events_waits_summary_global_by_event_name
+ WHERE EVENT_NAME IN ('wait/lock/table/sql/handler', 'wait/lock/metadata/sql/mdl')
+"""
+_PS_PER_US = 1_000_000
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    try:
+        # from where its questions do not count as statements of the target's database
+        beside = target.model_copy(update={"database": ELSEWHERE})
+        with closing(connect(beside)) as connection:
+            rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
+            variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)"
+            rows |= execute(connection, variables, ("max_connections", "performance_schema"))
+            timed = _timed(connection) if rows.get("performance_schema") == "ON" else {}
+    except PlimsollError:
+        return None
+    names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
+    values = {name: int(rows[name]) for name in names} | timed
+    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
+
+
+def _timed(connection: Connection) -> dict[str, int]:
+    """Read the waits that performance_schema times; nothing where the user may not."""
+    try:
+        rows = execute(connection, _TIMED)
+    except PlimsollError:
+        return {}
+    return {name: int(time_ps) // _PS_PER_US for name, time_ps in rows if time_ps is not None}
+
+
+def server_figures(
+    before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
+) -> ServerFigures:
+    """Say what the server did between two readings of its counters.
+
+    Args:
+        before: Read before the step's load.
+        after: Read when all clients had ended.
+        statements_by_clients: What the clients say that they had executed; None where one of them
+            did not say.
+    """
+    restarted = after.values.get("Uptime", 0) < before.values.get("Uptime", 0)
+    grown = {
+        name: after.values[name] - (0 if restarted else before.values.get(name, 0))
+        for name in COUNTERS
+        if name in after.values
+    }
+    requests = grown.get("Innodb_buffer_pool_read_requests")
+    reads = grown.get("Innodb_buffer_pool_reads")
+    return ServerFigures(
+        interval_s=(after.epoch_ms - before.epoch_ms) / 1000,
+        counters=grown,
+        gauges={name: after.values[name] for name in GAUGES if name in after.values},
+        restarted=restarted,
+        statements_by_clients=None if restarted else statements_by_clients,
+        statements_by_server=grown.get(EXECUTED),
+        buffer_pool_miss_share=reads / requests if requests and reads is not None else None,
+    )
+
+
+def signs_of_limits(server: ServerFigures) -> list[str]:
+    """Say what else the counters tell of the server's own limits in a step, a sentence each."""
+    signs = [
+        f"{words.plural(count, 'wait')} {awaited}"
+        for name, awaited in _WAITS.items()
+        if (count := server.counters.get(name))
+    ]
+    dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")
+    total = server.gauges.get("Innodb_buffer_pool_pages_total")
+    if dirty is not None and total:
+        share = words.percent(dirty / total)
+        signs.append(f"{share} of the buffer pool's pages were dirty at its end")
+    return signs
+
+
+def waits(server: ServerFigures) -> ServerWaits:
+    """Say what the counters tell of what a step's load waited for.
+
+    MariaDB has no count of its log's flushes, but flushes it once for each write where it flushes
+    at each commit; files of data are flushed besides.
+    """
+    grown = server.counters
+    writes, syncs = grown.get("Innodb_log_writes"), grown.get("Innodb_data_fsyncs")
+    flushes = grown.get("Innodb_os_log_fsyncs")
+    if flushes is None and writes is not None and syncs is not None:
+        flushes = min(writes, syncs)
+    return ServerWaits(
+        row_locks_s=_seconds(grown.get("Innodb_row_lock_time"), 1e3),
+        row_lock_waits=grown.get("Innodb_row_lock_waits"),
+        table_locks_s=_seconds(grown.get("wait_us_table_locks"), 1e6),
+        table_lock_waits=grown.get("Table_locks_waited"),
+        page_reads=grown.get("Innodb_buffer_pool_reads"),
+        page_reads_s=_seconds(grown.get("wait_us_data_reads"), 1e6),
+        commits=grown.get("Handler_commit"),
+        log_flushes=flushes,
+        log_io_s=_seconds(grown.get("wait_us_log_io"), 1e6),
+        connections_max=server.gauges.get("max_connections"),
+    )
+
+
+def _seconds(value: int | None, per_second: float) -> float | None:
+    return None if value is None else value / per_second
+
+
+def storage_rates(server: ServerFigures) -> StorageRates | None:
+    """Say what I/O InnoDB asked for; None where its counters began again, or one is not there.
+
+    dev.mysql.com/doc/refman/8.4/en/server-status-variables.html. A page is 16 KiB, an I/O of EBS
+    too; what the file system adds is not counted. MariaDB has no count of its log's flushes since
+    it writes the log apart from its files of data (MDEV-14425, 10.8), and counts its writes apart.
+    """
+    names = ("reads", "writes", "fsyncs", "read", "written")
+    grown = [server.counters.get(f"Innodb_data_{name}") for name in names]
+    if server.restarted or server.interval_s <= 0 or None in grown:
+        return None
+    reads, writes, fsyncs, read, written = (count or 0 for count in grown)
+    if "Innodb_os_log_fsyncs" not in server.counters:  # MariaDB, which counts its log's I/O apart
+        writes += server.counters.get("Innodb_log_writes", 0)
+        written += server.counters.get("Innodb_os_log_written", 0)
+    return StorageRates(
+        interval_s=server.interval_s,
+        iops=(reads + writes) / server.interval_s,
+        mib_s=(read + written) / 2**20 / server.interval_s,
+        fsyncs_per_second=fsyncs / server.interval_s,
+    )
+
+
+def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
+    """Say what a target still has to work off after a load; None where nothing is left.
+
+    Two things outlast a load and slow the next one: statements that still run, and changes whose
+    pages are not written when the redo log is nearly full (InnoDB then flushes before anything
+    else: dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Pages that are merely
+    changed in memory are InnoDB's normal state. An idle MariaDB may leave the redo log half full
+    for ever (0.53 to 0.55 of it for 300 s were seen): then nothing is being worked off.
+    """
+    running = now.values.get("Threads_running", 0)
+    if running > IDLE_THREADS:
+        return UnfinishedWork(what=f"{running} statements are still running")
+    age = now.values.get("Innodb_checkpoint_age")
+    age_max = now.values.get("Innodb_checkpoint_max_age")
+    if age is not None and age_max and age > age_max / 2:
+        share = words.percent(age / age_max)
+        what = f"{share} of the redo log wait for their pages to be written"
+        return UnfinishedWork(what=what, left=age)
+    return None

@@ -1,0 +1,116 @@
+"""Datasets in a MySQL-protocol database."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing
+
+from plimsoll.databases.dataset_notes import mysql_layout
+from plimsoll.databases.mysql import session
+from plimsoll.databases.mysql.session import Connection, Rows
+from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.datasets import TableLayout
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.workload.compiled import Compiled, Table
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["MySqlDatasets"]:
+    """Connect to a target's database; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    return closing(MySqlDatasets(session.connect(target)))
+
+
+_ROWS_READ = 200_000  # at a time, of a table that is read through
+
+
+class MySqlDatasets(SqlDatasets):
+    """The datasets in one database."""
+
+    notes_options = " ENGINE = InnoDB"
+    or_update = "ON DUPLICATE KEY UPDATE records = VALUES(records), parameters = VALUES(parameters)"
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._connection.close()
+
+    def version(self) -> str:
+        """Say what server answers, as it calls itself."""
+        return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return mysql_layout(self._execute, compiled, counts)
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | str | None:
+        """Read pages of an index, or of a table with its primary key: one tree in InnoDB.
+
+        A table goes in the order of its key, so many rows at a time; one whose key has several
+        columns, and an index, in one piece.
+        """
+        if index is not None or len(table.key) != 1:
+            chosen = index or "PRIMARY"  # left to itself, the server counts in its smallest index
+            self._execute(f"SELECT COUNT(*) FROM `{table.name}` FORCE INDEX (`{chosen}`)")  # noqa: S608 - checked names
+            return None
+        key = f"`{table.key[0]}`"
+        while going_on():
+            after = "" if start is None else f" WHERE {key} > ?"
+            part = f"SELECT {key} FROM `{table.name}` FORCE INDEX (PRIMARY){after}"  # noqa: S608 - checked names
+            ((last,),) = self._execute(
+                f"SELECT MAX({key}) FROM ({part} ORDER BY {key} LIMIT {_ROWS_READ}) AS part",  # noqa: S608 - the same
+                *([] if start is None else [start]),
+            )
+            if last is None:
+                return None
+            start = last if isinstance(last, int) else str(last)
+        return start
+
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        self._execute(
+            f"UPDATE {NOTES} SET loads = LAST_INSERT_ID(loads + 1) WHERE dataset = ?",  # noqa: S608 - a name of ours
+            compiled.dataset,
+        )
+        (row,) = self._execute("SELECT LAST_INSERT_ID()")
+        return max(int(row[0]) - 1, 0)
+
+    def _execute(self, sql: str, *values: object) -> Rows:
+        return session.execute(self._connection, sql.replace("?", "%s") if values else sql, values)
+
+    def _quoted(self, name: str) -> str:
+        return f"`{name}`"
+
+    def _folded(self, column: str) -> str:
+        return column.lower()
+
+    def _complete(self, table: Table) -> None:
+        """Nothing: InnoDB numbers its rows and keeps its statistics by itself."""
+
+    def _table_exists(self, name: str) -> bool:
+        rows = self._execute(
+            "SELECT 1 FROM information_schema.tables"
+            " WHERE table_schema = DATABASE() AND table_name = ?",
+            name,
+        )
+        return bool(rows)
+
+    def _columns_of(self, table: Table) -> tuple[str, ...]:
+        rows = self._execute(
+            "SELECT column_name FROM information_schema.columns"
+            " WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position",
+            table.name,
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def _indexes_of(self, table: Table) -> set[str]:
+        rows = self._execute(
+            "SELECT DISTINCT index_name FROM information_schema.statistics"
+            " WHERE table_schema = DATABASE() AND table_name = ?",
+            table.name,
+        )
+        return {str(row[0]) for row in rows}

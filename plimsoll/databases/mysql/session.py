@@ -1,0 +1,231 @@
+"""Connections to MySQL for schemas, counts and the server's own counters; never for load."""
+
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pymysql.connections
+from pymysql.constants import CR, ER
+
+from plimsoll.databases.connecting import (
+    ASKS_FOR_PASSWORD,
+    Trust,
+    Watch,
+    no_answer,
+    reach,
+    said,
+    short,
+    tls_context,
+    tls_problem,
+    unreadable,
+)
+from plimsoll.databases.load_user import LOAD_USER, load_password
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+
+if TYPE_CHECKING:
+    _Driver = pymysql.connections.Connection[pymysql.cursors.Cursor]
+else:
+    _Driver = pymysql.connections.Connection  # generic in its types alone
+Rows = tuple[tuple[Any, ...], ...]
+ELSEWHERE = "information_schema"  # every server has it, and every account may use it
+
+_REFUSED = {
+    ER.ACCESS_DENIED_ERROR: "wrong user or password",
+    ER.DBACCESS_DENIED_ERROR: "the user may not use this database",
+    ER.BAD_DB_ERROR: "there is no such database",
+    ER.CON_COUNT_ERROR: "the server is full of connections",
+    ER.HOST_NOT_PRIVILEGED: "the server does not let this machine in",
+    3159: "the server demands TLS: `tls` must be verify or require",  # MySQL
+    CR.CR_SSL_CONNECTION_ERROR: "the server offers no TLS; `tls` off does without",
+    4151: "the server demands TLS: `tls` must be verify or require",  # MariaDB
+}
+# what asks a server that cannot be told the password in clear for a key of its own
+_KEY_REQUESTS = (b"\x01", b"\x02")  # of sha256_password, of caching_sha2_password
+_CLEAR_TEXT = ("mysql_clear_password", "dialog")
+
+
+class _Refused:
+    """Stands for a plugin that would tell the server more than a connection may."""
+
+    def __init__(self, _connection: object) -> None:
+        pass
+
+    def authenticate(self, _packet: object) -> None:
+        """Refuse."""
+        raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
+
+
+class Connection(_Driver):
+    """A connection that tells a server no more than it may, and is not kept waiting by it."""
+
+    def __init__(self, target: EngineTarget) -> None:
+        """Log in, each statement its own transaction.
+
+        Raises:
+            Exception: Of any kind: what the server sends decides it.
+        """
+        self._watch = Watch(target.login_timeout_ms / 1000)
+        self._trust = Trust.of(target.tls)
+        refused = ["mysql_old_password"]  # whoever asks for it can find the password out
+        refused += _CLEAR_TEXT if self._trust < Trust.VERIFIED else ()
+        refused += ("sha256_password",) if self._trust < Trust.ENCRYPTED else ()
+        super().__init__(
+            host=target.host,
+            port=target.port,
+            user=target.user,
+            password=target.password,
+            database=target.database,
+            ssl=tls_context(target.tls, self._watch),
+            ssl_disabled=target.tls is None,
+            auth_plugin_map=dict.fromkeys(refused, _Refused),
+            autocommit=True,
+            defer_connect=True,
+        )
+        self.connect(reach(target, self._watch))
+        self._watch.logged_in()
+
+    def write_packet(self, payload: bytes) -> None:
+        """Send a packet of the login: not a request for a key under which the password would go."""
+        if payload in _KEY_REQUESTS and self._trust < Trust.ENCRYPTED:
+            raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
+        super().write_packet(payload)
+
+    def cut_off(self) -> None:
+        """End it from another thread: whoever waits for an answer gets an error."""
+        self._watch.cut_off()
+
+    def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
+        """Send a statement and read its answer, which has its own share of bytes."""
+        self._watch.answer_begins()
+        return int(super().query(sql, unbuffered))
+
+
+def connect(target: EngineTarget) -> Connection:
+    """Connect, each statement its own transaction.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    try:
+        return Connection(target)
+    except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
+        raise PlimsollError(_refusal(target, error)) from None
+
+
+def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
+    """Send a statement and return its rows.
+
+    Raises:
+        PlimsollError: The server refuses it, or is gone.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values or None)
+            return tuple(cursor.fetchall())
+    except pymysql.MySQLError as error:
+        code, message = _parts(error)
+        raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
+    except Exception as error:  # noqa: BLE001 - see above
+        raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
+
+
+@contextmanager
+def elsewhere(connection: Connection, database: str) -> Iterator[None]:
+    """Ask from another database than a target's, whose statements are counted: ours are none of it.
+
+    By a command of the protocol, which is no statement and is not counted either.
+
+    Raises:
+        PlimsollError: The server refuses it, or is gone.
+    """
+    _use(connection, ELSEWHERE)
+    try:
+        yield
+    finally:
+        _use(connection, database)
+
+
+def _use(connection: Connection, database: str) -> None:
+    try:
+        connection.select_db(database)
+    except Exception as error:  # noqa: BLE001 - see above
+        raise PlimsollError(f"{unreadable(error)} to: use {short(database)}") from None
+
+
+def server_version(connection: Connection) -> str:
+    """Say what server answers, as it calls itself."""
+    (row,) = execute(connection, "SELECT VERSION()")
+    return str(row[0])
+
+
+def _refusal(target: EngineTarget, error: Exception) -> str:
+    place = f"{target.host}:{target.port}"
+    code, message = _parts(error)
+    if code in _REFUSED:
+        reason = _REFUSED[code]
+        if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
+            reason += ", or the account demands TLS"
+        return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
+    # what the socket said is behind what the driver made of it
+    cause = error.__context__ if isinstance(error, pymysql.MySQLError) else error
+    if isinstance(cause, TimeoutError):
+        message = no_answer(target.login_timeout_ms / 1000)
+    elif isinstance(cause, ssl.SSLError):
+        message = tls_problem(cause)
+    elif message == ASKS_FOR_PASSWORD:
+        remedy = "`tls` must be verify"
+        message = f"{message}: {remedy}"
+    elif not isinstance(error, pymysql.MySQLError | OSError):
+        message = unreadable(error)
+    return f"cannot connect to {place}: {message}"
+
+
+def _parts(error: Exception) -> tuple[int, str]:
+    if len(error.args) >= 2 and isinstance(error.args[0], int):
+        return error.args[0], said(error.args[1])
+    return 0, said(error)
+
+
+# Making the load user in a target, with the rights that a workload needs and no others.
+
+
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> str:
+    """Make the user, or set its password and rights again.
+
+    Returns:
+        Its name.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    account = f"'{LOAD_USER}'@'%'"
+    account_with_values = account.replace("%", "%%")  # beside values, PyMySQL reads %% as %
+    password = [load_password(master.password, run_id)]
+    # in GRANT, _ and % of a database's name stand for any character unless they are escaped
+    name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
+    with closing(connect(master)) as connection:
+        for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
+            execute(connection, f"{verb} {account_with_values} IDENTIFIED BY %s", password)
+        execute(connection, f"GRANT {', '.join(RIGHTS)} ON `{name}`.* TO {account}")
+    return LOAD_USER
+
+
+# The engine parameters of a MySQL or MariaDB server, as it has them.
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read engine parameters; without those that the server does not know, or where it is away."""
+    places = ", ".join(["%s"] * len(names))
+    asked = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({places})"
+    try:
+        with closing(connect(target)) as connection:
+            rows = execute(connection, asked, tuple(names))
+    except PlimsollError:
+        return {}
+    return {str(name): str(value) for name, value in rows}

@@ -1,0 +1,209 @@
+"""What MySQL and MariaDB counted of their statements: `performance_schema`, read and never reset.
+
+Statements that come as text are counted by digest; the executions of prepared ones are not
+(github.com/percona/pmm/issues/1240; seen with MariaDB 11.4), but counted for each that is open,
+with its connection (dev.mysql.com/doc/refman/8.4/en/, "The prepared_statements_instances Table").
+Both are read. Of one that is closed nothing is left, so that who wants all of them looks often. And
+they are counted only while the consumer `events_statements_current` is on, which it is by default
+in MySQL and is not in MariaDB (seen with 11.4: every count stays 0).
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+
+from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
+from plimsoll.databases.mysql.session import (
+    Connection,
+    connect,
+    elsewhere,
+    execute,
+    server_version,
+)
+from plimsoll.databases.mysql.table_facts import table_seen
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.statements_seen import TableSeen
+
+_AT_ONCE = 2000  # kinds of statements in an answer, which may have 1 MiB
+_TEXTS_AT_ONCE = 20
+_PREPARED = "prepared "  # begins what such a kind of statement is called here
+_DIGESTS = f"""
+SELECT DIGEST, COUNT_STAR, SUM_TIMER_WAIT DIV 1000000, SUM_ROWS_SENT, SUM_ROWS_EXAMINED,
+       SUM_ROWS_AFFECTED, UNIX_TIMESTAMP(FIRST_SEEN)
+  FROM performance_schema.events_statements_summary_by_digest
+ WHERE SCHEMA_NAME = %s AND DIGEST IS NOT NULL
+ ORDER BY DIGEST LIMIT {_AT_ONCE} OFFSET %s
+"""  # noqa: S608 - a number of ours
+_UNKNOWN = """
+SELECT COALESCE(SUM(COUNT_STAR), 0)
+  FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NULL
+"""
+_OF_DATABASE = """
+  FROM performance_schema.prepared_statements_instances p
+  JOIN performance_schema.threads t ON t.THREAD_ID = p.OWNER_THREAD_ID
+ WHERE t.PROCESSLIST_DB = %s
+"""
+_INSTANCES = f"""
+SELECT MD5(p.SQL_TEXT), SUM(COUNT_EXECUTE), SUM(SUM_TIMER_EXECUTE) DIV 1000000, SUM(SUM_ROWS_SENT),
+       SUM(SUM_ROWS_EXAMINED), SUM(SUM_ROWS_AFFECTED), MIN(STATEMENT_ID)
+{_OF_DATABASE} GROUP BY 1 ORDER BY 1 LIMIT {_AT_ONCE} OFFSET %s
+"""
+_DIGEST_TEXTS = f"""
+SELECT DIGEST, MIN(LEFT(DIGEST_TEXT, {TEXT_MOST}))
+  FROM performance_schema.events_statements_summary_by_digest
+ WHERE SCHEMA_NAME = %s AND DIGEST IN ({{marks}}) GROUP BY DIGEST
+"""  # noqa: S608 - the same
+_INSTANCE_TEXTS = f"""
+SELECT MD5(p.SQL_TEXT), MIN(LEFT(p.SQL_TEXT, {TEXT_MOST}))
+{_OF_DATABASE} AND MD5(p.SQL_TEXT) IN ({{marks}}) GROUP BY 1
+"""
+_TABLES = """
+SELECT table_name FROM information_schema.tables
+ WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
+"""
+_CONSUMER = """
+SELECT NAME FROM performance_schema.setup_consumers
+ WHERE NAME = 'events_statements_current' AND ENABLED = 'YES'
+"""
+_NOT_COUNTED = (
+    "this server does not count which prepared statements it executes: UPDATE"
+    " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
+    " 'events_statements_current' has it count them, without a restart"
+)
+# a pool that is as good as full: InnoDB keeps up to innodb_lru_scan_depth pages free (1,306 of
+# 3,003 were seen in MariaDB 11.4 with 48 MiB), and a share of large ones
+POOL_FREE_MOST, POOL_DEPTHS_MOST = 0.1, 1
+
+
+class MySqlStatements:
+    """Reads one server through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._server = server_version(connection)
+        self._require_counting()
+        self._counts_prepared = bool(execute(connection, _CONSUMER))
+        ((database,),) = execute(connection, "SELECT DATABASE()")
+        self._database = str(database)
+        self._has_instances = False
+        with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
+            execute(connection, _INSTANCES, (self._database, 0))
+            self._has_instances = True
+        execute(connection, "SET SESSION TRANSACTION READ ONLY")
+        for limit in (
+            f"SET SESSION max_statement_time = {PATIENCE_S}",  # MariaDB, in seconds
+            f"SET SESSION max_execution_time = {PATIENCE_S * 1000}",  # MySQL, in milliseconds
+        ):
+            with suppress(PlimsollError):
+                execute(connection, limit)
+
+    def _require_counting(self) -> None:
+        shown = execute(self._connection, "SHOW GLOBAL VARIABLES LIKE 'performance_schema'")
+        if [value for _, value in shown] != ["ON"]:
+            raise PlimsollError(
+                f"{self._server}: performance_schema is off, so statements are not counted: the"
+                " server has to be started with performance_schema=ON"
+            )
+
+    def server(self) -> str:
+        """Say what server answers, as it calls itself."""
+        return self._server
+
+    def qualifier(self) -> str:
+        """Say what may stand before a table's name, for the target's own."""
+        return self._database
+
+    def look(self) -> Look:
+        """Read all that it has counted in the target's database, but what this itself asks."""
+        with elsewhere(self._connection, self._database):
+            return self._look()
+
+    def _look(self) -> Look:
+        counted = self._counted(_DIGESTS, "")
+        if self._has_instances:  # a look without them would tell all they ever did as new
+            counted |= self._counted(_INSTANCES, _PREPARED)
+        ((unknown,),) = execute(self._connection, _UNKNOWN)
+        status = self._status()
+        executed = 0 if self._counts_prepared else status.get("Com_stmt_execute", 0)
+        missed = status.get("Innodb_buffer_pool_reads")
+        return Look(time.time(), counted, int(unknown) + executed, missed)
+
+    def _status(self) -> dict[str, int]:
+        rows = execute(
+            self._connection,
+            "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Innodb_buffer_pool%'"
+            " OR Variable_name = 'Com_stmt_execute'",
+        )
+        return {str(name): int(value) for name, value in rows if str(value).isdigit()}
+
+    def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
+        found: dict[str, Counted] = {}
+        while True:
+            rows = execute(self._connection, sql, (self._database, len(found)))
+            for kind, calls, time_us, sent, examined, affected, order in rows:
+                found[f"{mark}{kind}"] = Counted(
+                    int(calls),
+                    int(time_us),
+                    int(sent),
+                    int(examined),
+                    int(affected),
+                    float(order or 0),
+                    closes=bool(mark),
+                )
+            if len(rows) < _AT_ONCE:
+                return found
+
+    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
+        """Read the texts of some kinds of statements."""
+        wanted = list(kinds)
+        digests = [kind for kind in wanted if not kind.startswith(_PREPARED)]
+        prepared = [kind.removeprefix(_PREPARED) for kind in wanted if kind not in set(digests)]
+        found = self._texts(_DIGEST_TEXTS, digests)
+        of_prepared = self._texts(_INSTANCE_TEXTS, prepared) if prepared else {}
+        return found | {f"{_PREPARED}{kind}": text for kind, text in of_prepared.items()}
+
+    def _texts(self, sql: str, kinds: list[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for start in range(0, len(kinds), _TEXTS_AT_ONCE):
+            part = kinds[start : start + _TEXTS_AT_ONCE]
+            asked = sql.format(marks=", ".join(["%s"] * len(part)))
+            rows = execute(self._connection, asked, (self._database, *part))
+            found |= {str(kind): str(text) for kind, text in rows if text is not None}
+        return found
+
+    def table_names(self) -> list[str]:
+        """Name the tables of the target's database."""
+        return [str(name) for (name,) in execute(self._connection, _TABLES)]
+
+    def tables(self, names: Iterable[str]) -> list[TableSeen]:
+        """Describe some tables."""
+        return [table_seen(self._connection, name) for name in names]
+
+    def pool_pages(self) -> int | None:
+        """Say how many pages of data its buffer pool holds; None where it is not full."""
+        status = self._status()
+        data, total, free = (
+            status.get(f"Innodb_buffer_pool_pages_{kind}") for kind in ("data", "total", "free")
+        )
+        if not total or free is None:
+            return None
+        ((depth,),) = execute(self._connection, "SELECT @@innodb_lru_scan_depth")
+        return data if free < POOL_FREE_MOST * total + POOL_DEPTHS_MOST * int(depth) else None
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a reader has to know of how it counts."""
+        if self._counts_prepared:
+            return ("prepared statements are counted while they are open: closed ones lack",)
+        return (_NOT_COUNTED,)
+
+
+@contextmanager
+def open_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
+    """Connect to a server, to read what it counted of its statements.
+
+    Raises:
+        PlimsollError: It cannot be reached or refuses, or counts no statements.
+    """
+    with closing(connect(target)) as connection:
+        yield MySqlStatements(connection)

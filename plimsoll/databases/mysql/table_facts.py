@@ -1,0 +1,142 @@
+"""What MySQL and MariaDB tell of a table: columns, keys, statistics, and counts of a few rows.
+
+No value is read but the lowest and the highest of whole numbers that an index begins with; texts
+are measured, and values counted, in the server.
+"""
+
+from typing import Any
+
+from plimsoll.databases.counted_statements import SAMPLE_ROWS, SPREAD_ROWS, top_share
+from plimsoll.databases.mysql.session import Connection, Rows, execute
+from plimsoll.errors import PlimsollError
+from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+
+_COLUMNS = """
+SELECT column_name, column_type, is_nullable = 'YES', extra LIKE '%%auto_increment%%', data_type
+  FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s
+   AND COALESCE(generation_expression, '') = '' ORDER BY ordinal_position
+"""
+_INDEXES = """
+SELECT index_name, column_name, cardinality, seq_in_index FROM information_schema.statistics
+ WHERE table_schema = DATABASE() AND table_name = %s AND sub_part IS NULL
+ ORDER BY index_name, seq_in_index
+"""
+_NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
+_TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
+_BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
+
+
+def table_seen(connection: Connection, name: str) -> TableSeen:
+    """Describe a table of the connection's database.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    rows = execute(
+        connection,
+        "SELECT table_rows, (data_length + index_length) DIV @@innodb_page_size"
+        " FROM information_schema.tables"
+        " WHERE table_schema = DATABASE() AND table_name = %s",
+        (name,),
+    )
+    indexes: dict[str, list[str]] = {}
+    distinct: dict[str, int] = {}
+    for index, column, cardinality, place in execute(connection, _INDEXES, (name,)):
+        indexes.setdefault(str(index), []).append(str(column))
+        if cardinality is not None and int(place) == 1:
+            distinct.setdefault(str(column), int(cardinality))
+    columns = execute(connection, _COLUMNS, (name,))
+    lengths = _lengths(connection, name, columns)
+    primary = indexes.pop("PRIMARY", [])
+    leading = {names[0] for names in (primary, *indexes.values()) if names}
+    return TableSeen(
+        name=name,
+        rows=max(int(rows[0][0] or 0), 0) if rows else 0,
+        pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
+        columns=tuple(
+            _column(
+                connection,
+                name,
+                row,
+                lengths=lengths,
+                distinct=distinct,
+                leading=leading,
+                primary=primary,
+            )
+            for row in columns
+        ),
+        primary_key=tuple(primary),
+        indexes={index: tuple(names) for index, names in indexes.items()},
+    )
+
+
+def _column(
+    connection: Connection,
+    table: str,
+    row: tuple[Any, ...],
+    *,
+    lengths: dict[str, float],
+    distinct: dict[str, int],
+    leading: set[str],
+    primary: list[str],
+) -> ColumnSeen:
+    name, kind, nullable, own_number, data_type = row
+    lowest = highest = None
+    if name in leading and data_type in _NUMBERS:
+        sql = f"SELECT MIN({_quoted(name)}), MAX({_quoted(name)}) FROM {_quoted(table)}"  # noqa: S608 - quoted
+        ((lowest, highest),) = _asked(connection, sql) or ((None, None),)
+    spread = None
+    if name in leading and primary and name not in primary:
+        spread = _spread(connection, table, str(name))
+    return ColumnSeen(
+        name=str(name),
+        type=str(kind),
+        nullable=bool(nullable),
+        auto_increment=bool(own_number),
+        mean_length=lengths.get(str(name)),
+        distinct=distinct.get(str(name)),
+        top_share=spread,
+        lowest=None if lowest is None else int(lowest),
+        highest=None if highest is None else int(highest),
+    )
+
+
+def _lengths(
+    connection: Connection, table: str, columns: tuple[tuple[Any, ...], ...]
+) -> dict[str, float]:
+    """Give the mean length of each text, of a few rows; the server measures, nobody reads."""
+    named = {
+        str(name): "CHAR_LENGTH" if data_type in _TEXTS else "LENGTH"
+        for name, _, _, _, data_type in columns
+        if data_type in _TEXTS + _BYTES
+    }
+    if not named:
+        return {}
+    means = ", ".join(f"AVG({function}({_quoted(name)}))" for name, function in named.items())
+    chosen = ", ".join(map(_quoted, named))
+    sql = f"SELECT {means} FROM (SELECT {chosen} FROM {_quoted(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
+    row = (_asked(connection, sql) or ((None,) * len(named),))[0]
+    pairs = zip(named, row, strict=True)
+    return {name: float(mean) for name, mean in pairs if mean is not None}
+
+
+def _spread(connection: Connection, table: str, column: str) -> float | None:
+    """Say which share of some rows, in the order of the key, has the commonest values."""
+    rows = _asked(
+        connection,
+        f"SELECT COUNT(*) FROM (SELECT {_quoted(column)} AS v FROM {_quoted(table)}"  # noqa: S608 - quoted
+        f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
+    )
+    return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)
+
+
+def _asked(connection: Connection, sql: str) -> Rows | None:
+    """Ask about rows; None where the user may not read them, or it takes too long."""
+    try:
+        return execute(connection, sql)
+    except PlimsollError:
+        return None
+
+
+def _quoted(name: object) -> str:
+    return "`" + str(name).replace("`", "``") + "`"

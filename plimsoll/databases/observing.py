@@ -1,0 +1,130 @@
+"""Looking at what a server counted of its statements: of each family that counts them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from time import monotonic
+from typing import assert_never
+
+from plimsoll.databases.connecting import unreadable
+from plimsoll.databases.counted_statements import (
+    Look,
+    StatementReader,
+    foremost,
+    grown,
+    named_tables,
+)
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.statements_seen import Digest, StatementsSeen
+
+LOOK_EVERY_S = 5.0
+LOOKS_MOST = 500
+
+
+@contextmanager
+def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
+    """Connect to a target, to read what it counted of its statements.
+
+    Raises:
+        PlimsollError: It cannot be reached, refuses, counts no statements, or answers what cannot
+            be read.
+        UsageError: Its family counts none.
+    """
+    try:
+        with _opened(target) as reader:
+            yield reader
+    except PlimsollError:
+        raise
+    except (ValueError, TypeError, LookupError) as error:  # a server sends what it likes
+        raise PlimsollError(f"{target.host}:{target.port}: {unreadable(error)}") from None
+
+
+def _opened(target: EngineTarget) -> AbstractContextManager[StatementReader]:
+    match target.protocol:
+        case "mysql":
+            from plimsoll.databases.mysql.statements import open_reader  # noqa: PLC0415 - a driver
+
+            return open_reader(target)
+        case "postgres":
+            from plimsoll.databases.postgres import statements  # noqa: PLC0415 - a driver
+
+            return statements.open_reader(target)
+        case "cql":
+            raise UsageError("DSN: Cassandra does not count its statements by kind")
+        case _:
+            assert_never(target.protocol)
+
+
+def statements_seen(
+    reader: StatementReader, target: EngineTarget, looks: Sequence[Look]
+) -> StatementsSeen:
+    """Put together what was seen of a database's statements.
+
+    Args:
+        reader: What looked.
+        target: Its server and database.
+        looks: One: all that was counted since the server's counting began; several: what was
+            added from the first to the last.
+    """
+    everything = grown(looks)
+    counted = foremost(everything)
+    texts = reader.texts(counted)
+    names = named_tables(reader.table_names(), texts.values())
+    rest = sum(one.calls for kind, one in everything.items() if kind not in texts)
+    unknown = looks[-1].unknown - (looks[0].unknown if len(looks) > 1 else 0)
+    return StatementsSeen(
+        protocol=target.protocol,
+        server=reader.server(),
+        database=reader.qualifier(),
+        interval_s=looks[-1].epoch_s - looks[0].epoch_s if len(looks) > 1 else None,
+        digests=tuple(
+            Digest(
+                text=texts[kind],
+                calls=one.calls,
+                time_s=one.time_us / 1e6,
+                rows_sent=one.rows_sent,
+                rows_examined=one.rows_examined,
+                rows_affected=one.rows_affected,
+                order=one.order,
+            )
+            for kind, one in counted.items()
+            if kind in texts
+        ),
+        pool_pages=reader.pool_pages(),
+        pages_missed=_missed(looks),
+        calls_unknown=max(unknown, 0) + rest,
+        tables=tuple(reader.tables(names)),
+        notes=reader.notes(),
+    )
+
+
+def _missed(looks: Sequence[Look]) -> int | None:
+    """Say how many pages had to be read meanwhile; None: not told, or the counting began again."""
+    first, last = looks[0].pages_missed, looks[-1].pages_missed
+    if len(looks) < 2 or first is None or last is None or last < first:
+        return None
+    return last - first
+
+
+def looks_for(
+    reader: StatementReader,
+    for_s: float,
+    wait: Callable[[float], None],
+    each: Callable[[], None] = lambda: None,
+) -> list[Look]:
+    """Look now and again for so long, so that statements which are closed meanwhile are seen.
+
+    Args:
+        reader: What looks.
+        for_s: How long.
+        wait: Waits for so many seconds.
+        each: Called at each look.
+    """
+    times = max(2, min(LOOKS_MOST, 1 + round(for_s / LOOK_EVERY_S)))
+    began = monotonic()
+    looks = []
+    for number in range(times):
+        wait(max(0.0, began + for_s * number / (times - 1) - monotonic()))
+        looks.append(reader.look())
+        each()
+    return looks

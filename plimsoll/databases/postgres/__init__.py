@@ -1,0 +1,90 @@
+"""PostgreSQL: what `plimsoll.databases.family.Family` asks for.
+
+Its driver takes a while to import, and many runs are of another family: it is imported where a
+connection is made.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from plimsoll.databases.postgres.counters import (
+    server_figures,
+    signs_of_limits,
+    storage_rates,
+    unfinished_work,
+    waits,
+)
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.fleet import ServerCounters
+
+if TYPE_CHECKING:
+    from plimsoll.databases.postgres.datasets import PostgresDatasets
+
+__all__ = [
+    "await_ready",
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "read_parameters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "storage_rates",
+    "unfinished_work",
+    "waits",
+]
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatasets"]:
+    """Connect to a target's database; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    from plimsoll.databases.postgres import datasets  # noqa: PLC0415 - see above
+
+    return datasets.open_datasets(target)
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait for nothing: a server that is there serves."""
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> str:
+    """Make the user that a run's load connects as; returns its name.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
+
+    return session.make_load_user(master, run_id)
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until autovacuum has ended and a checkpoint has written what loading changed.
+
+    Returns:
+        False where they had not ended after `longest_s`.
+
+    Raises:
+        PlimsollError: The server cannot be reached.
+    """
+    from plimsoll.databases.postgres import watching  # noqa: PLC0415 - see above
+
+    return watching.settle(target, longest_s=longest_s)
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    from plimsoll.databases.postgres import counters  # noqa: PLC0415 - see above
+
+    return counters.read_counters(target)
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read engine parameters; without those that the server does not know, or where it is away."""
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
+
+    return session.read_parameters(target, names)

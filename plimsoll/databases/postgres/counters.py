@@ -1,0 +1,317 @@
+"""What a PostgreSQL server says of itself: its counters, in version 16 and later.
+
+Where a counter is differs by version (www.postgresql.org/docs/18/monitoring-stats.html, and 16's
+and 17's): checkpoints have a view of their own from 17 on, and the log's writes are in pg_stat_io
+from 18 on. Of all that only the database is read that the target names.
+"""
+
+import time
+from contextlib import closing
+
+from plimsoll import words
+from plimsoll.databases.postgres.session import OURS, Connection, Rows, connect, execute
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.steps import StorageRates
+from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
+from plimsoll.model.run.results import ServerFigures, ServerLooks, ServerWaits
+
+# What follows from a PostgreSQL server's counters: of a step, and of what it left to do.
+
+
+STATEMENTS = "statements"  # executed, but for ours and those that begin and end transactions
+FORGOTTEN = "statements_forgotten"  # kinds of statements that made room for others, calls and all
+STARTED = "started_s"
+GAUGES = (
+    STARTED,
+    "autovacuum_blocks_left",
+    "autovacuum_workers",
+    "max_connections",
+    "max_wal_bytes",
+    "running",
+    "wal_bytes_since_checkpoint",
+)
+PAGE_BYTES = 8192  # every server's, unless its owner has compiled it otherwise
+MERGED_MOST_BYTES = 256 * 1024  # that a checkpoint's writes of neighbors can be one I/O of
+DEBT_SHARE = 0.9  # of max_wal_size since the last checkpoint: the next one is about to begin
+
+
+def server_figures(
+    before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
+) -> ServerFigures:
+    """Say what the server did between two readings of its counters.
+
+    Statistics outlast a restart, but for one after a crash: then they began again. A counter that
+    is lower without a restart was reset by somebody, or has forgotten something: it is left out.
+
+    Args:
+        before: Read before the step's load.
+        after: Read when all clients had ended.
+        statements_by_clients: What the clients say that they had executed; None where one of them
+            did not say.
+    """
+    old, new = before.values, after.values
+    counters = [name for name in new if name not in GAUGES]
+    restarted = new.get(STARTED) != old.get(STARTED)
+    fallen = {name for name in counters if new[name] < old.get(name, 0)}
+    began_again = restarted and bool(fallen)
+    grown = {
+        name: new[name] - (0 if began_again else old.get(name, 0))
+        for name in counters
+        if began_again or name not in fallen
+    }
+    blocks, hits = grown.get("blocks_read"), grown.get("blocks_hit")
+    known = STATEMENTS in old and FORGOTTEN not in fallen and not grown.get(FORGOTTEN)
+    return ServerFigures(
+        interval_s=(after.epoch_ms - before.epoch_ms) / 1000,
+        counters=grown,
+        gauges={name: new[name] for name in GAUGES if name in new},
+        restarted=restarted,
+        statements_by_clients=None if restarted else statements_by_clients,
+        statements_by_server=grown.get(STATEMENTS) if known else None,
+        buffer_pool_miss_share=blocks / (blocks + hits) if blocks is not None and hits else None,
+    )
+
+
+def signs_of_limits(server: ServerFigures) -> list[str]:
+    """Say what else the counters tell of the server's own limits in a step, a sentence each."""
+    grown, signs = server.counters, []
+    requested, timed = grown.get("checkpoints_requested"), grown.get("checkpoints_timed")
+    buffers = grown.get("checkpoint_buffers", 0)
+    if requested or timed:
+        begun = words.plural((requested or 0) + (timed or 0), "checkpoint")
+        because = f", {requested} of them because max_wal_size was full" if requested else ""
+        signs.append(f"{begun} began{because}")
+    if buffers:
+        pages = grown.get("wal_full_pages", 0)
+        signs.append(
+            f"checkpoints wrote {words.number(buffers)} pages, and {words.number(pages)} whole"
+            " pages went into the log behind them"
+        )
+    if count := grown.get("backend_writes"):
+        signs.append(f"sessions had to write {words.number(count)} pages to make room for others")
+    if count := grown.get("wal_buffers_full"):
+        signs.append(f"{words.plural(count, 'wait')} for room in the log's buffers")
+    vacuumed = grown.get("autovacuum_reads", 0) + grown.get("autovacuum_writes", 0)
+    if vacuumed:
+        signs.append(f"autovacuum read and wrote {words.number(vacuumed)} pages")
+    if count := grown.get("deadlocks"):
+        signs.append(words.plural(count, "deadlock"))
+    return [*signs, *_seen(server.looks)]
+
+
+def _seen(looks: ServerLooks | None) -> list[str]:
+    """Say how much of the server's own work was seen by looking."""
+    if looks is None:
+        return []
+    signs = []
+    if looks.checkpoint_looks:
+        of_looks = f"{looks.checkpoint_looks} of {words.plural(looks.looks, 'look')}"
+        signs.append(f"a checkpoint was under way in {of_looks}")
+    if looks.autovacuum_workers:
+        workers = words.three_figures(looks.autovacuum_workers)
+        signs.append(f"{workers} autovacuum workers were at work, as a mean")
+    if looks.log_waiters:
+        waiters = words.three_figures(looks.log_waiters)
+        signs.append(f"{waiters} sessions waited for the log, as a mean")
+    return signs
+
+
+def waits(server: ServerFigures) -> ServerWaits:
+    """Say what the counters tell of what a step's load waited for.
+
+    A page that was read may have come from the operating system's memory: how many wait for one is
+    seen by looking (`plimsoll.databases.postgres.watching`).
+    """
+    grown = server.counters
+    return ServerWaits(
+        page_reads=grown.get("blocks_read"),
+        page_reads_s=_seconds(grown.get("block_read_us")),
+        commits=grown.get("commits"),
+        log_flushes=grown.get("wal_flushes"),
+        log_io_s=_seconds(grown.get("wal_io_us")),
+        connections_max=server.gauges.get("max_connections"),
+    )
+
+
+def _seconds(us: int | None) -> float | None:
+    return None if us is None else us / 1e6
+
+
+def storage_rates(server: ServerFigures) -> StorageRates | None:
+    """Say what I/O surely reached the storage; None where the counters began again.
+
+    That is what was flushed: the log, and what checkpoints wrote, its neighbors as one I/O. Reads
+    and other writes may have ended in the operating system's memory, and are not counted.
+    """
+    writes, flushes = (server.counters.get(f"wal_{name}") for name in ("writes", "flushes"))
+    log_bytes = server.counters.get("wal_bytes")
+    buffers = server.counters.get("checkpoint_buffers")
+    if server.restarted or server.interval_s <= 0:
+        return None
+    if writes is None or flushes is None or log_bytes is None or buffers is None:
+        return None
+    checkpoint_bytes = buffers * PAGE_BYTES
+    return StorageRates(
+        interval_s=server.interval_s,
+        iops=(writes + checkpoint_bytes / MERGED_MOST_BYTES) / server.interval_s,
+        mib_s=(log_bytes + checkpoint_bytes) / 2**20 / server.interval_s,
+        fsyncs_per_second=flushes / server.interval_s,
+        whole=False,
+    )
+
+
+def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
+    """Say what a target still has to work off after a load; None where nothing is left.
+
+    Three things outlast a load and slow the next one: statements that still run, autovacuum, and a
+    checkpoint that is about to begin since max_wal_size is nearly full. A server without load may
+    leave that much for minutes: then nothing is being worked off.
+    """
+    running = now.values.get("running", 0)
+    if running:
+        return UnfinishedWork(what=f"{words.plural(running, 'statement')} still running")
+    if workers := now.values.get("autovacuum_workers"):
+        left = now.values.get("autovacuum_blocks_left", 0)
+        at_work = words.plural(workers, "autovacuum worker")
+        return UnfinishedWork(what=f"{at_work} with {words.number(left)} pages left", left=left)
+    debt, most = (now.values.get(n) for n in ("wal_bytes_since_checkpoint", "max_wal_bytes"))
+    if debt is not None and most and debt > most * DEBT_SHARE:
+        share = words.percent(debt / most)
+        what = f"{share} of max_wal_size was written since the last checkpoint"
+        return UnfinishedWork(what=what, left=debt)
+    return None
+
+
+_LEAVING_MAX_S = 1.0  # backends tell what they did when they end, shortly after their client has
+_POLL_S = 0.02
+_WAL_IN_IO, _CHECKPOINTER = 180_000, 170_000  # server_version_num from which on they are there
+
+_DATABASE = """
+SELECT xact_commit AS commits, xact_rollback AS rollbacks, blks_read AS blocks_read,
+       blks_hit AS blocks_hit, deadlocks, temp_bytes,
+       CASE WHEN current_setting('track_io_timing')::bool
+            THEN (blk_read_time * 1000)::bigint END AS block_read_us
+  FROM pg_stat_database WHERE datname = current_database()
+"""
+_LOG = """
+SELECT wal_bytes, wal_fpi AS wal_full_pages, wal_buffers_full FROM pg_stat_wal
+"""
+_LOG_WRITES = """
+SELECT wal_write AS wal_writes, wal_sync AS wal_flushes,
+       CASE WHEN current_setting('track_wal_io_timing')::bool
+            THEN ((wal_write_time + wal_sync_time) * 1000)::bigint END AS wal_io_us
+  FROM pg_stat_wal
+"""
+_LOG_WRITES_18 = """
+SELECT SUM(writes) AS wal_writes, SUM(fsyncs) AS wal_flushes,
+       CASE WHEN current_setting('track_wal_io_timing')::bool
+            THEN (SUM(write_time + fsync_time) * 1000)::bigint END AS wal_io_us
+  FROM pg_stat_io WHERE object = 'wal' AND context = 'normal'
+"""
+_RELATIONS = """
+SELECT SUM(reads) AS relation_reads,
+       SUM(writes) FILTER (WHERE backend_type = 'client backend') AS backend_writes,
+       SUM(extends) AS relation_extends,
+       SUM(reads) FILTER (WHERE backend_type = 'autovacuum worker') AS autovacuum_reads,
+       SUM(writes) FILTER (WHERE backend_type = 'autovacuum worker') AS autovacuum_writes
+  FROM pg_stat_io WHERE object = 'relation'
+"""
+_CHECKPOINTS = """
+SELECT checkpoints_timed, checkpoints_req AS checkpoints_requested,
+       buffers_checkpoint AS checkpoint_buffers, checkpoint_write_time::bigint AS checkpoint_ms,
+       buffers_clean AS bgwriter_buffers
+  FROM pg_stat_bgwriter
+"""
+_CHECKPOINTS_17 = """
+SELECT num_timed AS checkpoints_timed, num_requested AS checkpoints_requested,
+       c.buffers_written AS checkpoint_buffers, write_time::bigint AS checkpoint_ms,
+       buffers_clean AS bgwriter_buffers
+  FROM pg_stat_checkpointer c, pg_stat_bgwriter b
+"""
+# The text of others' statements is shown to few users; then they are counted as statements.
+_STATEMENTS = f"""
+SELECT COALESCE(SUM(calls), 0) AS {STATEMENTS}, MAX(i.dealloc) AS {FORGOTTEN}
+  FROM pg_stat_statements_info i LEFT JOIN pg_stat_statements s
+    ON s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND s.toplevel
+   AND s.query NOT LIKE '%{OURS}%' AND s.query !~* '^\\s*(BEGIN|START|COMMIT|END|ROLLBACK|ABORT'
+       '|SAVEPOINT|RELEASE|SET|RESET|SHOW|DISCARD|DEALLOCATE)\\M'
+"""  # noqa: S608 - a mark of ours
+_GAUGES = f"""
+SELECT EXTRACT(EPOCH FROM pg_postmaster_start_time())::bigint AS {STARTED},
+       current_setting('max_connections')::bigint
+         - current_setting('superuser_reserved_connections')::bigint AS max_connections,
+       pg_size_bytes(current_setting('max_wal_size')) AS max_wal_bytes,
+       (SELECT COUNT(*) FROM pg_stat_activity
+         WHERE state = 'active' AND pid <> pg_backend_pid()
+           AND backend_type = 'client backend') AS running,
+       (SELECT COUNT(*) FROM pg_stat_activity
+         WHERE backend_type = 'autovacuum worker') AS autovacuum_workers,
+       (SELECT COALESCE(SUM(heap_blks_total - heap_blks_scanned), 0)
+          FROM pg_stat_progress_vacuum) AS autovacuum_blocks_left
+"""  # noqa: S608 - a name of ours
+# of a standby there is none; only who may read it does
+_SINCE_CHECKPOINT = """
+SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS wal_bytes_since_checkpoint
+  FROM pg_control_checkpoint()
+"""
+_LEAVING = """
+SELECT COUNT(*) FROM pg_stat_activity
+ WHERE application_name = 'plimsoll' AND datname = current_database()
+"""
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    try:
+        with closing(connect(target)) as connection:
+            _await_clients_left(connection)
+            values = _values(connection)
+    except PlimsollError:
+        return None
+    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="postgres")
+
+
+def _await_clients_left(connection: Connection) -> None:
+    """Wait until the sessions of a load that has ended are gone: they tell what they did last."""
+    deadline = time.monotonic() + _LEAVING_MAX_S
+    while execute(connection, _LEAVING)[0][0] and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+
+
+def _values(connection: Connection) -> dict[str, int]:
+    ((number,),) = execute(connection, "SELECT current_setting('server_version_num')::int")
+    version = int(number)
+    queries = (
+        _DATABASE,
+        _LOG,
+        _LOG_WRITES_18 if version >= _WAL_IN_IO else _LOG_WRITES,
+        _RELATIONS,
+        _CHECKPOINTS_17 if version >= _CHECKPOINTER else _CHECKPOINTS,
+        _GAUGES,
+    )
+    values: dict[str, int] = {}
+    for sql in queries:
+        values |= _named(connection, execute(connection, sql))
+    for sql in (_STATEMENTS, _SINCE_CHECKPOINT):
+        values |= _where_shown(connection, sql)
+    return values
+
+
+def _where_shown(connection: Connection, sql: str) -> dict[str, int]:
+    """Read what not every server shows to every user; nothing where it does not."""
+    try:
+        return _named(connection, execute(connection, sql))
+    except PlimsollError:
+        return {}
+
+
+def _named(connection: Connection, rows: Rows) -> dict[str, int]:
+    """Give one row's values by name, without those that the server does not know."""
+    names = [column["name"] for column in connection.columns or ()]
+    return {
+        str(name): int(value)
+        for row in rows
+        for name, value in zip(names, row, strict=True)
+        if value is not None
+    }

@@ -1,0 +1,131 @@
+"""Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing
+from itertools import count
+
+from plimsoll.databases.dataset_notes import postgres_layout
+from plimsoll.databases.postgres import session
+from plimsoll.databases.postgres.session import Connection, Rows, quoted
+from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.datasets import TableLayout
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.workload.compiled import Compiled, Table
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatasets"]:
+    """Connect to a target's database; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    return closing(PostgresDatasets(session.connect(target)))
+
+
+_BLOCKS_READ = 16_384  # at a time, of a table that is read through: 128 MiB
+
+
+class PostgresDatasets(SqlDatasets):
+    """The datasets in one database."""
+
+    or_update = (
+        "ON CONFLICT (dataset) DO UPDATE"
+        " SET records = excluded.records, parameters = excluded.parameters"
+    )
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._connection.close()
+
+    def version(self) -> str:
+        """Say what server answers, as it calls itself."""
+        return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return postgres_layout(self._execute, compiled, counts)
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | None:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on.
+
+        By pg_prewarm, which RDS has: it reads each block of a relation, and keeps none of them.
+        """
+        self._execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+        read = "SELECT pg_prewarm(?::regclass, 'read')"
+        if index is not None:
+            self._execute(read, quoted(index))
+            return None
+        name = quoted(table.name)
+        size = "SELECT pg_relation_size(?::regclass) / current_setting('block_size')::int"
+        blocks = int(self._execute(size, name)[0][0])
+        block = int(start or 0)
+        while block < blocks:
+            if not going_on():
+                return block
+            last = min(block + _BLOCKS_READ, blocks) - 1
+            sql = f"SELECT pg_prewarm(?::regclass, 'read', 'main', {block}, {last})"
+            self._execute(sql, name)
+            block = last + 1
+        primary = "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ?::regclass"
+        for (key,) in self._execute(f"{primary} AND indisprimary", name):
+            self._execute(read, str(key))
+        return None
+
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        rows = self._execute(
+            f"UPDATE {NOTES} SET loads = loads + 1 WHERE dataset = ? RETURNING loads",  # noqa: S608 - a name of ours
+            compiled.dataset,
+        )
+        return int(rows[0][0]) - 1 if rows else 0
+
+    def _execute(self, sql: str, *values: object) -> Rows:
+        if values:
+            first, *rest = sql.split("?")
+            sql = first + "".join(f"${n}{text}" for n, text in zip(count(1), rest, strict=False))
+        return session.execute(self._connection, sql, values)
+
+    def _quoted(self, name: str) -> str:
+        return quoted(name)
+
+    def _complete(self, table: Table) -> None:
+        """Set the sequences, and vacuum.
+
+        Rows that COPY wrote take no number from the sequence of their column: it is set behind
+        them. VACUUM writes once what the first reader of each page would write in the first load,
+        and ANALYZE tells the planner of the rows.
+        """
+        rows = self._execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attidentity <> ''",
+            quoted(table.name),
+        )
+        for (column,) in rows:
+            last = f"SELECT GREATEST(MAX({quoted(column)}), 1) FROM {quoted(table.name)}"  # noqa: S608 - checked names
+            sql = f"SELECT setval(pg_get_serial_sequence(?, ?), ({last}))"
+            self._execute(sql, quoted(table.name), column)
+        self._execute(f"VACUUM (ANALYZE) {quoted(table.name)}")
+
+    def _table_exists(self, name: str) -> bool:
+        sql = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+        return bool(self._execute(f"{sql} AND relname = ?", name))
+
+    def _columns_of(self, table: Table) -> tuple[str, ...]:
+        rows = self._execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass"
+            " AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+            quoted(table.name),
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def _indexes_of(self, table: Table) -> set[str]:
+        rows = self._execute(
+            "SELECT indexname FROM pg_indexes"
+            " WHERE schemaname = current_schema() AND tablename = ?",
+            table.name,
+        )
+        return {str(row[0]) for row in rows}

@@ -1,0 +1,286 @@
+"""Connections to PostgreSQL for schemas, counts and the server's own counters; never for load."""
+
+import base64
+import hashlib
+import hmac
+import os
+import ssl
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import pg8000.native
+from pg8000.exceptions import DatabaseError
+
+from plimsoll.databases.connecting import (
+    ASKS_FOR_PASSWORD,
+    Trust,
+    Watch,
+    no_answer,
+    reach,
+    said,
+    short,
+    tls_context,
+    tls_problem,
+    unreadable,
+)
+from plimsoll.databases.load_user import LOAD_USER, load_password
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+
+Rows = tuple[tuple[Any, ...], ...]
+OURS = "/* plimsoll */"  # in every statement of ours: a server that counts statements keeps it
+
+# www.postgresql.org/docs/current/errcodes-appendix.html
+_REFUSED = {
+    "28P01": "wrong user or password",
+    "28000": "the server does not let this user in from here",
+    "3D000": "there is no such database",
+    "42501": "the user may not use this database",
+    "53300": "the server is full of connections",
+    "57P03": "the server is starting or stopping",
+}
+# www.postgresql.org/docs/current/protocol-message-formats.html, AuthenticationRequest
+_LET_IN, _CLEAR_TEXT, _MD5, _SCRAM, _SCRAM_CONTINUES, _SCRAM_ENDS = 0, 3, 5, 10, 11, 12
+_LEAST_VERSION = 160_000  # has pg_stat_io
+_ASKS_FOR_MD5 = "the server asks for the password by MD5, which can be broken"
+_ITERATIONS_MOST = 100_000  # of SCRAM, as the engine has it; servers have 4,096
+
+
+class _RefusedError(Exception):
+    """What a server asks for is not given."""
+
+
+class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries no types
+    """A connection that tells a server no more than it may, and is not kept waiting by it."""
+
+    def __init__(self, target: EngineTarget) -> None:
+        """Log in, each statement its own transaction.
+
+        Raises:
+            Exception: Of any kind: what the server sends decides it.
+        """
+        self._watch = Watch(target.login_timeout_ms / 1000)
+        self._trust = Trust.of(target.tls)
+        self._allow_md5 = target.allow_md5
+        self._asked: list[int] = []  # of the login, in order
+        tls = tls_context(target.tls, self._watch)
+        reached = reach(target, self._watch)
+        try:
+            super().__init__(
+                target.user,
+                host=target.host,
+                port=target.port,
+                database=target.database,
+                password=target.password,
+                ssl_context=False if tls is None else tls,
+                sock=reached,
+                application_name="plimsoll administration",
+                startup_params={"client_encoding": "UTF8"},
+            )
+        except BaseException:
+            reached.close()  # the driver leaves it where TLS fails
+            raise
+        if _LET_IN not in self._asked:
+            self.close()
+            raise _RefusedError("the server is ready before it has let anybody in")
+        self._watch.logged_in()
+
+    def handle_AUTHENTICATION_REQUEST(self, data: bytes, context: Any) -> None:  # noqa: N802 - the driver's name
+        """Answer what the server asks for: not the password where another could read it."""
+        asked = int.from_bytes(data[:4], "big")
+        if asked == _CLEAR_TEXT and self._trust < Trust.VERIFIED:
+            raise _RefusedError(f"{ASKS_FOR_PASSWORD}: `tls` must be verify")
+        if asked == _MD5 and not self._allow_md5:
+            raise _RefusedError(f"{_ASKS_FOR_MD5}: ?allow_md5=true answers all the same")
+        if asked == _SCRAM_CONTINUES and _iterations(data) > _ITERATIONS_MOST:
+            raise _RefusedError(f"the server asks for more than {_ITERATIONS_MOST:,} hashes")
+        if asked in self._asked:
+            raise _RefusedError("the server asks for the same thing twice")
+        if asked == _LET_IN and _SCRAM in self._asked and self._asked[-1] != _SCRAM_ENDS:
+            raise _RefusedError("the server has not proved that it knows the password")
+        self._asked.append(asked)
+        super().handle_AUTHENTICATION_REQUEST(data, context)
+
+    def cut_off(self) -> None:
+        """End it from another thread: whoever waits for an answer gets an error."""
+        self._watch.cut_off()
+
+    def rows_of(self, sql: str, values: Sequence[object]) -> Rows:
+        """Send a statement and read its answer, which has its own share of bytes."""
+        self._watch.answer_begins()
+        named = {f"value{number}": value for number, value in enumerate(values)}
+        verb, space, rest = sql.strip().partition(" ")  # comments before the first word are lost
+        return tuple(map(tuple, self.run(f"{verb} {OURS}{space}{rest}", **named) or ()))
+
+    def close(self) -> None:
+        """Leave the server; one that is gone has been left."""
+        try:
+            super().close()
+        except pg8000.native.InterfaceError:
+            self._watch.cut_off()
+
+
+def connect(target: EngineTarget) -> Connection:
+    """Connect, each statement its own transaction.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    try:
+        return Connection(target)
+    except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
+        raise PlimsollError(_refusal(target, error)) from None
+
+
+def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
+    """Send a statement and return its rows.
+
+    Args:
+        connection: Where to.
+        sql: The statement; its parameters are $1, $2 ...
+        values: Of the parameters.
+
+    Raises:
+        PlimsollError: The server refuses it, or is gone.
+    """
+    try:
+        return connection.rows_of(sql, values)
+    except DatabaseError as error:
+        code, message = _parts(error)
+        raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
+    except pg8000.native.InterfaceError as error:
+        raise PlimsollError(f"{said(_cause(error))} to: {short(sql)}") from None
+    except Exception as error:  # noqa: BLE001 - see above
+        raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
+
+
+def quoted(name: str) -> str:
+    """Write a name in quotes, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def server_version(connection: Connection) -> str:
+    """Say what server answers, as it calls itself.
+
+    Raises:
+        PlimsollError: It is too old to tell what Plimsoll asks of it.
+    """
+    ((version, number),) = execute(
+        connection,
+        "SELECT current_setting('server_version'), current_setting('server_version_num')::int",
+    )
+    if int(number) < _LEAST_VERSION:
+        raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 16 or later")
+    return f"PostgreSQL {version}"
+
+
+def _iterations(data: bytes) -> int:
+    """Read how often a server wants the password hashed: RFC 5802, section 5.1."""
+    for part in data[4:].split(b","):
+        if part.startswith(b"i=") and part[2:].isdigit():
+            return int(part[2:12])
+    return 0
+
+
+def _refusal(target: EngineTarget, error: Exception) -> str:
+    place = f"{target.host}:{target.port}"
+    if isinstance(error, DatabaseError):
+        code, message = _parts(error)
+        if code not in _REFUSED:
+            return f"cannot connect to {place}: {message} ({code})"
+        reason = _REFUSED[code]
+        if "no encryption" in message:
+            reason = "the server demands TLS: `tls` must be verify or require"
+        return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
+    cause = _cause(error)
+    if isinstance(cause, TimeoutError):
+        message = no_answer(target.login_timeout_ms / 1000)
+    elif isinstance(cause, ssl.SSLError):
+        message = tls_problem(cause)
+    elif "Server refuses SSL" in str(cause):
+        message = "the server offers no TLS; `tls` off does without"
+    elif isinstance(cause, pg8000.native.InterfaceError | OSError | _RefusedError):
+        message = said(cause)
+    else:
+        message = unreadable(error)
+    return f"cannot connect to {place}: {message}"
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Find what a socket said, behind what the driver made of it."""
+    behind = error.__cause__ or error.__context__
+    driver = isinstance(error, pg8000.native.InterfaceError)
+    return _cause(behind) if driver and behind is not None else error
+
+
+def _parts(error: DatabaseError) -> tuple[str, str]:
+    """Give a server's SQLSTATE and its words."""
+    fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+    return said(fields.get("C", ""))[:5], said(fields.get("M", error))
+
+
+# Making the load user in a target, with the rights that a workload needs and no others.
+
+
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+_ITERATIONS = 4096  # as servers have it: scram_iterations
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> str:
+    """Make the user, or set its password and rights again.
+
+    The server is sent what it keeps of a password, as libpq's PQchangePassword does: the password
+    itself would stand in its log and in pg_stat_statements. The target is the run's own, and gets
+    what counts its statements besides.
+
+    Returns:
+        Its name.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    verifier = scram_verifier(load_password(master.password, run_id), os.urandom(16))
+    with closing(connect(master)) as connection:
+        known = execute(connection, "SELECT 1 FROM pg_roles WHERE rolname = $1", (LOAD_USER,))
+        verb = "ALTER" if known else "CREATE"
+        execute(connection, f"{verb} ROLE {LOAD_USER} LOGIN PASSWORD '{verifier}'")
+        ((schema,),) = execute(connection, "SELECT current_schema()")
+        tables = f"ALL TABLES IN SCHEMA {quoted(str(schema))}"
+        execute(connection, f"GRANT USAGE ON SCHEMA {quoted(str(schema))} TO {LOAD_USER}")
+        execute(connection, f"GRANT {', '.join(RIGHTS)} ON {tables} TO {LOAD_USER}")
+        _count_statements(connection)
+    return LOAD_USER
+
+
+def scram_verifier(password: str, salt: bytes) -> str:
+    """Compute what a server keeps of a password of ASCII letters: RFC 5802, section 3; RFC 7677."""
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ITERATIONS)
+    client = hmac.digest(salted, b"Client Key", "sha256")
+    server = hmac.digest(salted, b"Server Key", "sha256")
+    stored = hashlib.sha256(client).digest()
+    salt64, stored64, server64 = (base64.b64encode(one).decode() for one in (salt, stored, server))
+    return f"SCRAM-SHA-256${_ITERATIONS}:{salt64}${stored64}:{server64}"
+
+
+def _count_statements(connection: Connection) -> None:
+    """Let the server count statements, where it has loaded what can: RDS has by default."""
+    ((loaded,),) = execute(connection, "SHOW shared_preload_libraries")
+    if "pg_stat_statements" in str(loaded):
+        execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+
+
+# The engine parameters of a PostgreSQL server, as it has them.
+
+
+_ASKED = "SELECT name, current_setting(name) FROM pg_settings"
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read engine parameters; without those that the server does not know, or where it is away."""
+    try:
+        with closing(connect(target)) as connection:
+            rows = execute(connection, _ASKED)
+    except PlimsollError:
+        return {}
+    return {str(name): str(value) for name, value in rows if name in names}

@@ -1,0 +1,206 @@
+"""What PostgreSQL counted of its statements: `pg_stat_statements`, read and never reset.
+
+www.postgresql.org/docs/18/pgstatstatements.html. The views of statistics (`pg_stats`) tell how wide
+columns are and how many values they have without a row being read; of those values themselves
+nothing is asked.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look, top_share
+from plimsoll.databases.postgres.session import (
+    OURS,
+    Connection,
+    connect,
+    execute,
+    quoted,
+    server_version,
+)
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+
+_AT_ONCE = 2000  # kinds of statements in an answer, which may have 1 MiB
+_TEXTS_AT_ONCE = 25
+_COUNTED = f"""
+SELECT queryid::text, SUM(calls)::bigint, (SUM(total_exec_time) * 1000)::bigint,
+       SUM(rows)::bigint, {{order}}
+  FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+ WHERE d.datname = current_database() AND queryid IS NOT NULL AND query NOT LIKE '%{OURS}%'
+ GROUP BY queryid ORDER BY queryid LIMIT {_AT_ONCE} OFFSET {{offset}}
+"""  # noqa: S608 - numbers and names of ours
+_HAS_SINCE = """
+SELECT COUNT(*) FROM pg_attribute
+ WHERE attrelid = 'pg_stat_statements'::regclass AND attname = 'stats_since'
+"""
+_TABLES = """
+SELECT relname FROM pg_class
+ WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
+ LIMIT 5000
+"""
+_COLUMNS = """
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
+       a.attidentity <> '' OR COALESCE(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
+       s.avg_width, s.n_distinct, s.most_common_freqs
+  FROM pg_attribute a
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+  LEFT JOIN pg_stats s ON s.schemaname = current_schema() AND s.tablename = $1
+                      AND s.attname = a.attname AND NOT s.inherited
+ WHERE a.attrelid = $2::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_INDEXES = """
+SELECT c.relname, i.indisprimary, a.attname
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
+  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+ WHERE i.indrelid = $1::regclass AND i.indpred IS NULL AND i.indexprs IS NULL
+ ORDER BY c.relname, k.place
+"""
+_NUMBERS = ("smallint", "integer", "bigint")
+
+
+class PostgresStatements:
+    """Reads one server through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._server = server_version(connection)
+        execute(connection, "SET default_transaction_read_only = on")
+        execute(connection, f"SET statement_timeout = {PATIENCE_S * 1000}")
+        try:
+            ((since,),) = execute(connection, _HAS_SINCE)
+        except PlimsollError:
+            raise PlimsollError(
+                f"{self._server}: pg_stat_statements is not there: shared_preload_libraries has to"
+                " name it, and CREATE EXTENSION pg_stat_statements makes it in this database"
+            ) from None
+        self._order = "EXTRACT(EPOCH FROM MIN(stats_since))::float8" if since else "0::float8"
+
+    def server(self) -> str:
+        """Say what server answers, as it calls itself."""
+        return self._server
+
+    def qualifier(self) -> str:
+        """Say what may stand before a table's name, for the target's own."""
+        ((name,),) = execute(self._connection, "SELECT current_schema()")
+        return str(name)
+
+    def look(self) -> Look:
+        """Read all that it has counted in the target's database."""
+        counted: dict[str, Counted] = {}
+        offset = 0
+        while True:
+            sql = _COUNTED.format(order=self._order, offset=offset)
+            rows = execute(self._connection, sql)
+            for kind, calls, time_us, met, order in rows:
+                counted[str(kind)] = Counted(
+                    int(calls), int(time_us), int(met), None, int(met), float(order)
+                )
+            if len(rows) < _AT_ONCE:
+                return Look(time.time(), counted)
+            offset += _AT_ONCE
+
+    def texts(self, kinds: Iterable[str]) -> dict[str, str]:
+        """Read the texts of some kinds of statements; of others' they are hidden from few rights.
+
+        Raises:
+            PlimsollError: All of them are hidden.
+        """
+        wanted = list(kinds)
+        found: dict[str, str] = {}
+        for start in range(0, len(wanted), _TEXTS_AT_ONCE):
+            numbers = ", ".join(str(int(kind)) for kind in wanted[start : start + _TEXTS_AT_ONCE])
+            sql = (
+                f"SELECT queryid::text, MIN(LEFT(query, {TEXT_MOST})) FROM pg_stat_statements"  # noqa: S608 - numbers
+                f" WHERE queryid IN ({numbers}) AND query NOT LIKE '%{OURS}%' GROUP BY queryid"
+            )
+            found |= {str(kind): str(text) for kind, text in execute(self._connection, sql)}
+        hidden = [text for text in found.values() if text == "<insufficient privilege>"]
+        if hidden and len(hidden) == len(found):
+            raise PlimsollError(
+                f"{self._server}: the user may not read others' statements: GRANT pg_read_all_stats"
+            )
+        return found
+
+    def table_names(self) -> list[str]:
+        """Name the tables of the first schema of the user's search path."""
+        return [str(name) for (name,) in execute(self._connection, _TABLES)]
+
+    def tables(self, names: Iterable[str]) -> list[TableSeen]:
+        """Describe some tables."""
+        return [self._table(name) for name in names]
+
+    def pool_pages(self) -> None:
+        """Nothing: behind its own pool is the operating system's, of which it knows nothing."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a reader has to know of how it counts."""
+        return ("PostgreSQL tells how many rows a statement gave, and not how many it read",)
+
+    def _table(self, name: str) -> TableSeen:
+        ((rows,),) = execute(
+            self._connection,
+            "SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = $1::regclass",
+            (quoted(name),),
+        )
+        indexes: dict[str, list[str]] = {}
+        primary: list[str] = []
+        for index, is_primary, column in execute(self._connection, _INDEXES, (quoted(name),)):
+            (primary if is_primary else indexes.setdefault(str(index), [])).append(str(column))
+        leading = {columns[0] for columns in (primary, *indexes.values()) if columns}
+        seen = execute(self._connection, _COLUMNS, (name, quoted(name)))
+        return TableSeen(
+            name=name,
+            rows=int(rows),
+            columns=tuple(self._column(name, int(rows), row, leading) for row in seen),
+            primary_key=tuple(primary),
+            indexes={index: tuple(columns) for index, columns in indexes.items()},
+        )
+
+    def _column(self, table: str, rows: int, row: tuple[Any, ...], leading: set[str]) -> ColumnSeen:
+        name, kind, nullable, own_number, width, distinct, frequencies = row
+        lowest = highest = None
+        if name in leading and kind in _NUMBERS:
+            sql = f"SELECT MIN({quoted(name)}), MAX({quoted(name)}) FROM {quoted(table)}"  # noqa: S608 - quoted
+            with suppress(PlimsollError):  # the user may not read it, or it takes too long
+                ((lowest, highest),) = execute(self._connection, sql)
+        values = _distinct(distinct, rows)
+        return ColumnSeen(
+            name=str(name),
+            type=str(kind),
+            nullable=bool(nullable),
+            auto_increment=bool(own_number),
+            mean_length=None if width is None else float(width),
+            distinct=values,
+            top_share=_spread(frequencies, values),
+            lowest=None if lowest is None else int(lowest),
+            highest=None if highest is None else int(highest),
+        )
+
+
+def _distinct(told: float | None, rows: int) -> int | None:
+    """Read `n_distinct`: below 0 it is minus the share of the rows."""
+    if told is None or not told:
+        return None
+    return max(1, round(told if told > 0 else -told * rows))
+
+
+def _spread(frequencies: list[float] | None, distinct: int | None) -> float | None:
+    """Say which share of the rows has the commonest fifth of the values, where all are known."""
+    if not frequencies or distinct is None or len(frequencies) < distinct:
+        return None
+    return top_share([round(float(share) * 1e6) for share in frequencies], TOP_VALUES)
+
+
+@contextmanager
+def open_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
+    """Connect to a server, to read what it counted of its statements.
+
+    Raises:
+        PlimsollError: It cannot be reached or refuses, or has no pg_stat_statements.
+    """
+    with closing(connect(target)) as connection:
+        yield PostgresStatements(connection)

@@ -1,0 +1,125 @@
+"""What the sessions of a PostgreSQL server wait for at one moment.
+
+A user sees the waits of its own sessions without any right
+(www.postgresql.org/docs/current/monitoring-stats.html#WAIT-EVENT-TABLE), so that the user of a load
+can look at the load; those of the server's own processes with `pg_read_all_stats` alone. Versions
+write the names of the log's waits in capitals, or not.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from plimsoll.databases.postgres.session import Connection, connect, execute
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.run.fleet import ServerLook
+
+_LOOK = """
+WITH waiting AS (
+  SELECT backend_type = 'client backend' AS of_load, backend_type,
+         wait_event_type AS kind, lower(wait_event) AS event
+    FROM pg_stat_activity
+   WHERE pid <> pg_backend_pid() AND (state = 'active' OR backend_type <> 'client backend')
+     AND (datname = current_database() OR datname IS NULL)
+)
+SELECT
+  COUNT(*) FILTER (WHERE of_load AND kind = 'Lock' AND event IN ('transactionid', 'tuple')),
+  COUNT(*) FILTER (WHERE of_load AND kind = 'Lock'
+                     AND event NOT IN ('transactionid', 'tuple', 'extend')),
+  COUNT(*) FILTER (WHERE of_load AND kind = 'IO' AND (event LIKE 'datafile%' OR event LIKE 'aio%')),
+  COUNT(*) FILTER (WHERE of_load AND (kind IN ('LWLock', 'BufferPin', 'Buffer')
+                                      OR event = 'extend') AND event <> 'walwrite'),
+  COUNT(*) FILTER (WHERE of_load AND (kind, event) IN
+                   (('IO', 'walsync'), ('IO', 'walwrite'), ('LWLock', 'walwrite'))),
+  COUNT(*) FILTER (WHERE kind = 'IO' AND event IN ('walsync', 'walwrite')) > 0,
+  CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN
+    COUNT(*) FILTER (WHERE backend_type = 'autovacuum worker') END,
+  CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN
+    COUNT(*) FILTER (WHERE backend_type = 'checkpointer'
+                       AND event IS DISTINCT FROM 'checkpointermain') > 0 END
+FROM waiting
+"""
+
+
+class PostgresWatcher:
+    """Looks at a server through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def cut_off(self) -> None:
+        """End a look that takes too long, from another thread."""
+        self._connection.cut_off()
+
+    def look(self) -> ServerLook:
+        """Say what the server does now.
+
+        Raises:
+            PlimsollError: It refuses, or is gone.
+        """
+        ((rows, tables, pages, inner, log, log_io, vacuums, checkpoint),) = execute(
+            self._connection, _LOOK
+        )
+        return ServerLook(
+            row_lock_waiters=rows,
+            table_lock_waiters=tables,
+            page_read_waiters=pages,
+            inner_lock_waiters=inner,
+            log_waiters=log,
+            log_io=log_io,
+            autovacuum_workers=vacuums,
+            checkpoint=checkpoint,
+        )
+
+
+@contextmanager
+def watch(target: EngineTarget) -> Iterator[PostgresWatcher]:
+    """Connect to look at a server under load.
+
+    Raises:
+        PlimsollError: It cannot be reached or refuses.
+    """
+    with closing(connect(target)) as connection:
+        yield PostgresWatcher(connection)
+
+
+# Waiting until a server has worked off what loading a dataset left it to do.
+
+
+_POLL_S = 0.25
+_AT_WORK = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until autovacuum has ended and a checkpoint has written what loading changed.
+
+    Without a checkpoint of ours the next one comes in the middle of a load, and writes the dataset
+    once more. Where the user may not ask for one (`pg_checkpoint`), it is left out.
+
+    Returns:
+        False where they had not ended after `longest_s`.
+
+    Raises:
+        PlimsollError: The server cannot be reached.
+    """
+    deadline = time.monotonic() + longest_s
+    with closing(connect(target)) as connection:
+        while execute(connection, _AT_WORK)[0][0]:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_S)
+        ((may,),) = execute(connection, "SELECT pg_has_role('pg_checkpoint', 'USAGE')")
+        if not may:
+            return True
+        left_ms = max(1, round((deadline - time.monotonic()) * 1000))
+        execute(connection, "SELECT set_config('statement_timeout', $1, false)", (str(left_ms),))
+        try:
+            execute(connection, "CHECKPOINT")
+        except PlimsollError:
+            if time.monotonic() < deadline - _POLL_S:
+                raise
+            return False
+        finally:
+            execute(connection, "RESET statement_timeout")  # a pooler may give the session away
+    return True

@@ -1,0 +1,207 @@
+"""Datasets in a database that speaks SQL: made once, completed when interrupted, never doubled.
+
+What has been made is noted in the table `plimsoll_datasets`, beside the dataset, so that a load
+knows how many rows there are, and a second `prepare` knows where the first one stopped.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from plimsoll.databases.dataset_notes import (
+    DatasetNote,
+    check_not_there,
+    check_same_dataset,
+    note_counted,
+)
+from plimsoll.errors import PlimsollError
+from plimsoll.model.datasets import TableLayout
+from plimsoll.workload.compiled import Compiled, Table
+
+NOTES = "plimsoll_datasets"
+_CREATE_NOTES = f"""\
+CREATE TABLE IF NOT EXISTS {NOTES} (
+  dataset VARCHAR(64) NOT NULL PRIMARY KEY,
+  records BIGINT NOT NULL,
+  parameters TEXT NOT NULL,
+  loads INT NOT NULL DEFAULT 0,
+  loaded_rows TEXT NOT NULL
+)"""
+
+
+class SqlDatasets(ABC):
+    """The datasets in one database; every method raises `PlimsollError` where it refuses.
+
+    Attributes:
+        notes_options: What follows the notes' table where it is made.
+        or_update: What an INSERT of a note does where there is one.
+    """
+
+    notes_options: ClassVar[str] = ""
+    or_update: ClassVar[str]
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the server."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """Say what server answers, as it calls itself."""
+
+    @abstractmethod
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+
+    @abstractmethod
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset."""
+
+    @abstractmethod
+    def _execute(self, sql: str, *values: object) -> Sequence[Sequence[Any]]:
+        """Send a statement, each `?` of which stands for a value, and return its rows."""
+
+    @abstractmethod
+    def _quoted(self, name: str) -> str:
+        """Write a name in the dialect's quotes."""
+
+    @abstractmethod
+    def _table_exists(self, name: str) -> bool: ...
+
+    @abstractmethod
+    def _columns_of(self, table: Table) -> tuple[str, ...]:
+        """Name the columns that are there, in their order."""
+
+    @abstractmethod
+    def _indexes_of(self, table: Table) -> set[str]:
+        """Name the indexes that are there."""
+
+    def _folded(self, column: str) -> str:
+        """Write a column's name so that equal names are the same text."""
+        return column
+
+    @abstractmethod
+    def _complete(self, table: Table) -> None:
+        """Do what a table of which all rows are loaded, and all indexes made, still needs."""
+
+    def has_place(self) -> bool:
+        """Whether the database is there: it is, since the connection uses it."""
+        return True
+
+    def read_note(self, dataset: str) -> DatasetNote | None:
+        """Read what is known of a dataset; None if Plimsoll did not make it."""
+        if not self._table_exists(NOTES):
+            return None
+        rows = self._execute(
+            f"SELECT records, parameters, loads, loaded_rows FROM {NOTES} WHERE dataset = ?",  # noqa: S608 - a name of ours
+            dataset,
+        )
+        if not rows:
+            return None
+        records, parameters, loads, loaded_rows = rows[0]
+        return DatasetNote(
+            int(records), json.loads(parameters), int(loads), json.loads(loaded_rows)
+        )
+
+    def create_tables(self, compiled: Compiled) -> DatasetNote:
+        """Make the tables that are not there, and note the dataset.
+
+        Returns:
+            What is there already.
+
+        Raises:
+            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
+                is there with more records or other parameters.
+        """
+        note = self.read_note(compiled.dataset)
+        if note is not None:
+            check_same_dataset(compiled, note, notes_table=NOTES)
+        else:
+            for table in compiled.tables:
+                check_not_there(table.name, there=self._table_exists(table.name))
+        self._execute(f"{_CREATE_NOTES}{self.notes_options}")
+        loaded_rows = note.loaded_rows if note else {}
+        self._execute(
+            f"INSERT INTO {NOTES} (dataset, records, parameters, loaded_rows)"  # noqa: S608 - a name of ours
+            f" VALUES (?, ?, ?, ?) {self.or_update}",
+            compiled.dataset,
+            compiled.records,
+            json.dumps(compiled.dataset_parameters),
+            json.dumps(loaded_rows),
+        )
+        for table in compiled.tables:
+            self._execute(table.create_sql)
+            self._check_columns(table)
+        return DatasetNote(
+            compiled.records, compiled.dataset_parameters, note.loads if note else 0, loaded_rows
+        )
+
+    def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
+        """Note how many rows of each table are surely there."""
+        self._execute(
+            f"UPDATE {NOTES} SET loaded_rows = ? WHERE dataset = ?",  # noqa: S608 - a name of ours
+            json.dumps(loaded_rows),
+            compiled.dataset,
+        )
+
+    def finish(self, compiled: Compiled) -> dict[str, int]:
+        """Make the indexes and verify the count of each table.
+
+        Returns:
+            Rows by table; more than the dataset's where loads have inserted.
+
+        Raises:
+            PlimsollError: A table has fewer rows than its dataset.
+        """
+        counts = {}
+        for table in compiled.tables:
+            present = self._indexes_of(table)
+            for name, sql in table.index_sql.items():
+                if name not in present:
+                    self._execute(sql)
+            self._complete(table)
+            counts[table.name] = self._count(table)
+        note_counted(compiled, counts, self.note_progress)
+        return counts
+
+    def count_own(self, compiled: Compiled) -> dict[str, int]:
+        """Count the rows of tables that Plimsoll did not make, and change nothing.
+
+        Raises:
+            PlimsollError: A table is not there, or lacks a column that the workload names.
+        """
+        for table in compiled.tables:
+            present = {self._folded(name) for name in self._columns_of(table)}
+            if lacking := [name for name in table.columns if self._folded(name) not in present]:
+                what = f"has no column {', '.join(lacking)}" if present else "is not there"
+                raise PlimsollError(f"the table {table.name} {what}: the workload declares it")
+        return {table.name: self._count(table) for table in compiled.tables}
+
+    def _count(self, table: Table) -> int:
+        ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
+        return int(count)
+
+    @abstractmethod
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | str | None:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on."""
+
+    def drop(self, compiled: Compiled) -> None:
+        """Drop a dataset that is noted, its note last; another's tables stay."""
+        if self.read_note(compiled.dataset) is None:
+            return
+        for table in compiled.tables:
+            self._execute(f"DROP TABLE IF EXISTS {self._quoted(table.name)}")
+        self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", compiled.dataset)  # noqa: S608 - a name of ours
+        ((noted,),) = self._execute(f"SELECT COUNT(*) FROM {NOTES}")  # noqa: S608 - a name of ours
+        if not noted:
+            self._execute(f"DROP TABLE {NOTES}")
+
+    def _check_columns(self, table: Table) -> None:
+        present = self._columns_of(table)
+        if [*map(self._folded, present)] != [*map(self._folded, table.columns)]:
+            raise PlimsollError(
+                f"a table {table.name} is there with other columns ({', '.join(present)}): "
+                "use another database"
+            )

@@ -1,0 +1,159 @@
+"""Arguments as programs give them: names that are known, numbers within their range, limits."""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike, fspath
+from typing import TypeVar, cast
+
+from pydantic import ValidationError
+
+from plimsoll.complaints import Complaint, Range, unknown
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.load_line.options import PASSWORD
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.model.request.quantities import latency_us
+from plimsoll.workload import Workload, load_workload
+from plimsoll.workload.library import builtin_names
+
+Limit = str | float  # "5ms", or microseconds
+Limits = Mapping[str, Limit] | Limit | None
+Name = TypeVar("Name", bound=str)
+
+
+def limits_of(limits: Limits, operations: Collection[str]) -> dict[str, float]:
+    """Read limits: one for all operations, or by name; gives microseconds.
+
+    Raises:
+        UsageError: One is no latency, or names an operation that there is not.
+    """
+    if limits is None:
+        return {}
+    if not isinstance(limits, Mapping):
+        return dict.fromkeys(operations, _latency_us(limits, "limits"))
+    for name in limits:
+        if name not in operations:
+            raise UsageError(unknown("operation", str(name), operations, ("limits",), value=name))
+    return {name: _latency_us(limit, f"limits[{name!r}]") for name, limit in limits.items()}
+
+
+def _latency_us(limit: Limit, name: str) -> float:
+    if isinstance(limit, str):
+        return latency_us(limit, name)
+    return number(limit, name, Range(0, 300e6, open=True))
+
+
+def number(value: float, name: str, allowed: Range, *, whole: bool = False) -> float:
+    """Give a number that is within its range.
+
+    Raises:
+        UsageError: It is not, or it is no number.
+    """
+    kind = int if whole else (int, float)
+    problem = "is no whole number" if whole else "is no number"
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise UsageError(Complaint((name,), f"{value!r} {problem}", None, allowed))
+    least, most = allowed.least, allowed.most
+    assert least is not None and most is not None  # noqa: S101, PT018 - each range here has both
+    below = value <= least if allowed.open else value < least
+    if below or not value <= most:  # not a number is neither
+        raise UsageError(Complaint((name,), f"{value} is out of range", value, allowed))
+    return value
+
+
+def known(value: str, names: Collection[Name], name: str) -> Name:
+    """Give a name that is one of those that there are.
+
+    Raises:
+        UsageError: It is none of them.
+    """
+    if value not in names:
+        raise UsageError(unknown(name, str(value), names, (name,), value=str(value)))
+    return cast("Name", value)
+
+
+# A database and a workload, as programs name them.
+
+
+WorkloadName = str | PathLike[str]
+
+
+def database(dsn: str, password: str | None) -> EngineTarget:
+    """Read a DSN; without a password of its own it gets the one given, or PLIMSOLL_PASSWORD's."""
+    if not isinstance(dsn, str):
+        raise UsageError(Complaint(("dsn",), "must be text"))
+    if password is None:
+        password = os.environ.get(PASSWORD, "")
+    return parse_dsn(dsn, option="dsn", password=password)
+
+
+def require_count(records: int | None) -> None:
+    """Refuse what is no number of records; None is the workload's own.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if records is not None:
+        number(records, "records", Range(1, 1e12), whole=True)
+
+
+def workload_named(name: WorkloadName) -> tuple[Workload, bool]:
+    """Read a workload, built-in or of a file; says also whether it is a built-in one."""
+    text = fspath(name)
+    return load_workload(text), text in builtin_names()
+
+
+# Every error as a `PlimsollError` in one sentence, which calls arguments by their Python names.
+
+
+_NAMES = {
+    "duration": "duration_s",
+    "limit": "limits",
+    "limit-us": "limits",
+    "set": "parameters",
+    "tables": "parameters",
+    "time-limit": "time_limit_s",
+    "warm": "warm_s",
+    "warmup": "warmup_s",
+}
+# an option, but for those of a whole command, which stays as it is typed
+_OPTION = re.compile(r"plimsoll \w+(?: --[a-z-]+(?: \w[\w-]*)?)+|--([a-z]+(?:-[a-z]+)*)")
+
+
+@contextmanager
+def plimsoll_errors() -> Iterator[None]:
+    """Let no other library's error out, and no option of the command line.
+
+    Raises:
+        PlimsollError: What was raised, in a sentence.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+    except UsageError as error:
+        raise type(error)(*map(_renamed, error.complaints)) from None
+    except PlimsollError as error:
+        error.args = tuple(_in_python(str(part)) for part in error.args)
+        raise error from None
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        raise PlimsollError(f"{place}{error.strerror or error}") from None
+
+
+def _renamed(complaint: Complaint) -> Complaint | str:
+    """Give a complaint with the arguments' names; one about an option becomes its sentence."""
+    text = str(complaint)
+    return _in_python(text) if _OPTION.search(text) else complaint
+
+
+def _in_python(text: str) -> str:
+    def named(found: re.Match[str]) -> str:
+        option: str | None = found[1]
+        return found[0] if option is None else _NAMES.get(option, option.replace("-", "_"))
+
+    return _OPTION.sub(named, text)

@@ -1,0 +1,83 @@
+"""Processors: the server's, and this machine's where everything runs on one; and its disk."""
+
+from plimsoll import words
+from plimsoll.limiting.seen import Seen
+from plimsoll.model.aws.volumes_seen import HOST_BOUND_SHARE
+from plimsoll.model.run.results import Candidate
+
+NEAR = 0.90  # share of the processor time that could be had
+
+
+def cpu(seen: Seen) -> Candidate | None:
+    """The server's processor time against what it could have.
+
+    On one machine the clients have some of it: where the server has most of what is used, it could
+    have had what is idle besides, and what others' work has.
+    """
+    percent, idle = seen.target.cpu_percent, seen.target.host_idle_percent
+    if percent is None:
+        return None
+    share, beside = percent / 100, ""
+    if idle is not None and percent > (100 - idle) / 2:
+        share = percent / (percent + idle + _others_percent(seen))
+        beside = f"; {words.percent(idle / 100)} of this machine's were idle"
+    each = seen.each(percent / 100)
+    now = "" if each is None else f" ({words.latency(each * 1e6)} of all processors now)"
+    return Candidate(
+        resource="cpu",
+        share=share,
+        threshold=NEAR,
+        reached=share >= NEAR,
+        evidence=f"cpu: {words.percent(percent / 100)} of the server's{beside}",
+        to_change="an instance class with more or faster processors, or less work for each"
+        f" operation{now}",
+    )
+
+
+def full(seen: Seen) -> bool:
+    """On one machine: whether next to none of its processor time was left."""
+    idle = seen.target.host_idle_percent
+    return idle is not None and idle < 100 * (1 - NEAR)
+
+
+def machine_disk(seen: Seen) -> Candidate | None:
+    """On one machine: its own disk, where that is slower than the volume that it stands for."""
+    percent = seen.target.host_late_percent
+    if percent is None:
+        return None
+    late = words.percent(percent / 100)
+    return Candidate(
+        resource="machine",
+        share=percent / 100,
+        threshold=HOST_BOUND_SHARE,
+        reached=percent / 100 > HOST_BOUND_SHARE,
+        evidence=f"{late} of the time in I/O was due to this machine's own disk",
+        to_change="a machine whose disk is faster than the volume, or its data in memory",
+    )
+
+
+def machine_processors(seen: Seen) -> Candidate | None:
+    """On one machine: its processors, where it is not the server that has most of their time."""
+    target = seen.target
+    idle, others = target.host_idle_percent, _others_percent(seen)
+    if idle is None:
+        return None
+    servers = target.cpu_percent or 0.0
+    clients = max(0.0, 100 - idle - others - servers)
+    by_server = servers > (100 - idle) / 2
+    share = (others if by_server else 100 - idle) / 100
+    return Candidate(
+        resource="machine",
+        share=share,
+        threshold=NEAR,
+        reached=share >= NEAR,
+        evidence=f"this machine: {words.percent(others / 100)} of its processor time went to other"
+        f" work, {words.percent(clients / 100)} to the run's clients,"
+        f" {words.percent(servers / 100)} to the server, {words.percent(idle / 100)} to none",
+        to_change="this machine without other work, or one with more processors",
+    )
+
+
+def _others_percent(seen: Seen) -> float:
+    """How much of this machine's processor time its other processes had, and its hypervisor."""
+    return (seen.target.host_others_percent or 0.0) + (seen.target.host_stolen_percent or 0.0)

@@ -1,0 +1,131 @@
+"""The step that shows the limit, with all that was measured of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from plimsoll.capacity.steps.littles_law import weights_of
+from plimsoll.databases.family import family_of
+from plimsoll.model.aws.volumes import VolumeLimits
+from plimsoll.model.judging.steps import TargetFigures
+from plimsoll.model.run.results import Candidate, NodeTotals, ServerWaits, StepResult
+
+NOTHING_KNOWN = TargetFigures(period_s=0, points=0)
+SCATTER = 0.25  # of the operations under way
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A step.
+
+    Attributes:
+        step: That which shows the limit.
+        volume: What its target's volume promises; None: not known.
+        lightest: A step of the lightest load.
+    """
+
+    step: StepResult
+    volume: VolumeLimits | None
+    lightest: StepResult | None = None
+
+    @property
+    def target(self) -> TargetFigures:
+        """CloudWatch's figures; each None where there is no point."""
+        return self.step.target or NOTHING_KNOWN
+
+    @property
+    def waits(self) -> ServerWaits:
+        """What the server says of its waits."""
+        before, server = self.step.plan.server_before, self.step.server
+        if before is None or server is None or server.restarted:
+            return ServerWaits()
+        return family_of(before.family).waits(server)
+
+    @property
+    def load_s(self) -> float:
+        """How long the load was sent, warm-up included: what counters grew by, they grew in it."""
+        return self.step.plan.warmup_s + self.step.plan.duration_s
+
+    @property
+    def operations_per_second(self) -> float | None:
+        """What succeeded; None where nothing did."""
+        return self.step.step.throughput_ops_per_second or None
+
+    @property
+    def under_way(self) -> float:
+        """The mean number of operations under way: by Little's law, at most the connections."""
+        connections = float(self.step.plan.connections)
+        return min(connections, self._under_way_with(self.step) or connections)
+
+    @property
+    def added_by_load(self) -> float:
+        """How many more are under way than if each took as long as under the lightest load.
+
+        At least a quarter of all: less than that is within what latencies scatter.
+        """
+        if self.lightest is None or self.lightest.plan.index == self.step.plan.index:
+            return self.under_way
+        at_rest = self._under_way_with(self.lightest) or 0.0
+        return max(self.under_way - at_rest, self.under_way * SCATTER)
+
+    def _under_way_with(self, other: StepResult) -> float | None:
+        """Count the operations under way at this throughput with another step's mean latencies."""
+        step, latency_us = self.step.step, other.step.latency_us
+        means = {name: one["mean"] for name, one in latency_us.items() if "mean" in one}
+        weighed = weights_of(step, means)
+        if step.throughput_ops_per_second is None or weighed is None:
+            return None
+        mean_us = sum(weighed[0][name] * mean for name, mean in means.items())
+        return step.throughput_ops_per_second * mean_us / 1e6
+
+    @property
+    def lacks_devices(self) -> bool:
+        """Whether neither the server's processor time nor its volume's promise is known."""
+        return self.target.cpu_percent is None and self.volume is None
+
+    def each(self, per_second: float) -> float | None:
+        """How much of something each operation took."""
+        return None if not self.operations_per_second else per_second / self.operations_per_second
+
+
+# A limit that each node of a cluster has for itself: how many are at theirs, and the nearest.
+
+
+Resource = Callable[[Seen], Candidate | None]
+
+
+def of_nodes(resource: Resource, name: str) -> Resource:
+    """Look at a limit on each node.
+
+    Args:
+        resource: The limit of one node.
+        name: What the nodes are at: `IOPS`.
+
+    Returns:
+        The same limit, of all nodes; of a target without several it is the limit itself.
+    """
+
+    def of_all(seen: Seen) -> Candidate | None:
+        each = [resource(_at(seen, node)) for node in seen.step.nodes if node.target is not None]
+        found = [one for one in each if one is not None]
+        if not found:  # all volumes' I/O together is nothing beside one volume's promise
+            return None if seen.step.nodes else resource(seen)
+        nearest = max(found, key=lambda one: (one.reached, (one.share or 0.0) / one.threshold))
+        reached, nodes = sum(one.reached for one in found), len(seen.step.nodes)
+        said = f"{reached} of {nodes} nodes at their {name}, the nearest with "
+        return nearest.model_copy(
+            update={
+                "evidence": said + nearest.evidence,
+                "to_change": f"on each node: {nearest.to_change}",
+            }
+        )
+
+    return of_all
+
+
+def _at(seen: Seen, node: NodeTotals) -> Seen:
+    """Look at one node alone: at its volume, and at the operations that went to it."""
+    all_of_them = sum(one.succeeded for one in seen.step.nodes)
+    of_all = seen.step.step.throughput_ops_per_second
+    own = of_all * node.succeeded / all_of_them if of_all and all_of_them else None
+    step = seen.step.step.model_copy(update={"throughput_ops_per_second": own})
+    return replace(seen, step=seen.step.model_copy(update={"target": node.target, "step": step}))

@@ -1,0 +1,167 @@
+"""What operations wait for within the server: locks, pages, its log, and room for connections.
+
+A wait is given as the share of the operations' time: what waited at any moment, against the
+operations that were under way (Little's law). A wait for a lock is one for another operation: it
+is held against the time that the load added to theirs, since that is what a limit is met by. Where
+four rows are hot, say, a 99th percentile is at three times its own when a third of all are waiting.
+"""
+
+from plimsoll import words
+from plimsoll.limiting.seen import Seen
+from plimsoll.model.judging.capacity import Resource
+from plimsoll.model.run.results import Candidate, ServerLooks
+
+WAITED = 0.50  # share of the operations' time: above it, most of a latency is this wait
+LOG_FULL = 0.75  # InnoDB writes pages before all else from 7/8 on, until it is somewhat below
+
+
+def row_locks(seen: Seen) -> Candidate | None:
+    """Waits for rows that other transactions hold."""
+    waits, looks = seen.waits, _looks(seen)
+    return _waited(
+        seen,
+        "row_locks",
+        count=waits.row_lock_waits,
+        waiting=_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
+        evidence=f"row locks: {_number(waits.row_lock_waits)}",
+        for_others=True,
+        to_change="transactions that hold locks for less time, or changes spread over more rows",
+    )
+
+
+def table_locks(seen: Seen) -> Candidate | None:
+    """Waits for whole tables: of engines without row locks, of LOCK TABLES, of DDL."""
+    waits, looks = seen.waits, _looks(seen)
+    return _waited(
+        seen,
+        "table_locks",
+        count=waits.table_lock_waits,
+        waiting=_waiting(seen, waits.table_locks_s, looks.table_lock_waiters if looks else None),
+        evidence=f"table locks: {_number(waits.table_lock_waits)}",
+        for_others=True,
+        to_change="tables of an engine that locks rows (InnoDB), and nobody who locks whole tables",
+    )
+
+
+def inner_locks(seen: Seen) -> Candidate | None:
+    """Waits for what sessions share within the server: a page in memory, a part of a table."""
+    looks = _looks(seen)
+    if looks is None or looks.inner_lock_waiters is None:
+        return None
+    return _waited(
+        seen,
+        "inner_locks",
+        count=None,
+        waiting=looks.inner_lock_waiters,
+        evidence="locks within the server (LWLock, BufferPin): waits",
+        to_change="fewer connections at the same time, or changes spread over more pages",
+    )
+
+
+def buffer_pool(seen: Seen) -> Candidate | None:
+    """Reads of pages that the buffer pool does not hold; operations wait for each."""
+    waits, looks, latency_us = seen.waits, _looks(seen), seen.target.read_latency_us
+    if waits.page_reads is None:
+        return None
+    reads = waits.page_reads / seen.load_s
+    waiting = None
+    if looks is not None and looks.page_read_waiters is not None:
+        # what the operating system keeps in memory is no I/O, and nobody waits for it
+        waiting = _waiting(seen, waits.page_reads_s, looks.page_read_waiters)
+    elif waits.page_reads_s is not None:
+        waiting = waits.page_reads_s / seen.load_s
+    elif latency_us is not None or not waits.page_reads:
+        waiting = reads * (latency_us or 0.0) / 1e6
+    each = seen.each(reads)
+    misses = "" if each is None else f", {words.three_figures(each)} for each operation"
+    return _waited(
+        seen,
+        "buffer_pool",
+        count=waits.page_reads,
+        waiting=waiting,
+        evidence=f"buffer pool: {words.rate(reads)} page reads/s missed it{misses}",
+        to_change="a larger buffer pool (more memory), or fewer pages for each operation",
+    )
+
+
+def log(seen: Seen) -> Candidate | None:
+    """How full the redo log was: full, it goes on only when pages are written."""
+    looks = _looks(seen)
+    if looks is None or looks.checkpoint_share is None:
+        return None
+    share = looks.checkpoint_share
+    return Candidate(
+        resource="log",
+        share=share,
+        threshold=LOG_FULL,
+        reached=share >= LOG_FULL,
+        evidence=f"redo log: {words.percent(share)} of it waited for pages to be written (median of"
+        f" {words.plural(looks.looks, 'look')})",
+        to_change="a larger redo log (innodb_log_file_size; of MySQL innodb_redo_log_capacity), so"
+        " that pages are written later, and once for more changes",
+    )
+
+
+def connections(seen: Seen) -> Candidate | None:
+    """The server's limit of connections: reached where it refused any."""
+    refused, most = seen.step.step.refused, seen.waits.connections_max
+    asked = seen.step.plan.connections
+    if refused is None and not most:
+        return None
+    limit = "" if most is None else f" of at most {most:,}"
+    more = "a higher limit of the user's connections, or of the server's"
+    if most and (asked > most or refused is None):
+        more = f"max_connections above {most:,}"
+    return Candidate(
+        resource="connections",
+        share=asked / most if most else None,
+        threshold=1.0,
+        reached=refused is not None,
+        evidence=f"connections: {asked:,}{limit}{f'; {refused}' if refused else ''}",
+        to_change=f"{more}, or fewer connections (a pool of them before the server)",
+    )
+
+
+def _looks(seen: Seen) -> ServerLooks | None:
+    return seen.step.server.looks if seen.step.server else None
+
+
+def _number(waits: int | None) -> str:
+    return "waits" if waits is None else words.plural(waits, "wait")
+
+
+def _waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float | None:
+    """Give the mean number that waited, by time or by looks: a wait is timed when it has ended."""
+    known = [] if waited_s is None else [waited_s / seen.load_s]
+    return max([*known, *([] if waiters is None else [waiters])], default=None)
+
+
+def _waited(
+    seen: Seen,
+    resource: Resource,
+    *,
+    count: int | None,
+    waiting: float | None,
+    evidence: str,
+    to_change: str,
+    for_others: bool = False,
+) -> Candidate | None:
+    """Say what part of the operations' time a wait was, with so many waiting at any moment.
+
+    One for other operations is given as the part of what the load added to their time.
+    """
+    if count is None and waiting is None:
+        return None
+    share = None if waiting is None else min(1.0, waiting / seen.under_way)
+    part = "" if share is None else f", {words.percent(share)} of the operations' time"
+    if waiting is not None and for_others and seen.added_by_load < seen.under_way:
+        share = min(1.0, waiting / seen.added_by_load)
+        part += f" and {words.percent(share)} of what the load added to it"
+    return Candidate(
+        resource=resource,
+        share=share,
+        threshold=WAITED,
+        reached=share is not None and share >= WAITED,
+        evidence=evidence + part,
+        to_change=to_change,
+    )

@@ -1,0 +1,172 @@
+"""The storage: its IOPS, its throughput, the instance's credits, and how soon it takes a write."""
+
+from plimsoll import words
+from plimsoll.databases.family import family_of
+from plimsoll.limiting.seen import Seen
+from plimsoll.model.aws.volumes import VolumeLimits
+from plimsoll.model.judging.capacity import Resource
+from plimsoll.model.judging.steps import StorageRates, TargetFigures
+from plimsoll.model.run.results import Candidate
+
+NEAR = 0.90  # share of a limit, as a mean over the step: above it the limit held most of the time
+# Share of the time in which the log was written or flushed. One flush follows another, so that what
+# is left of the time is the gaps between them.
+LOG_BUSY = 0.75
+
+
+def holds_most_operations(seen: Seen) -> bool:
+    """Whether most of what is under way waits for the volume: then no processor has it."""
+    return seen.target.queue is not None and seen.target.queue > seen.under_way / 2
+
+
+def storage_iops(seen: Seen) -> Candidate | None:
+    """I/Os per second against the volume's, in force at that moment."""
+    target = seen.target
+    if target.read_iops is None or target.write_iops is None:
+        rates = _by_server(seen)
+        limit = None if seen.volume is None else _peak(seen.volume)
+        return _capped(
+            seen, "storage_iops", None if rates is None else rates.iops, limit, "IOPS", rates=rates
+        )
+    iops, limit = target.read_iops + target.write_iops, _iops_limit(target, seen.volume)
+    return _capped(seen, "storage_iops", iops, limit, "IOPS", queue=target.queue)
+
+
+def storage_throughput(seen: Seen) -> Candidate | None:
+    """Bytes per second against the volume's."""
+    target = seen.target
+    limit = None if seen.volume is None else seen.volume.throughput_mib_s
+    if target.read_iops is None or target.write_iops is None:
+        rates = _by_server(seen)
+        return _capped(
+            seen,
+            "storage_throughput",
+            None if rates is None else rates.mib_s,
+            limit,
+            "MiB/s",
+            rates=rates,
+        )
+    if target.read_mib_s is None or target.write_mib_s is None:
+        return None
+    mib_s = target.read_mib_s + target.write_mib_s
+    return _capped(seen, "storage_throughput", mib_s, limit, "MiB/s")
+
+
+def _capped(
+    seen: Seen,
+    resource: Resource,
+    done: float | None,
+    limit: float | None,
+    unit: str,
+    *,
+    queue: float | None = None,
+    rates: StorageRates | None = None,
+) -> Candidate | None:
+    if done is None or not limit:
+        return None
+    share = done / limit
+    most = f"{words.number(limit)} {unit}"
+    waiting = "" if queue is None else f", {words.rate(queue)} of them waiting"
+    least = "at least " if rates else ""
+    source = (
+        f", from the server's counters, over {words.duration(rates.interval_s)} with the start of"
+        " its clients"
+        if rates
+        else ""
+    )
+    each = seen.each(done)
+    now = "" if each is None else f" ({least}{words.three_figures(each)} now)"
+    fewer = "I/Os" if unit == "IOPS" else "MiB"
+    return Candidate(
+        resource=resource,
+        share=share,
+        threshold=NEAR,
+        reached=share >= NEAR,
+        evidence=f"storage: {least}{words.rate(done)} of {most} ({words.percent(share)}){waiting}"
+        + source,
+        to_change=f"a volume with more than {most}, or fewer {fewer} for each operation{now}",
+    )
+
+
+def _by_server(seen: Seen) -> StorageRates | None:
+    """Take the I/O from the server's own counters, where CloudWatch has no points of the step.
+
+    They are read before the clients come and after the last has gone. So their mean is the least
+    that the storage did under load, and names it only where even that is near its limit.
+    """
+    before, server = seen.step.plan.server_before, seen.step.server
+    if server is None or before is None:
+        return None
+    return family_of(before.family).storage_rates(server)
+
+
+def _peak(volume: VolumeLimits) -> float | None:
+    """Give the rate with credits: whether any were left, the server's counters do not tell."""
+    return volume.baseline_iops if volume.burst_credits is None else volume.burst_iops
+
+
+def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
+    """Give the rate in force: the burst's while credits lasted, then the baseline's."""
+    if volume is None:
+        return None
+    spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1
+    return volume.baseline_iops if spent else _peak(volume)
+
+
+def io_credits(seen: Seen) -> Candidate | None:
+    """The I/Os that the instance lets through to its volume, where it has spent its credits."""
+    return _credits("storage_iops", seen.target.ebs_io_balance_percent, "I/O")
+
+
+def byte_credits(seen: Seen) -> Candidate | None:
+    """The bytes that it lets through."""
+    return _credits("storage_throughput", seen.target.ebs_byte_balance_percent, "throughput")
+
+
+def _credits(resource: Resource, percent: float | None, name: str) -> Candidate | None:
+    if percent is None or percent >= 100:
+        return None
+    share = 1 - percent / 100
+    return Candidate(
+        resource=resource,
+        share=share,
+        threshold=NEAR,
+        reached=share >= NEAR,
+        evidence=f"storage: the instance's own {name} credits fell to {words.percent(1 - share)}",
+        to_change=f"an instance class that lasts at more {name} to its volumes",
+    )
+
+
+def storage_latency(seen: Seen) -> Candidate | None:
+    """How much of the time the log was being made durable: commits wait for it in turns."""
+    waits, target = seen.waits, seen.target
+    if not waits.log_flushes:
+        return None
+    looks = seen.step.server.looks if seen.step.server else None
+    flushes = waits.log_flushes / seen.load_s
+    flush_us: float | None = None
+    if waits.log_io_s is not None:
+        flush_us = waits.log_io_s / waits.log_flushes * 1e6
+    elif looks is not None and looks.log_io_share is not None:
+        share = looks.log_io_share
+        busy = f"under way in {words.percent(share)} of {words.plural(looks.looks, 'look')}"
+    elif target.write_latency_us is not None:  # of all writes, the log's among them
+        flush_us = target.write_latency_us + (target.flush_latency_us or 0.0)
+    else:
+        return None
+    if flush_us is not None:
+        share = min(1.0, flushes * flush_us / 1e6)
+        busy = f"each {words.latency(flush_us)}: under way {words.percent(share)} of the time"
+    commits = ""
+    if waits.commits is not None:  # the server does not count those of changes apart
+        each = words.rate(waits.commits / seen.load_s)
+        commits = f"{each} commits/s, those of reads among them, with "
+    return Candidate(
+        resource="storage_latency",
+        share=share,
+        threshold=LOG_BUSY,
+        reached=share >= LOG_BUSY,
+        evidence=f"storage latency: {commits}{words.rate(flushes)} flushes/s of the log, {busy}",
+        to_change="a volume that takes a write sooner, more operations for each commit, or commits"
+        " that do not wait for the log",
+    )

@@ -1,0 +1,160 @@
+"""The clients of a step as threads of this process: the engine sends, and Python waits."""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from threading import Event
+
+from pydantic import TypeAdapter
+
+import plimsoll_engine
+from plimsoll.errors import ConnectionsRefusedError, PlimsollError
+from plimsoll.fleet.memory import memory_max_mib
+from plimsoll.fleet.plan import load_spec
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
+from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
+from plimsoll.workflow.client import send_watched
+
+LEAD_MS = 300  # from planning a step to its barrier, for its clients to connect
+LEAD_MS_PER_CONNECTION = 3  # a login with TLS takes about 2 ms of a processor
+_LOOK_S = 0.1
+
+OnSecond = Callable[[int, Sequence[SecondReport]], None]  # which client, and its second
+_SECONDS: TypeAdapter[tuple[SecondReport, ...]] = TypeAdapter(tuple[SecondReport, ...])
+
+
+def barrier_epoch_ms(connections: int) -> int:
+    """Give the instant at which the clients of a step can all be there."""
+    return round(time.time() * 1000) + LEAD_MS + connections * LEAD_MS_PER_CONNECTION
+
+
+def run_clients(
+    plan: StepPlan,
+    workload: EngineWorkload,
+    target: EngineTarget,
+    *,
+    on_second: OnSecond,
+    ended: Event,
+) -> tuple[list[ClientResult], list[FailedClient]]:
+    """Run a step's clients to their end, or until `ended` is set.
+
+    Args:
+        plan: The step.
+        workload: What the clients send.
+        target: Where to.
+        on_second: Called from the clients' threads.
+        ended: Whoever sets it ends the load at once, from any thread.
+    """
+    tokens = [plimsoll_engine.CancelToken() for _ in range(plan.clients)]
+    specs = [
+        load_spec(plan, client, workload=workload, target=target) for client in range(plan.clients)
+    ]
+    with ThreadPoolExecutor(plan.clients) as pool:
+        answers = [
+            pool.submit(_run, plan, client, spec, on_second, tokens[client])
+            for client, spec in enumerate(specs)
+        ]
+        waiting = set(answers)
+        try:
+            while waiting and not ended.is_set():  # signals are handled between the waits
+                waiting = wait(waiting, timeout=_LOOK_S).not_done
+        finally:  # a second Ctrl-C comes from here too: no load goes on behind it
+            for token in tokens if waiting else ():
+                token.cancel()
+    outcomes = [answer.result() for answer in answers]
+    results = [outcome for outcome in outcomes if isinstance(outcome, ClientResult)]
+    return results, [outcome for outcome in outcomes if isinstance(outcome, FailedClient)]
+
+
+def _run(
+    plan: StepPlan,
+    client: int,
+    spec: LoadSpec,
+    on_second: OnSecond,
+    token: plimsoll_engine.CancelToken,
+) -> ClientResult | FailedClient:
+    invoked_ms = round(time.time() * 1000)
+
+    def tell(text: str) -> None:
+        on_second(client, _SECONDS.validate_python(json.loads(text)))
+
+    try:
+        report, looks = send_watched(spec, plan, tell, token)
+    except (plimsoll_engine.EngineError, ConnectionsRefusedError) as error:
+        return FailedClient(client=client, error=type(error).__name__, cause=str(error))
+    return ClientResult(
+        run_id="",
+        step=plan.index,
+        client=client,
+        invoked_epoch_ms=invoked_ms,
+        cold_start=False,
+        memory_max_mib=memory_max_mib(),
+        report=report,
+        looks=looks,
+    )
+
+
+# Ctrl-C and SIGTERM that end a load early, with what it has measured.
+
+
+INTERRUPTED = "interrupted"
+_BOTH = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def ended_by_signals(
+    end: Callable[[], None], numbers: Sequence[signal.Signals] = _BOTH
+) -> Iterator[None]:
+    """Call `end` at the first signal; a second one is handled as before, and ends at once.
+
+    Signals come to a program's main thread alone: in another one they do what they did before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def interrupt(*_: object) -> None:
+        restore()
+        end()
+
+    for number in numbers:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        restore()
+
+
+@contextmanager
+def cancelled_by_interrupt() -> Iterator[plimsoll_engine.CancelToken]:
+    """Let an interrupt end the work whenever it comes.
+
+    A shell's background processes ignore interrupts by default; this one does not. The exception
+    that a signal raises can get lost while Python frees objects, so a token is cancelled as well.
+    """
+    token = plimsoll_engine.CancelToken()
+    interrupted = False
+
+    def interrupt() -> None:
+        nonlocal interrupted
+        interrupted = True
+        token.cancel()
+        raise KeyboardInterrupt
+
+    with ended_by_signals(interrupt, (signal.SIGINT,)):
+        try:
+            yield token
+        except PlimsollError:
+            if interrupted:
+                raise KeyboardInterrupt from None
+            raise

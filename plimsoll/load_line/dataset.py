@@ -1,0 +1,177 @@
+"""The rows that a search draws from: Plimsoll's own, made before, or the user's, which it reads."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from plimsoll import words
+from plimsoll.complaints import Scalar
+from plimsoll.databases import dataset_notes
+from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
+from plimsoll.databases.family import family_of
+from plimsoll.databases.prepare import Prepared
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.workload import Compiled, Workload
+
+CONNECTIONS = 8  # that insert at the same time, unless more are asked for
+SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
+_READS = ("SELECT", "(SELECT", "WITH")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is there for a search.
+
+    Attributes:
+        server: As the server names itself.
+        compiled: The workload for the rows that there are.
+        given: The workload's parameters that are not to have their defaults.
+        note: What is known of the dataset; None: Plimsoll did not make it.
+        has_place: Whether the database, or keyspace, that would hold it is there.
+    """
+
+    server: str
+    compiled: Compiled
+    given: dict[str, Scalar]
+    note: DatasetNote | None
+    has_place: bool = True
+
+
+@dataclass(frozen=True)
+class Made:
+    """A dataset that was made, or was not: its rows, and what a reader has to know of it."""
+
+    rows: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def look(
+    target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
+) -> Found:
+    """See what rows a database has for a workload.
+
+    Raises:
+        PlimsollError: The database cannot be reached or refuses.
+        UsageError: The workload cannot be resolved.
+    """
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        server = datasets.version()
+        has_place = datasets.has_place()
+        note = datasets.read_note(workload.dataset) if has_place else None
+    values = dict(given)
+    if note is not None:
+        records = note.records if records is None else records
+        noted = {k: v for k, v in note.parameters.items() if k in workload.parameters}
+        values = {**noted, **given}
+    compiled = workload.compile(records, values, target.protocol)
+    return Found(server, compiled, values, note, has_place)
+
+
+def is_complete(found: Found) -> bool:
+    """Whether Plimsoll has made the dataset, to its last row, with the parameters asked for."""
+    return dataset_notes.is_complete(found.compiled, found.note)
+
+
+def needs_no_rows(found: Found, *, records: int | None, prepare: bool) -> bool:
+    """Whether a search can begin: its rows are Plimsoll's own, or those that its user names."""
+    return is_complete(found) or (found.note is None and records is not None and not prepare)
+
+
+def require_place(target: EngineTarget, found: Found) -> None:
+    """Refuse to draw rows from where there can be none.
+
+    Raises:
+        PlimsollError: There is no such database, or keyspace.
+    """
+    if not found.has_place:
+        kind = protocol_facts(target.protocol).database_word
+        raise PlimsollError(
+            f"{target.host}:{target.port}: there is no {kind} {target.database!r}:"
+            " `plimsoll prepare` makes it"
+        )
+
+
+def rows_to_make(found: Found) -> str:
+    """Say what would be made: `1,000 rows in usertable`."""
+    compiled = found.compiled
+    tables = ", ".join(table.name for table in compiled.tables[:3])
+    more = " ..." if len(compiled.tables) > 3 else ""
+    return f"{words.plural(compiled.rows, 'row')} in {tables}{more}"
+
+
+def require_nothing_begun(found: Found) -> None:
+    """Refuse rows of Plimsoll's that are other ones, or fewer, than those that are asked for.
+
+    Raises:
+        PlimsollError: There are such rows.
+    """
+    if found.note is not None:
+        check_same_dataset(found.compiled, found.note, notes_table="plimsoll_datasets")
+        check_loaded(found.compiled, found.note)
+
+
+def lacking_rows(found: Found, target: EngineTarget) -> UsageError:
+    """Say that the rows are not there, and how they come to be."""
+    place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
+    return UsageError(
+        f"--workload {found.compiled.name}: {place} has no dataset of it that Plimsoll made:"
+        f" --prepare makes one ({rows_to_make(found)}); --records N says how many are there that"
+        " you made"
+    )
+
+
+def settled(target: EngineTarget, prepared: Prepared) -> Made:
+    """Wait until the server has worked off the loading of a dataset, but not for ever."""
+    rows = sum(prepared.counted_rows.values())
+    if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
+        return Made(rows)
+    limit = words.duration(SETTLE_MAX_S)
+    return Made(rows, (f"the server had not worked off the loading after {limit}",))
+
+
+def drop(target: EngineTarget, found: Found) -> None:
+    """Drop the dataset, if Plimsoll made it."""
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        datasets.drop(found.compiled)
+
+
+def load_number(target: EngineTarget, found: Found) -> int:
+    """Number a load that inserts."""
+    if not found.compiled.inserts:
+        return 0
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        return datasets.begin_load(found.compiled)
+
+
+def require_harmless(found: Found, *, allow_writes: bool) -> None:
+    """Refuse what would change rows that Plimsoll did not make.
+
+    Raises:
+        UsageError: The workload writes, and nobody allowed it, or it inserts rows of its own.
+    """
+    if found.note is not None:
+        return
+    place = protocol_facts(found.compiled.protocol).database_word
+    if found.compiled.inserts:
+        raise UsageError(
+            f"--workload {found.compiled.name}: it inserts rows that Plimsoll numbers, and there is"
+            f" no dataset of Plimsoll's in this {place}: --prepare makes one"
+        )
+    writing = [
+        operation.name
+        for operation in found.compiled.engine.operations
+        if any(not _reads(sql) for statement in operation.statements for sql in statement.sql)
+    ]
+    if writing and not allow_writes:
+        raise UsageError(
+            f"--workload {found.compiled.name}: {', '.join(writing)} would change rows that"
+            " Plimsoll did not make: --allow-writes lets it"
+        )
+
+
+def _reads(sql: str) -> bool:
+    """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
+    found = set(re.findall(r"\w+", sql.upper()))
+    return sql.upper().startswith(_READS) and not found & {"UPDATE", "SHARE"}

@@ -1,0 +1,119 @@
+"""One load on a database, without a search: its spec, its run, and what it gave."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import plimsoll_engine
+from plimsoll.complaints import Scalar
+from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
+from plimsoll.errors import PlimsollError
+from plimsoll.load_line.clients import ended_by_signals
+from plimsoll.load_line.dataset import load_number, look, require_place
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
+from plimsoll.workload import Compiled, Workload
+
+SEEDS = 2**53  # what every reader of JSON keeps exactly
+
+
+@dataclass(frozen=True)
+class Loadable:
+    """What there is to be loaded.
+
+    Attributes:
+        server: As the server names itself.
+        compiled: The workload for the rows that there are.
+        sent: What of it clients send; a load that inserts has a number of its own.
+    """
+
+    server: str
+    compiled: Compiled
+    sent: EngineWorkload
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A load that has ended.
+
+    Attributes:
+        loadable: What was loaded.
+        spec: How.
+        report: What was measured.
+    """
+
+    loadable: Loadable
+    spec: LoadSpec
+    report: LoadReport
+
+    def as_json(self) -> dict[str, Any]:
+        """Write it as plain values, without what opens the database."""
+        compiled = self.loadable.compiled
+        return {
+            "server": self.loadable.server,
+            "statement_mode": self.spec.target.statement_mode,
+            "workload": compiled.name,
+            "dataset": compiled.dataset,
+            "records": compiled.records,
+            "parameters": compiled.parameters,
+            "load": self.spec.model_dump(mode="json", exclude={"target", "workload"}),
+            "report": self.report.model_dump(mode="json"),
+        }
+
+
+def a_seed() -> int:
+    """Draw the seed of a load."""
+    return secrets.randbelow(SEEDS)
+
+
+def loadable(
+    target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
+) -> Loadable:
+    """Read from the database what rows it has, and check that the load can draw from them.
+
+    Raises:
+        PlimsollError: It cannot be reached, refuses, or has none, fewer, or ones of other
+            parameters.
+        UsageError: The workload cannot be resolved.
+    """
+    found = look(target, workload, records, given)
+    require_place(target, found)
+    if found.note is None and records is None:
+        kind = protocol_facts(target.protocol).database_word
+        raise PlimsollError(
+            f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
+            f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
+            " --records if another tool has made it"
+        )
+    if found.note is None:
+        return Loadable(found.server, found.compiled, found.compiled.engine)
+    check_same_parameters(found.compiled, found.note, notes_table="plimsoll_datasets")
+    check_loaded(found.compiled, found.note)
+    sent = found.compiled.engine_workload(load_number(target, found))
+    return Loadable(found.server, found.compiled, sent)
+
+
+def run_load(
+    spec: LoadSpec,
+    on_second: Callable[[str], None],
+    token: plimsoll_engine.CancelToken | None = None,
+) -> LoadReport:
+    """Load a database; Ctrl-C and SIGTERM end it with what it has measured.
+
+    Args:
+        spec: The load.
+        on_second: Called each second with its reports, as JSON.
+        token: Ends it likewise.
+
+    Raises:
+        PlimsollError: The database refuses, or cannot be reached.
+    """
+    token = token or plimsoll_engine.CancelToken()
+    try:
+        with ended_by_signals(token.cancel):
+            text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
+    except plimsoll_engine.EngineError as error:
+        raise PlimsollError(str(error)) from None
+    return LoadReport.model_validate_json(text)

@@ -1,0 +1,191 @@
+"""This machine in a step: how far others disturbed it, and the database's server if it is here."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Timer
+
+from plimsoll import words
+from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_seconds, cpu_times, servers, shares
+from plimsoll.model.engine.asked import POLL_US, EngineTarget
+from plimsoll.model.judging.steps import TargetFigures
+from plimsoll.model.request.dsn import is_loopback
+from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.model.run.results import FleetFigures, StepResult
+
+SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether an address is one of this machine's own: then a socket can be bound to it."""
+    if is_loopback(host):
+        return True
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except OSError:
+        return False
+    return True
+
+
+def poll_us_here(target: EngineTarget, threads: int) -> int:
+    """Give for how long clients on this machine look for answers before they sleep, at most.
+
+    None of them does where they share its processors with the database or with each other.
+    """
+    own = threads < len(os.sched_getaffinity(0)) and not _is_this_machine(target.host)
+    return POLL_US if own else 0
+
+
+def threads_here(target: EngineTarget, connections: int, rate: float | None) -> int:
+    """Give how many threads send on this machine, where nobody says.
+
+    Two where they share its processors with the database, which then wakes clients less often
+    (docs/performance.md). One where it is elsewhere, which leaves a processor to poll with, and one
+    at a rate, where a thread waits for due times.
+    """
+    shared = rate is None and _is_this_machine(target.host)
+    return min(2, connections, len(os.sched_getaffinity(0))) if shared else 1
+
+
+@dataclass(frozen=True)
+class Look:
+    """The processor times at one moment: of this machine, and of the database's server."""
+
+    at_s: float
+    machine: CpuTimes | None
+    server_s: float | None
+
+
+@dataclass
+class Host:
+    """This machine over a step.
+
+    Attributes:
+        shared: Whether the database is on it.
+        servers: The database's processes; empty: it is elsewhere, or they are not shown.
+    """
+
+    shared: bool
+    servers: frozenset[int]
+    _looks: list[Look] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, target: EngineTarget) -> "Host":
+        """See whether a database is on it, and which of its processes are the database's.
+
+        Behind a container's port listens its proxy, which is not the server.
+        """
+        shared = _is_this_machine(target.host)
+        return cls(shared, frozenset(servers(target.port, SERVERS) if shared else ()))
+
+    @property
+    def ours(self) -> frozenset[int]:
+        """The processes of the search and of the database; empty: the database's are not shown."""
+        return frozenset({os.getpid(), *self.servers} if self.servers or not self.shared else ())
+
+    @contextmanager
+    def watched(self, plan: StepPlan) -> Iterator[None]:
+        """Look at it as a step's window begins, and once more when the load has ended."""
+        begins_s = plan.start_at_epoch_ms / 1000 + plan.warmup_s - time.time()
+        first = Timer(max(0.0, begins_s), self._look)
+        first.start()
+        try:
+            yield
+        finally:
+            first.cancel()
+            first.join()
+            self._look()
+
+    def _look(self) -> None:
+        server_s = cpu_seconds(self.servers) if self.servers else None
+        self._looks.append(Look(time.monotonic(), cpu_times(self.ours), server_s))
+
+    def seen_in(self, step: StepResult) -> StepResult:
+        """Add to a step what was seen of this machine, and of the server's processor time."""
+        figures = self._figures()
+        waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}
+        step = step.model_copy(update={"step": step.step.model_copy(update=figures | waits)})
+        cpu_percent = self._cpu_percent()
+        if cpu_percent is None:
+            return step
+        target = TargetFigures(
+            period_s=round(self._looked_s), points=1, cpu_percent=cpu_percent, **figures
+        )
+        return step.model_copy(update={"target": target})
+
+    @property
+    def _looked_s(self) -> float:
+        return self._looks[-1].at_s - self._looks[0].at_s
+
+    def _figures(self) -> dict[str, float | None]:
+        looks = self._looks
+        now = shares(looks[0].machine, looks[-1].machine) if looks else None
+        return {
+            "host_stolen_percent": 100 * now.stolen if now else None,
+            "host_others_percent": 100 * now.others if now and self.ours else None,
+            "host_idle_percent": 100 * now.idle if now else None,
+        }
+
+    def _cpu_percent(self) -> float | None:
+        """Compute the server's part of this machine's processor time."""
+        known = [
+            (look.server_s, look.machine.total / TICKS_PER_S)
+            for look in self._looks
+            if look.server_s is not None and look.machine is not None
+        ]
+        if len(known) < 2 or known[-1][1] <= known[0][1]:
+            return None
+        (began_s, machine_began_s), (ended_s, machine_ended_s) = known[0], known[-1]
+        return 100 * (ended_s - began_s) / (machine_ended_s - machine_began_s)
+
+    def _client_waiting_percent(self, fleet: FleetFigures) -> float | None:
+        """Give how the clients waited for a processor.
+
+        Where the database is on this machine too, they wait for the database that they load, which
+        is no disturbance: what others had is.
+        """
+        return None if self.shared else fleet.most_waiting_percent
+
+
+# Others who use the database during the search: whoever asks for its line should know of them.
+
+
+SHARE_MOST = 0.01  # of the server's statements, as the audit `server_count` allows
+OWN_MOST = 50  # statements of ours about a step: its counters, looks and rows
+OWN_OF_A_CONNECTION = 4  # statements with which it begins
+
+
+def without_others(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
+    """Say how much others asked of the server in a step; its count is then no audit of ours.
+
+    MySQL counts every statement (`Questions`:
+    dev.mysql.com/doc/refman/8.4/en/server-status-variables.html#statvar_Questions), so what our
+    clients did not send came from others, in text or prepared. Where a server counts prepared
+    statements alone, these show the others.
+    """
+    server = step.server
+    if server is None or server.statements_by_clients is None or server.interval_s <= 0:
+        return step
+    own = server.statements_by_clients
+    own += sum(result.report.transaction_commands_sent for result in results)
+    served = server.counters.get("Questions")
+    if served is None:
+        own, served = server.statements_by_clients, server.statements_by_server
+    opened = sum(result.report.connection_report.opened for result in results)
+    ours = OWN_MOST + OWN_OF_A_CONNECTION * opened
+    if served is None or served - own <= max(ours, SHARE_MOST * served):
+        return step
+    a_second = words.rate((served - own) / server.interval_s)
+    share = words.percent((served - own) / served)
+    problem = f"others sent {a_second} statements/s to this server meanwhile ({share} of all)"
+    return step.model_copy(
+        update={
+            "problems": (*step.problems, problem),
+            "step": step.step.model_copy(update={"statements_served": None}),
+        }
+    )

@@ -1,0 +1,332 @@
+"""What `plimsoll find` asks for, as the request that its result keeps."""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from pydantic import ValidationError
+
+from plimsoll import words
+from plimsoll.complaints import Complaint, Scalar, unknown
+from plimsoll.errors import UsageError
+from plimsoll.load_line.dataset import Found
+from plimsoll.model.databases import Engine, protocol_of_engine
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.capacity import Confirmation, Rules
+from plimsoll.model.request.dsn import TlsMode, authorities, tls_towards
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice
+from plimsoll.model.request.quantities import latency_us
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
+from plimsoll.workload import Workload
+
+USER, PASSWORD = "PLIMSOLL_USER", "PLIMSOLL_PASSWORD"
+CLIENTS_MOST = 4  # threads of this process, of one processor each
+FIRST_SHARE = 1 / 20  # of the highest rate: where a search over rates begins
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much time a search takes for how sure an answer.
+
+    Attributes:
+        warmup_s: Of each step.
+        duration_s: Of each step's window.
+        factor: Between one step's load and the next one's.
+        resolution: Of the bracket.
+        confirmation: Of the answer.
+        recovery_max_s: For the target to recover from an overload, at most.
+    """
+
+    warmup_s: float
+    duration_s: float
+    factor: float
+    resolution: float
+    confirmation: Confirmation
+    recovery_max_s: float = 30.0
+
+
+USUAL = Effort(1.0, 5.0, 1.5, 0.05, Confirmation())
+QUICK = Effort(1.0, 2.0, 2.0, 0.15, Confirmation(least=3, most=5, precision=0.1))
+
+
+def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
+    """Describe a database without what opens it."""
+    tls: TlsMode = "verify"
+    if target.tls is None or not target.tls.verify:
+        tls = "off" if target.tls is None else "require"
+    return EndpointTarget(
+        kind="endpoint",
+        engine=engine,
+        host=target.host,
+        port=target.port,
+        database=target.database,
+        tls=tls,
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
+    )
+
+
+def opened(target: EndpointTarget) -> EngineTarget:
+    """Add what opens a database, from the environment.
+
+    Raises:
+        UsageError: The environment lacks it.
+    """
+    user = os.environ.get(USER)
+    if user is None and target.engine != "cassandra":
+        raise UsageError(
+            f"target: who logs in to {target.host}:{target.port}? Set {USER} and {PASSWORD}"
+        )
+    return EngineTarget(
+        protocol=protocol_of_engine(target.engine),
+        host=target.host,
+        port=target.port,
+        user=user or "",
+        password=os.environ.get(PASSWORD, ""),
+        database=target.database,
+        tls=tls_towards(target.tls, authorities(target.host)),
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
+        nodes=target.nodes,
+    )
+
+
+def search_of(
+    effort: Effort,
+    *,
+    strategy: Literal["ramp", "rate"],
+    connections_max: int,
+    rate_max: float | None,
+) -> Search:
+    """Choose the loads that are tried.
+
+    Raises:
+        UsageError: A search over rates has no highest one.
+    """
+    clients = min(CLIENTS_MOST, os.cpu_count() or 1, connections_max)
+    if strategy == "ramp":
+        return RampSearch(
+            connections_max=connections_max,
+            clients_max=clients,
+            factor=effort.factor,
+            resolution=effort.resolution,
+        )
+    if rate_max is None:
+        raise UsageError("--strategy rate: needs --max-rate, the highest rate that is tried")
+    return RateSearch(
+        rate_first_ops_per_second=rate_max * FIRST_SHARE,
+        rate_max_ops_per_second=rate_max,
+        clients_max=clients,
+        connections_per_client=connections_max // clients,
+        factor=effort.factor,
+        resolution=effort.resolution,
+    )
+
+
+def request_of(
+    target: EndpointTarget,
+    workload: Workload,
+    *,
+    built_in: bool,
+    records: int,
+    parameters: dict[str, Scalar],
+    search: Search,
+    load: Load,
+    warm_s: float,
+    rules: Rules,
+    time_limit_s: int,
+) -> Request:
+    """Write down what is asked for, as a run's request."""
+    choice = WorkloadChoice(
+        name=workload.name if built_in else None,
+        definition=None if built_in else workload.document.value,
+        records=records,
+        parameters=parameters,
+    )
+    return Request(
+        name="find",
+        target=target,
+        workload=choice,
+        load=load,
+        prepare=Preparation(warm_s=warm_s, warm_max_s=warm_s),
+        search=search,
+        limits=rules,
+        time_limit_s=time_limit_s,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How a search is to be made, by one who looks for a load line from this machine.
+
+    Attributes:
+        strategy: `ramp`: more and more connections; `rate`: operations fall due faster and faster.
+        max_connections: Never more at once; 1 to 20,000.
+        max_rate: The highest rate that is tried, in operations per second, or that a second of a
+            ramp may have; None: a ramp has no such bound.
+        warmup_s: Before each window, 0 to 600; None: the usual.
+        duration_s: Of each window, above 0 to 600; None: the usual.
+        warm_s: Load before the first step, which fills the caches; 0 to 600.
+        time_limit_s: No further step after that; 10 to 86,400.
+        quick: Shorter windows, wider steps, fewer repetitions.
+    """
+
+    strategy: Literal["ramp", "rate"] = "ramp"
+    max_connections: int = 256
+    max_rate: float | None = None
+    warmup_s: float | None = None
+    duration_s: float | None = None
+    warm_s: float = 5.0
+    time_limit_s: int = 900
+    quick: bool = False
+
+
+def asked_request(
+    options: SearchOptions,
+    engine: Engine,
+    target: EngineTarget,
+    found: Found,
+    workload: Workload,
+    *,
+    built_in: bool,
+    rules: Rules,
+) -> Request:
+    """Write down a search as a run's request.
+
+    Raises:
+        UsageError: Something of it cannot be; names the field.
+    """
+    effort = QUICK if options.quick else USUAL
+    try:
+        return request_of(
+            endpoint(engine, target),
+            workload,
+            built_in=built_in,
+            records=found.compiled.records,
+            parameters=found.given,
+            search=search_of(
+                effort,
+                strategy=options.strategy,
+                connections_max=options.max_connections,
+                rate_max=options.max_rate,
+            ),
+            load=Load(
+                warmup_s=effort.warmup_s if options.warmup_s is None else options.warmup_s,
+                duration_s=effort.duration_s if options.duration_s is None else options.duration_s,
+                recovery_max_s=effort.recovery_max_s,
+            ),
+            warm_s=options.warm_s,
+            rules=rules.model_copy(update={"confirmation": effort.confirmation}),
+            time_limit_s=options.time_limit_s,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+
+
+# Limits as people write them on a command line: `read=5ms`, `p99 > 200ms`, `errors > 1%`.
+
+
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%", re.ASCII)
+_RULE = re.compile(r"(p50|p99|max|errors)(?:\.([\w-]{1,64}))?(?: ?> ?(.{1,24}))?")
+RULES = "'p99 > 200ms', 'p99.read > 200ms' (or p50, max), errors, 'errors > 1%'"
+Kind = Literal["p50", "p99", "max", "errors", "rate"]
+
+
+def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, float]:
+    """Read `--limit` options: `read=5ms` for one operation, `5ms` for all that have none.
+
+    Raises:
+        UsageError: One is not a limit, or names an operation that the workload does not have.
+    """
+    limits: dict[str, float] = {}
+    for_all: float | None = None
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        if not equals:
+            for_all = latency_us(value, "--limit")
+        elif name in limits:
+            raise UsageError(f"--limit: {name} is there twice")
+        elif name not in operations:
+            raise UsageError(unknown("operation", name, operations, ("--limit",), value=name))
+        else:
+            limits[name] = latency_us(value, f"--limit {name}")
+    others = {} if for_all is None else dict.fromkeys(operations, for_all)
+    return {**others, **limits}
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """What ends the load at once.
+
+    Attributes:
+        text: As it was asked for.
+        operation: The operation that it is about; None: each.
+        kind: Of a second's latencies, or its errors, or its operations that succeeded.
+        most: In microseconds, or the share that may fail, or operations.
+    """
+
+    text: str
+    operation: str | None
+    kind: Kind
+    most: float
+
+    @classmethod
+    def parse(cls, text: str, operations: Collection[str]) -> "StopRule":
+        """Read a rule.
+
+        Raises:
+            UsageError: It is none, or names an operation that the workload does not have.
+        """
+        match = _RULE.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"--stop-if: {text!r} is no rule: {RULES}")
+        kind, operation, most = match.groups()
+        if operation is not None and operation not in operations:
+            path = ("--stop-if",)
+            raise UsageError(unknown("operation", operation, operations, path, value=operation))
+        if kind == "errors":
+            return cls(f"--stop-if {text!r}", operation, "errors", _share(most) if most else 0.0)
+        if most is None:
+            raise UsageError(f"--stop-if: {text!r} has no limit: {RULES}")
+        return cls(
+            f"--stop-if {text!r}", operation, cast("Kind", kind), latency_us(most, "--stop-if")
+        )
+
+    @classmethod
+    def of_rate(cls, most: float) -> "StopRule":
+        """Make the rule that no second may have more successful operations than so."""
+        return cls(f"--max-rate {most:g}", None, "rate", most)
+
+    def broken_by(self, second: Sequence[SecondReport]) -> str | None:
+        """Say what in one client's second breaks the rule; None: nothing does."""
+        mine = [part for part in second if self.operation in (None, part.operation)]
+        succeeded = sum(part.succeeded for part in mine)
+        if self.kind == "rate":
+            done_words = f"{succeeded:,} operations were done within a second"
+            return done_words if succeeded > self.most else None
+        if self.kind == "errors":
+            failed = sum(part.errors for part in mine)
+            done = failed + succeeded
+            if not failed or failed <= self.most * done:
+                return None
+            return f"{failed:,} of {done:,} operations failed within a second"
+        for part in mine:
+            us = getattr(part, f"{self.kind}_us")
+            if us is not None and us > self.most:
+                name = words.statistic(self.kind)
+                return f"{part.operation} {name} was {words.latency(us)} within a second"
+        return None
+
+
+def _share(text: str) -> float:
+    match = _SHARE.fullmatch(text.strip())
+    if match is None or float(match[1]) > 100:
+        raise UsageError(Complaint(("--stop-if",), f"{text!r} is no share: write errors > 1%"))
+    return float(match[1]) / 100

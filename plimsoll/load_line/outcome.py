@@ -1,0 +1,146 @@
+"""What a search in this process comes to: the same files as a run's."""
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import plimsoll
+from plimsoll.capacity import judge
+from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.limiting import limiting_resource
+from plimsoll.load_line.search_loop import Finder
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.run.dashboards import Dashboards
+from plimsoll.model.run.results import Moments, RunResult, Seconds, StepResult, Versions
+from plimsoll.model.run.run_record import Failure, RunState
+from plimsoll.report.folder import RESULT, write_whole
+from plimsoll.requests.request_workload import workload_sha256
+
+
+def searched(
+    finder: Finder, *, server: str, rows: int | None, notes: Sequence[str] = ()
+) -> tuple[RunResult, Seconds]:
+    """Search to the end, or until it is cut short, and judge what was measured; as `outcome`."""
+    began = datetime.now(UTC)
+    failure: PlimsollError | None = None
+    try:
+        finder.search()
+    except PlimsollError as error:  # what was measured so far is judged all the same
+        failure = error
+    run_id = f"{finder.request.name}-{began:%Y%m%d-%H%M%S}"
+    return outcome(
+        finder,
+        run_id=run_id,
+        server=server,
+        rows=rows,
+        began=began,
+        failure=failure,
+        notes=notes,
+    )
+
+
+def outcome(
+    finder: Finder,
+    *,
+    run_id: str,
+    server: str,
+    rows: int | None,
+    began: datetime,
+    failure: PlimsollError | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[RunResult, Seconds]:
+    """Judge what was measured.
+
+    Args:
+        finder: The search, at its end.
+        run_id: What the result is called.
+        server: As the server names itself.
+        rows: Of the dataset; None: not counted.
+        began: When.
+        failure: Why the search could not go on; None: it could.
+        notes: What a reader has to know besides.
+    """
+    request, steps = finder.request, finder.steps
+    try:
+        judged = [result.step for result in steps]
+        capacity = judge(judged, request.limits, axis=axis_of(request.search)) if steps else None
+    except UsageError as error:
+        capacity, failure = None, failure or error
+    limiting = limiting_resource(capacity, steps, None) if capacity else None
+    if capacity is not None and limiting is not None:
+        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    cause = str(failure) if failure else finder.cut_short
+    ended = datetime.now(UTC)
+    state = RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED
+    result = RunResult(
+        run_id=run_id,
+        name=request.name,
+        team=request.team,
+        local=True,
+        state=state,
+        failure=Failure(
+            phase="step", error=type(failure).__name__ if failure else "Stopped", cause=cause
+        )
+        if cause
+        else None,
+        capacity=capacity,
+        limiting=limiting,
+        toggle=_toggled(request, steps) if steps else None,
+        steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
+        rows=rows,
+        volume_limits=None,
+        moments=_moments(began, ended),
+        versions=Versions(
+            plimsoll=plimsoll.__version__,
+            engine=next((step.fleet.engine_version for step in steps), None),
+            server=server,
+            workload_sha256=workload_sha256(request),
+        ),
+        notes=tuple(notes),
+        links=Dashboards.of_environment(os.environ).links(run_id, since=began, until=ended),
+        request=request,
+    )
+    measured = tuple(second for step in steps for second in step.seconds)
+    return result, Seconds(run_id=run_id, operations=measured, target=())
+
+
+def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+    if request.toggle is None:
+        return None
+    return toggled(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings={},
+        addresses=addresses_by_state(request.target, request.toggle),
+    )
+
+
+def _moments(began: datetime, ended: datetime) -> Moments:
+    return Moments(
+        submitted=began,
+        record=began,
+        provision=None,
+        target_ready=None,
+        prepare=None,
+        step=began,
+        conclude=None,
+        teardown=None,
+        deleted=None,
+        ended=ended,
+    )
+
+
+def write(folder: Path, result: RunResult, seconds: Seconds) -> None:
+    """Write a result's files: `result.json`, `seconds.json` and `report.html`."""
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / RESULT, result.model_dump_json())
+    (folder / "seconds.json").write_text(seconds.model_dump_json(), encoding="utf-8")
+    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")

@@ -1,0 +1,210 @@
+"""The loop of a search in this process: the next step, its clients, what they measured."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event, Lock
+
+from plimsoll import words
+from plimsoll.capacity import next_step
+from plimsoll.databases.family import family_of
+from plimsoll.fleet.fold import folded
+from plimsoll.fleet.plan import plan_step, warmed_s, warming_step
+from plimsoll.fleet.sense import require_sense, sensible
+from plimsoll.fleet.spans import soaked
+from plimsoll.fleet.step import step_of
+from plimsoll.load_line.clients import barrier_epoch_ms, run_clients
+from plimsoll.load_line.machine import Host, poll_us_here, without_others
+from plimsoll.load_line.options import StopRule
+from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import Done, NextStep, RateSearch
+from plimsoll.model.run.fleet import (
+    ClientResult,
+    FailedClient,
+    ServerCounters,
+    StepPlan,
+    UnfinishedWork,
+)
+from plimsoll.model.run.results import StepResult
+from plimsoll.model.run.run_record import Recovery
+from plimsoll.workflow.plan_step import Recovered, in_words, outcome, watched
+from plimsoll.workload.compiled import Compiled
+
+RECOVERY_LOOK_S = 1.0
+RECOVERY_TOLD_S = 5  # how often it says what it waits for
+JUDGING_S = 1.0  # a step's barrier, and the reading of its counters
+
+
+@dataclass
+class Shows:
+    """What is shown of a search while it goes on; by default nothing."""
+
+    say: Callable[[str], None] = lambda _: None
+    planned: Callable[[StepPlan], None] = lambda _: None
+    second: Callable[[StepPlan, Sequence[SecondReport]], None] = lambda *_: None
+    finished: Callable[[StepResult], None] = lambda _: None
+
+
+@dataclass
+class Finder:
+    """One search.
+
+    Attributes:
+        request: What is asked for; its target is an endpoint.
+        target: The same, with what opens it; in the state of its toggle that it is in.
+        compiled: Its workload.
+        load_number: Of loads on a target's dataset before this one.
+        reached: By the states of its toggle, where its target is reached in them.
+        stop_rules: What ends the load at once.
+        shows: What is shown meanwhile.
+        steps: Every finished step.
+        cut_short: Why the search ended before it was done; None: it was not cut short.
+    """
+
+    request: Request
+    target: EngineTarget
+    compiled: Compiled
+    load_number: Callable[[EngineTarget], int] = lambda _: 0
+    reached: Mapping[str, EngineTarget] = field(default_factory=dict)
+    stop_rules: Sequence[StopRule] = ()
+    shows: Shows = field(default_factory=Shows)
+    steps: list[StepResult] = field(default_factory=list)
+    cut_short: str | None = None
+    _ended: Event = field(default_factory=Event)
+    _told: dict[tuple[int, int], list[SecondReport]] = field(  # by step and second, of all clients
+        default_factory=lambda: defaultdict(list)
+    )
+    _lock: Lock = field(default_factory=Lock)
+
+    def end(self, why: str) -> None:
+        """End the load at once, from any thread; the steps so far stay."""
+        self.cut_short = self.cut_short or why
+        self._ended.set()
+
+    def search(self) -> None:
+        """Search to the end, or until it is cut short.
+
+        Raises:
+            StepError: A step says nothing of the target, and no other would say more.
+            UsageError: The steps cannot be judged.
+        """
+        until = time.monotonic() + self.request.time_limit_s
+        if self.request.prepare.warm_s:
+            self._warm()
+        while not self._ended.is_set():
+            done = [result.step for result in self.steps]
+            rules, toggle = self.request.limits, self.request.toggle
+            following = next_step(self.request.search, done, rules, toggle)
+            if isinstance(following, Done):
+                return
+            if following.window_factor > 1 and time.monotonic() + self._takes_s(following) > until:
+                following = following.model_copy(update={"window_factor": 1})
+            if time.monotonic() + self._takes_s(following) > until:
+                limit = words.duration(self.request.time_limit_s)
+                if following.purpose not in CLOSING:  # else the answer stands without it
+                    self.cut_short = f"the time limit of {limit} left no time for another step"
+                return
+            self._step(following)
+
+    def _takes_s(self, following: NextStep) -> float:
+        load, factor = self.request.load, following.window_factor
+        window_s = following.duration_s or factor * load.duration_s
+        warm_s = warmed_s(self.request, following.state) + factor * load.warmup_s
+        return warm_s + window_s + JUDGING_S
+
+    def _warm(self) -> None:
+        search, plan = self.request.search, warming_step(self.request, start_at_epoch_ms=0)
+        if isinstance(search, RateSearch):  # no more than is promised, here either
+            rate = search.rate_first_ops_per_second
+            plan = plan.model_copy(update={"rate_ops_per_second": rate})
+        start = barrier_epoch_ms(plan.connections)
+        plan = plan.model_copy(update={"start_at_epoch_ms": start})
+        self.shows.planned(plan)
+        _, failed = self._run(plan)
+        if failed and not self._ended.is_set():
+            self.shows.say(f"warming: {failed[0].cause}")
+
+    def _step(self, following: NextStep) -> None:
+        if following.state is not None and self.reached:
+            self.target = self.reached[following.state]
+        family = family_of(self.target.protocol)
+        before = family.read_counters(self.target)
+        recovered, before = self._recover(following, before)
+        if self._ended.is_set():
+            return
+        plan = plan_step(
+            following,
+            self.request,
+            start_at_epoch_ms=0,
+            recovered=recovered.recovered if recovered else None,
+            recovery=recovered.how if recovered else None,
+            server_before=before,
+            poll_us=poll_us_here(self.target, following.clients),
+        )
+        number, host = self.load_number(self.target), Host.of(self.target)
+        start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
+        plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
+        self.shows.planned(plan)
+        with host.watched(plan):
+            results, failed = self._run(plan)
+        if self._ended.is_set():
+            return  # half a step says nothing
+        after = family.read_counters(self.target)
+        fold = folded(plan, results)
+        merged = without_others(step_of(fold, failed, server_after=after), results)
+        merged = host.seen_in(soaked(merged, self.request.limits.statistic))
+        merged, nothing = sensible(merged, fold)
+        self.steps.append(merged)
+        self.shows.finished(merged)
+        if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
+            finished = [step.step for step in self.steps]
+            require_sense(merged, nothing, finished, answers=after is not None)
+
+    def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
+        return run_clients(
+            plan,
+            self.compiled.engine_workload(load_number=plan.load_number),
+            self.target,
+            on_second=lambda client, second: self._second(plan, client, second),
+            ended=self._ended,
+        )
+
+    def _second(self, plan: StepPlan, client: int, second: Sequence[SecondReport]) -> None:
+        with self._lock:  # each client tells its seconds from a thread of its own
+            of_all = self._told[plan.index, second[0].second if second else -1]
+            of_all += second
+        for rule in self.stop_rules:
+            broken = rule.broken_by(of_all if rule.kind == "rate" else second)
+            if broken is not None:
+                load = words.plural(plan.connections, "connection")
+                if plan.rate_ops_per_second is not None:
+                    load = words.load(plan.rate_ops_per_second, "rate_ops_per_second")
+                self.end(f"at {load} {broken} ({rule.text})")
+        if client == 0:
+            self.shows.second(plan, second)
+
+    def _recover(
+        self, following: NextStep, counters: ServerCounters | None
+    ) -> tuple[Recovered | None, ServerCounters | None]:
+        """Wait until the target has worked off an overload, or works no more on it."""
+        if not following.recover_first or not self.steps:
+            return None, counters
+        family, longest_s = family_of(self.target.protocol), self.request.load.recovery_max_s
+        seen: Recovery | None = None
+        while True:
+            work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
+            if counters is not None:
+                work = family.unfinished_work(counters)
+            if work is None:
+                return Recovered(recovered=True, how=None), counters
+            seen = watched(seen, work, round(time.time() * 1000))
+            ended = outcome(seen, longest_s)
+            if ended is not None or self._ended.wait(RECOVERY_LOOK_S):
+                return ended, counters
+            if (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
+                self.shows.say(in_words(seen, longest_s))
+            counters = family.read_counters(self.target)

@@ -1,0 +1,1 @@
+"""Rules of AWS as data: volumes, instances, prices, schedule expressions."""

@@ -1,0 +1,229 @@
+"""The rules of AWS's volumes as data: sizes, IOPS, throughput, credits; each with its source.
+
+Sources, with the day on which they were read:
+
+- EC2_API: botocore 1.44.5, EC2 `CreateVolume` and `EbsBlockDevice` (sizes, IOPS and throughput of
+  gp2, gp3, io1, io2). 2026-11-21; a test compares the numbers below with the installed botocore.
+- EBS_GENERAL_PURPOSE: docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html (gp2's 3 IOPS
+  per GiB, 3,000 IOPS bursts, 5.4 million credits, 128 and 250 MiB/s; gp3's 500 IOPS per GiB and
+  0.25 MiB/s per IOPS). 2026-11-21.
+- EBS_PROVISIONED: docs.aws.amazon.com/ebs/latest/userguide/provisioned-iops.html (ratios and
+  throughput of io1 and io2 Block Express; io2 averages under 500 us). 2026-11-21.
+- EBS_IO: docs.aws.amazon.com/ebs/latest/userguide/ebs-io-characteristics.html (an I/O counts once
+  per 256 KiB on SSD volumes; contiguous ones are merged up to that size). 2026-11-21.
+- RDS_STORAGE: docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html (every RDS row;
+  four stripes from 400 GiB for MariaDB, MySQL and PostgreSQL). 2026-11-21.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+
+GP2_IOPS_PER_GIB = 3  # EBS_GENERAL_PURPOSE
+GP2_MIN_IOPS = 100  # EBS_GENERAL_PURPOSE
+GP2_MAX_IOPS = 16_000  # EBS_GENERAL_PURPOSE
+GP2_BURST_IOPS = 3_000  # EBS_GENERAL_PURPOSE
+BURST_CREDITS = 5_400_000  # EBS_GENERAL_PURPOSE: 3,000 IOPS for 30 minutes
+
+STRIPING_FROM_GIB = 400  # RDS_STORAGE, for MariaDB, MySQL and PostgreSQL
+STRIPES = 4  # RDS_STORAGE
+
+IO_SIZE_BYTES = 256 * 1024  # EBS_IO: the most that counts as one I/O on an SSD volume
+
+# Mean latency of one small I/O on an idle volume. AWS promises "single-digit millisecond" for gp2,
+# gp3 and io1 (EBS_GENERAL_PURPOSE, EBS_PROVISIONED) and "under 500 microseconds" for 16 KiB on io2
+# Block Express (EBS_PROVISIONED), no more: the values are ours, within those promises, and can be
+# set (`base_latency_us`).
+BASE_LATENCY_US: Mapping[str, float] = {
+    "gp2": 1_000,
+    "gp3": 800,
+    "io1": 700,
+    "io2": 350,
+    "nvme": 100,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """What holds for one type of volume over a range of sizes; None: cannot be provisioned."""
+
+    min_gib: int
+    max_gib: int
+    min_iops: int | None = None
+    max_iops: int | None = None
+    min_iops_per_gib: float = 0
+    max_iops_per_gib: float = 0
+    iops_required: bool = False
+    baseline_iops: int | None = None  # what comes with the volume
+    min_throughput_mib_s: int | None = None
+    max_throughput_mib_s: int | None = None
+    throughput_limit_mib_s: float | None = None  # where it follows from the IOPS
+
+
+_NVME = (Band(min_gib=1, max_gib=120_000),)  # an instance store: the sizes are the instances' own
+
+_EBS: Mapping[str, tuple[Band, ...]] = {
+    "gp2": (Band(min_gib=1, max_gib=16_384),),  # EC2_API
+    "gp3": (
+        Band(  # EC2_API; ratios: EBS_GENERAL_PURPOSE
+            min_gib=1,
+            max_gib=65_536,
+            min_iops=3_000,
+            max_iops=80_000,
+            max_iops_per_gib=500,
+            baseline_iops=3_000,
+            min_throughput_mib_s=125,
+            max_throughput_mib_s=2_000,
+        ),
+    ),
+    "io1": (
+        Band(  # EC2_API; ratio and throughput: EBS_PROVISIONED
+            min_gib=4,
+            max_gib=16_384,
+            min_iops=100,
+            max_iops=64_000,
+            max_iops_per_gib=50,
+            iops_required=True,
+            throughput_limit_mib_s=1_000,
+        ),
+    ),
+    "io2": (
+        Band(  # EC2_API; ratio and throughput: EBS_PROVISIONED
+            min_gib=4,
+            max_gib=65_536,
+            min_iops=100,
+            max_iops=256_000,
+            max_iops_per_gib=1_000,
+            iops_required=True,
+            throughput_limit_mib_s=4_000,
+        ),
+    ),
+    "nvme": _NVME,
+}
+
+_RDS: Mapping[str, tuple[Band, ...]] = {  # RDS_STORAGE, MariaDB, MySQL and PostgreSQL
+    "gp2": (Band(min_gib=20, max_gib=65_536),),
+    "gp3": (
+        Band(
+            min_gib=20,
+            max_gib=399,
+            baseline_iops=3_000,
+            throughput_limit_mib_s=125,
+        ),
+        Band(
+            min_gib=400,
+            max_gib=65_536,
+            min_iops=12_000,
+            max_iops=64_000,
+            max_iops_per_gib=500,
+            baseline_iops=12_000,
+            min_throughput_mib_s=500,
+            max_throughput_mib_s=4_000,
+        ),
+    ),
+    "io1": (
+        Band(
+            min_gib=100,
+            max_gib=399,
+            min_iops=1_000,
+            max_iops=19_950,
+            min_iops_per_gib=0.5,
+            max_iops_per_gib=50,
+            iops_required=True,
+            throughput_limit_mib_s=500,
+        ),
+        Band(
+            min_gib=400,
+            max_gib=65_536,
+            min_iops=1_000,
+            max_iops=256_000,
+            min_iops_per_gib=0.5,
+            max_iops_per_gib=50,
+            iops_required=True,
+            throughput_limit_mib_s=4_000,
+        ),
+    ),
+    "io2": (
+        Band(
+            min_gib=100,
+            max_gib=65_536,
+            min_iops=1_000,
+            max_iops=256_000,
+            min_iops_per_gib=0.5,
+            max_iops_per_gib=1_000,
+            iops_required=True,
+            throughput_limit_mib_s=16_000,
+        ),
+    ),
+}
+
+
+def bands(service_family: Literal["ebs", "rds"], volume_type: str) -> tuple[Band, ...]:
+    """Give the rows for a type, in order of size; none where the service does not offer it."""
+    return (_EBS if service_family == "ebs" else _RDS).get(volume_type, ())
+
+
+# What a volume is told to do wrong, on purpose.
+
+
+_START = Field(ge=0, default=0, description="When it starts, in seconds from the injection.")
+
+
+class Stall(Model):
+    """No I/O completes for a while; then all that waited go on."""
+
+    kind: Literal["stall"] = Field(default="stall", description="No I/O completes.")
+    start_after_s: float = _START
+    duration_s: Annotated[float, Field(gt=0, le=3600)] = Field(
+        description="How long no I/O completes, in seconds."
+    )
+
+
+class Slow(Model):
+    """Each I/O costs and lasts `factor` times as much."""
+
+    kind: Literal["slow"] = Field(default="slow", description="Every I/O takes longer.")
+    factor: Annotated[float, Field(ge=1, le=10_000)] = Field(
+        description="How many times as much an I/O costs and lasts."
+    )
+    start_after_s: float = _START
+    duration_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="For how long, in seconds; none: until the volume is healed."
+    )
+
+
+class Fail(Model):
+    """Operations fail: EIO any of them, ENOSPC those that write."""
+
+    kind: Literal["fail"] = Field(default="fail", description="Operations fail.")
+    error: Literal["EIO", "ENOSPC"] = Field(
+        description="EIO: any operation, flushes too; ENOSPC: those that write."
+    )
+    after_operations: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Operations that still succeed."
+    )
+    operations: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Operations that then fail; none: all, until healed."
+    )
+
+
+class Drain(Model):
+    """The burst credits are spent, as after hours of load; what is earned from then on counts."""
+
+    kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
+    left_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0, description="The share of a full bucket that is left."
+    )
+
+
+class Heal(Model):
+    """Nothing is wrong any more."""
+
+    kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
+
+
+FaultPlan = Annotated[Stall | Slow | Fail | Drain | Heal, Field(discriminator="kind")]

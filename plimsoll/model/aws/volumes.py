@@ -1,0 +1,269 @@
+"""Volumes: what may be asked for, and what it then promises.
+
+`Volume` is what a request names; `check` refuses what AWS would refuse, before anything is made;
+`limits` gives the rates, credits and latency that the volume then has, on EBS or as RDS builds
+its storage. The numbers stand in `plimsoll/model/aws/volume_rules.py`, each with its source.
+"""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.complaints import Complaint, Range, Scalar
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.volume_rules import (
+    BASE_LATENCY_US,
+    BURST_CREDITS,
+    GP2_BURST_IOPS,
+    GP2_IOPS_PER_GIB,
+    GP2_MAX_IOPS,
+    GP2_MIN_IOPS,
+    STRIPES,
+    STRIPING_FROM_GIB,
+    Band,
+    FaultPlan,
+    bands,
+)
+from plimsoll.model.aws.volumes_seen import (
+    HostBound,
+    VolumeRates,
+    VolumeSample,
+    host_bound,
+    rates,
+)
+from plimsoll.model.base import Model
+
+__all__ = [
+    "FaultPlan",
+    "HostBound",
+    "Service",
+    "Volume",
+    "VolumeLimits",
+    "VolumeRates",
+    "VolumeSample",
+    "VolumeType",
+    "check",
+    "host_bound",
+    "limits",
+    "rates",
+]
+
+VolumeType = Literal["gp2", "gp3", "io1", "io2", "nvme"]
+Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
+
+
+class Volume(Model):
+    """Storage as it is asked for; `nvme` is an instance store: no limits but the device's own."""
+
+    type: VolumeType = Field(description="gp2, gp3, io1, io2, or nvme (an instance store).")
+    size_gib: Annotated[int, Field(ge=1)] = Field(description="Size, in GiB.")
+    iops: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Provisioned IOPS; none: what the type gives."
+    )
+    throughput_mib_s: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Provisioned throughput, in MiB/s; none: what the type gives."
+    )
+    credits_start: Annotated[float, Field(ge=0, le=1)] | Literal["empty"] | None = Field(
+        default=None,
+        description="Burst credits with which the first measured step starts, as a share of a full"
+        " bucket, or `empty`; on one machine only, since AWS gives a new volume a full one and lets"
+        " nobody set it. None: what is left of a full one after loading and warming.",
+    )
+
+    @property
+    def credits_start_share(self) -> float | None:
+        """The share of a full bucket that the first measured step starts with, if it is set."""
+        return 0.0 if self.credits_start == "empty" else self.credits_start
+
+
+class VolumeLimits(Model):
+    """What a volume promises; None where there is no limit.
+
+    `burst_iops` is the highest rate at any moment; `baseline_iops` the rate that lasts. They differ
+    on a volume with credits: each I/O above the baseline spends one, idling earns them back at the
+    baseline rate, up to `burst_credits`.
+    """
+
+    baseline_iops: float | None
+    burst_iops: float | None
+    burst_credits: float | None  # None: no burst
+    throughput_mib_s: float | None
+    base_latency_us: float  # mean of one I/O on an idle volume
+    stripes: int  # EBS volumes under it
+
+
+def _service_family(service: Service) -> Literal["ebs", "rds"]:
+    return "ebs" if service == "ebs" else "rds"
+
+
+def band(volume: Volume, *, service: Service = "ebs") -> Band:
+    """Find the row of the rules that holds for a volume's type and size.
+
+    Raises:
+        UsageError: The type is not offered, or the size is outside its range.
+    """
+    rows = bands(_service_family(service), volume.type)
+    if not rows:
+        problem = f"{service} has no {volume.type}"
+        raise _refusal("type", problem, volume.type, ("gp2", "gp3", "io1", "io2"))
+    smallest, largest = rows[0].min_gib, rows[-1].max_gib
+    if not smallest <= volume.size_gib <= largest:
+        subject = f"{volume.type} on {service}"
+        raise _outside("size_gib", volume.size_gib, subject, smallest, largest)
+    return next(row for row in rows if volume.size_gib <= row.max_gib)
+
+
+def _refusal(
+    field: str, problem: str, value: Scalar, allowed: tuple[str, ...] | Range | None = None
+) -> UsageError:
+    return UsageError(Complaint(("volume", field), problem, value, allowed))
+
+
+def _outside(field: str, value: int, subject: str, low: int, high: int) -> UsageError:
+    nearest = min(max(value, low), high)
+    problem = f"{value:,} is not allowed for {subject}; the nearest allowed value is {nearest:,}"
+    return _refusal(field, problem, value, Range(low, high))
+
+
+def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
+    """Give the least and the most IOPS that may be provisioned for a volume of this size."""
+    assert row.min_iops is not None  # noqa: S101 - callers have asked whether it is provisionable
+    assert row.max_iops is not None  # noqa: S101 - callers have asked
+    low = max(row.min_iops, math.ceil(row.min_iops_per_gib * volume.size_gib))
+    high = min(row.max_iops, math.floor(row.max_iops_per_gib * volume.size_gib))
+    return low, max(low, high)
+
+
+def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> tuple[int, int]:
+    """Give the least and the most MiB/s that may be provisioned at the volume's IOPS."""
+    assert row.min_throughput_mib_s is not None  # noqa: S101 - callers have asked
+    assert row.max_throughput_mib_s is not None  # noqa: S101 - callers have asked
+    iops = volume.iops if volume.iops is not None else row.min_iops
+    assert iops is not None  # noqa: S101 - a type with throughput has IOPS
+    low = row.min_throughput_mib_s
+    if service in ("rds-mysql", "rds-mariadb"):
+        # "When you raise the IOPS above 32,000 for MariaDB and MySQL, the storage throughput value
+        # automatically increases": 40,000 -> 625 MiB/s, that is IOPS / 64 (source: RDS_STORAGE)
+        low = max(low, math.ceil(iops / 64))
+    high = min(row.max_throughput_mib_s, math.floor(0.25 * iops))
+    return low, max(low, high)
+
+
+def check(volume: Volume, *, service: Service = "ebs") -> None:
+    """Refuse a volume that AWS would refuse.
+
+    Raises:
+        UsageError: Names the field, its value and the nearest allowed value.
+    """
+    row = band(volume, service=service)
+    _check_iops(volume, row, service)
+    if volume.credits_start is not None and limits(volume, service=service).burst_credits is None:
+        problem = f"a {volume.type} volume of {volume.size_gib:,} GiB has no burst credits to spend"
+        raise _refusal("credits_start", problem, volume.credits_start)
+    if volume.throughput_mib_s is None:
+        return
+    subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
+    if row.min_throughput_mib_s is None:
+        problem = (
+            f"{volume.throughput_mib_s:,} is not allowed for {subject}: its throughput cannot be"
+            " provisioned; leave it out"
+        )
+        raise _refusal("throughput_mib_s", problem, volume.throughput_mib_s)
+    low, high = throughput_range(volume, row, service=service)
+    if not low <= volume.throughput_mib_s <= high:
+        iops = f" at {volume.iops:,} IOPS" if volume.iops is not None else ""
+        raise _outside("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
+
+
+def _check_iops(volume: Volume, row: Band, service: Service) -> None:
+    subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
+    if row.min_iops is None:
+        if volume.iops is not None:
+            given = _given_iops(volume, service)
+            problem = (
+                f"{volume.iops:,} is not allowed for {subject}: its IOPS cannot be"
+                f" provisioned{given}; leave it out"
+            )
+            raise _refusal("iops", problem, volume.iops)
+        return
+    low, high = iops_range(volume, row)
+    if volume.iops is None:
+        if row.iops_required:
+            path, problem = ("volume", "iops"), f"{subject} needs a value from {low:,} to {high:,}"
+            raise UsageError(Complaint(path, problem, None, Range(low, high), listed=False))
+        return
+    if not low <= volume.iops <= high:
+        raise _outside("iops", volume.iops, subject, low, high)
+
+
+def _given_iops(volume: Volume, service: Service) -> str:
+    got = limits(volume.model_copy(update={"iops": None}), service=service)
+    if got.baseline_iops is None:
+        return ""
+    return f" (this size has {got.baseline_iops:,g})"
+
+
+def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
+    """Give what a volume promises on a service; sources stand with the rules.
+
+    Raises:
+        UsageError: The service has no such volume.
+    """
+    row = band(volume, service=service)
+    latency = BASE_LATENCY_US[volume.type]
+    if volume.type == "nvme":
+        return VolumeLimits(
+            baseline_iops=None,
+            burst_iops=None,
+            burst_credits=None,
+            throughput_mib_s=None,
+            base_latency_us=latency,
+            stripes=1,
+        )
+    striped = service != "ebs" and volume.size_gib >= STRIPING_FROM_GIB
+    stripes = STRIPES if striped else 1
+    if volume.type == "gp2":
+        return _gp2_limits(volume.size_gib, stripes, latency)
+    iops = float(volume.iops if volume.iops is not None else row.baseline_iops or 0)
+    throughput = volume.throughput_mib_s or _derived_throughput(volume, row, iops, service)
+    return VolumeLimits(
+        baseline_iops=iops,
+        burst_iops=iops,
+        burst_credits=None,
+        throughput_mib_s=throughput,
+        base_latency_us=latency,
+        stripes=stripes,
+    )
+
+
+def _gp2_limits(size_gib: int, stripes: int, latency_us: float) -> VolumeLimits:
+    # each stripe is a gp2 volume of its own, with its own credits (source: RDS_STORAGE)
+    each_gib = size_gib / stripes
+    baseline = min(max(GP2_IOPS_PER_GIB * each_gib, GP2_MIN_IOPS), GP2_MAX_IOPS)
+    burst = max(baseline, GP2_BURST_IOPS)
+    # up to 170 GiB 128 MiB/s; above it 250 (source: EBS_GENERAL_PURPOSE). That a volume under
+    # 334 GiB falls back without credits follows from 256 KiB an I/O at its baseline IOPS.
+    throughput = 128 if each_gib <= 170 else 250
+    return VolumeLimits(
+        baseline_iops=baseline * stripes,
+        burst_iops=burst * stripes,
+        burst_credits=BURST_CREDITS * stripes if burst > baseline else None,
+        throughput_mib_s=throughput * stripes,
+        base_latency_us=latency_us,
+        stripes=stripes,
+    )
+
+
+def _derived_throughput(volume: Volume, row: Band, iops: float, service: Service) -> float:
+    most = row.throughput_limit_mib_s
+    if volume.type == "gp3":
+        return most or throughput_range(volume, row, service=service)[0]
+    assert most is not None  # noqa: S101 - io1 and io2 rows carry it
+    if volume.type == "io2":
+        # "scales proportionally up to 0.256 MiB/s per provisioned IOPS" (source: EBS_PROVISIONED)
+        return min(0.256 * iops, most)
+    # io1: 256 KiB an I/O up to 500 MiB/s, then 16 KiB an I/O up to 1,000 MiB/s, by volume
+    stripes = STRIPES if service != "ebs" and volume.size_gib >= STRIPING_FROM_GIB else 1
+    each = iops / stripes
+    return min(stripes * min(0.25 * each, max(500.0, each / 64)), most)

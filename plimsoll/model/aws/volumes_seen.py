@@ -1,0 +1,297 @@
+"""What a volume was seen to do: its counters, its rates, and whether the machine kept up."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from plimsoll import words
+from plimsoll.model.base import Model
+
+
+class Escape(Model):
+    """What one program moved past the library that is the volume: no cap and no latency held it."""
+
+    program: str  # its name, at most 15 letters; `others`: the eighth and all after it
+    operations: int  # calls that move data: reads to a file's end at most, and writes
+    ios: int  # small writes that fill a page of 4 KiB together are one
+    bytes: int  # at least: of some calls nobody knows beforehand how much they move
+
+
+class VolumeSample(Model):
+    """A volume's counters since it was created, and its state at one moment.
+
+    An *operation* is one call of a program; an *I/O* is what the volume counts: one per 256 KiB,
+    less what was merged. Times are summed over operations, so that the difference of two samples
+    gives mean latencies and, by Little's law, the mean queue.
+    """
+
+    epoch_ms: int
+    read_operations: int = 0
+    write_operations: int = 0
+    flush_operations: int = 0
+    read_ios: int = 0
+    write_ios: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    read_time_us: int = 0
+    write_time_us: int = 0
+    flush_time_us: int = 0
+    failed_operations: int = 0
+    late_operations: int = 0  # the host's own I/O ended after the emulated one was due
+    late_time_us: int = 0  # by how much, summed
+    backlog_us: float = 0  # how long an I/O that came now would wait for its turn
+    credits: float | None = None  # None: a volume without burst
+    credits_max: float | None = None
+    attached_processes: int = 0  # that have loaded the volume since it was created
+    uncounted_maps: int = 0  # files of the volume mapped into memory: their I/O is not seen
+    escapes: tuple[Escape, ...] = ()  # what went past the volume
+    unwatched: bool = False  # of some process nobody knows what it moved past the volume
+    refused_calls: int = 0  # io_uring and POSIX AIO, refused so that no I/O passes uncounted
+    # latency: {upper bound in us: operations}, only where there are any
+    read_histogram: dict[int, int] = Field(default_factory=dict)
+    write_histogram: dict[int, int] = Field(default_factory=dict)
+    flush_histogram: dict[int, int] = Field(default_factory=dict)
+
+
+class VolumeRates(Model):
+    """What a volume did between two samples; a latency is None where nothing was done."""
+
+    epoch_ms: int  # of the later sample
+    interval_s: float
+    read_iops: float
+    write_iops: float
+    flushes_per_second: float
+    read_mib_s: float
+    write_mib_s: float
+    read_latency_us: float | None  # mean
+    write_latency_us: float | None
+    flush_latency_us: float | None
+    read_p99_us: int | None  # upper bound of the histogram's bucket
+    write_p99_us: int | None
+    queue: float  # mean number of operations under way
+    credits: float | None
+    burst_balance_percent: float | None
+    empty_in_s: float | None  # None: the credits do not run out at this rate
+    late_share: (
+        float | None
+    )  # of the time in reads, writes and flushes: the host's, not the volume's
+    failed_operations: int
+    escaped_iops: float | None  # that went past it; None: not everything could be seen
+    escaped_mib_s: float | None
+
+
+def _difference(before: VolumeSample, after: VolumeSample, field: str) -> int:
+    value: int = getattr(after, field) - getattr(before, field)
+    return value
+
+
+def _percentile_us(before: dict[int, int], after: dict[int, int], share: float) -> int | None:
+    counts = {upper: n - before.get(upper, 0) for upper, n in sorted(after.items())}
+    total = sum(counts.values())
+    if total == 0:
+        return None
+    seen = 0
+    for upper, n in counts.items():
+        seen += n
+        if seen >= share * total:
+            return upper
+    return None
+
+
+def rates(
+    before: VolumeSample, after: VolumeSample, *, baseline_iops: float | None = None
+) -> VolumeRates:
+    """Tell what a volume did between two samples of it.
+
+    Args:
+        before: The earlier sample.
+        after: The later one, of the same volume.
+        baseline_iops: What the volume earns per second while it has credits; needed to tell when
+            they run out.
+
+    Raises:
+        ValueError: The samples are not in order.
+    """
+    seconds = (after.epoch_ms - before.epoch_ms) / 1000
+    if seconds <= 0:
+        raise ValueError(f"samples {seconds} s apart: the later one must come second")
+
+    def per_second(field: str) -> float:
+        return _difference(before, after, field) / seconds
+
+    def mean_us(kind: str) -> float | None:
+        operations = _difference(before, after, f"{kind}_operations")
+        return _difference(before, after, f"{kind}_time_us") / operations if operations else None
+
+    def escaped(amount: Literal["ios", "bytes"]) -> float | None:
+        if after.unwatched:
+            return None
+        now, then = (sum(getattr(e, amount) for e in s.escapes) for s in (after, before))
+        return float(now - then) / seconds
+
+    read_iops, write_iops = per_second("read_ios"), per_second("write_ios")
+    busy_us = sum(_difference(before, after, f"{k}_time_us") for k in ("read", "write", "flush"))
+    spending = read_iops + write_iops - (baseline_iops or 0)
+    burst = after.credits is not None and after.credits_max is not None
+    return VolumeRates(
+        epoch_ms=after.epoch_ms,
+        interval_s=seconds,
+        read_iops=read_iops,
+        write_iops=write_iops,
+        flushes_per_second=per_second("flush_operations"),
+        read_mib_s=per_second("read_bytes") / 2**20,
+        write_mib_s=per_second("write_bytes") / 2**20,
+        read_latency_us=mean_us("read"),
+        write_latency_us=mean_us("write"),
+        flush_latency_us=mean_us("flush"),
+        read_p99_us=_percentile_us(before.read_histogram, after.read_histogram, 0.99),
+        write_p99_us=_percentile_us(before.write_histogram, after.write_histogram, 0.99),
+        queue=busy_us / 1e6 / seconds,
+        credits=after.credits,
+        burst_balance_percent=100 * (after.credits or 0) / (after.credits_max or 1)
+        if burst
+        else None,
+        empty_in_s=(after.credits or 0) / spending if burst and spending > 0 else None,
+        late_share=_difference(before, after, "late_time_us") / busy_us if busy_us else None,
+        failed_operations=_difference(before, after, "failed_operations"),
+        escaped_iops=escaped("ios"),
+        escaped_mib_s=None if (rate := escaped("bytes")) is None else rate / 2**20,
+    )
+
+
+# --- whose fault a latency is ---
+
+HOST_BOUND_SHARE = 0.1  # of the time in I/O, beyond which the machine is no longer the volume
+
+
+class HostBound(Model):
+    """The verdict whether a machine kept what the volume promised, with its figures."""
+
+    host_bound: bool
+    late_time_share: float | None  # of all time in I/O; None: no I/O
+    late_operation_share: float | None
+    mean_lateness_us: float | None  # of the late operations
+    sentence: str
+
+
+def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
+    """Judge from a volume's own counters whether the machine's disk, not the volume, set the pace.
+
+    An operation is late when the host's own I/O ended after the emulated one was due: what its
+    caller waited beyond the due time is the machine's fault. The machine is held to stand for the
+    volume while that is at most a tenth of all the time that callers spent in I/O.
+    """
+    kinds = ("read", "write", "flush")
+    operations = sum(_difference(before, after, f"{k}_operations") for k in kinds)
+    busy_us = sum(_difference(before, after, f"{k}_time_us") for k in kinds)
+    late = _difference(before, after, "late_operations")
+    late_us = _difference(before, after, "late_time_us")
+    if operations == 0:
+        return HostBound(
+            host_bound=False,
+            late_time_share=None,
+            late_operation_share=None,
+            mean_lateness_us=None,
+            sentence="no I/O reached the volume",
+        )
+    share = late_us / busy_us if busy_us else 0.0
+    bound = share > HOST_BOUND_SHARE
+    figures = (
+        f"{late:,} of {operations:,} operations waited for this machine's disk, "
+        f"{words.percent(share)} of the time spent in I/O"
+    )
+    return HostBound(
+        host_bound=bound,
+        late_time_share=share,
+        late_operation_share=late / operations,
+        mean_lateness_us=late_us / late if late else None,
+        sentence=("host-bound: " if bound else "the machine kept up: ") + figures,
+    )
+
+
+# What went past an emulated volume: how much, by whom, and whether the volume's figures stand.
+
+
+ESCAPED_SHARE = 0.01  # of all I/Os, or of all bytes: beyond it the volume held too little
+
+
+class Escaped(Model):
+    """Whether a volume held what was done in its directory, with the figures."""
+
+    held: bool
+    operations: int  # that went past it
+    bytes: int  # at least
+    share: float | None  # of all I/Os or all bytes, whichever is more; None: there were none
+    sentence: str | None  # None: nothing went past it, as far as anybody can know
+
+
+def escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> float | None:
+    """Give the share that went past a volume.
+
+    Args:
+        escaped: I/Os and bytes that went past it, or the rates of both.
+        held: Those that it held.
+
+    Returns:
+        That of the I/Os or of the bytes, whichever is more; None where nothing was done.
+    """
+    parts = [(past, past + on) for past, on in zip(escaped, held, strict=True)]
+    return max((past / total for past, total in parts if total), default=None)
+
+
+def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
+    """Judge from a volume's counters whether what went past it is too much to be overlooked."""
+    then = {escape.program: escape for escape in before.escapes}
+    none = Escape(program="", operations=0, ios=0, bytes=0)
+    escapes = [
+        Escape(
+            program=now.program,
+            operations=now.operations - then.get(now.program, none).operations,
+            ios=now.ios - then.get(now.program, none).ios,
+            bytes=now.bytes - then.get(now.program, none).bytes,
+        )
+        for now in after.escapes
+    ]
+    operations = sum(escape.operations for escape in escapes)
+    size = sum(escape.bytes for escape in escapes)
+    share = escaped_share((sum(escape.ios for escape in escapes), size), _held(before, after))
+    sentences = []
+    if operations:
+        sentences.append(
+            f"{_amount(operations, size)} went past the volume,"
+            f" {words.percent(share)} of what was done: {_by_program(escapes)}"
+        )
+    if after.unwatched:
+        sentences.append("what processes without a watcher moved past the volume could not be seen")
+    return Escaped(
+        held=(share or 0.0) <= ESCAPED_SHARE,
+        operations=operations,
+        bytes=size,
+        share=share,
+        sentence="; ".join(sentences) or None,
+    )
+
+
+def _held(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
+    def all_of(sample: VolumeSample) -> tuple[int, int]:
+        operations = sample.read_operations + sample.write_operations
+        return operations, sample.read_bytes + sample.write_bytes
+
+    (operations, size), (operations_before, size_before) = all_of(after), all_of(before)
+    return operations - operations_before, size - size_before
+
+
+def _amount(operations: int, size: int) -> str:
+    calls = words.plural(operations, "read or write", "reads and writes")
+    return f"{calls} ({words.three_figures(size / 2**20)} MiB)"
+
+
+def _by_program(escapes: list[Escape]) -> str:
+    most_first = sorted(escapes, key=lambda escape: -escape.operations)
+    return ", ".join(
+        f"{escape.program} {_amount(escape.operations, escape.bytes)}"
+        if len(most_first) > 1
+        else escape.program
+        for escape in most_first
+        if escape.operations
+    )

@@ -1,0 +1,1 @@
+"""The deployment as data: configuration, functions, tables, rules, events."""

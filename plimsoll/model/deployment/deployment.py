@@ -1,0 +1,287 @@
+"""How Plimsoll is deployed in an account: what `cdk.json` says under `context.plimsoll`.
+
+Every value has a default: an empty configuration deploys, and costs next to nothing while idle.
+"""
+
+import json
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.prices import PriceOverrides
+from plimsoll.model.base import Model
+from plimsoll.model.datasets import SnapshotArn
+from plimsoll.model.deployment.principals import overlap
+from plimsoll.model.run.dashboards import DashboardUrl
+
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
+SubnetId = Annotated[str, Field(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
+PrefixListId = Annotated[str, Field(pattern=r"^pl-([0-9a-f]{8}|[0-9a-f]{17})$")]
+Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
+TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+
+# Functions get these in their environment, which AWS limits to 4 KiB in all: about 1,000 characters
+# of it are names, addresses and short values.
+PRICES_MOST_CHARACTERS = 2_000
+TEAMS_MOST_CHARACTERS = 1_400
+NAME_MOST_CHARACTERS = 24  # a function's name has 64, and the longest of ours 25
+TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices, allowed endpoints and snapshots, grafana
+_SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
+_IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
+_STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
+Principal = Annotated[
+    str,
+    Field(
+        max_length=400,
+        pattern=rf"^arn:aws[a-z-]*:(iam::\d{{12}}:{_IAM}|sts::\d{{12}}:{_STS})$",
+    ),
+]
+
+DEFAULT_NAME = "plimsoll"  # what the names of a deployment's resources begin with
+TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
+
+
+class ExistingVpc(Model):
+    """A VPC that is there already, in place of one made for Plimsoll.
+
+    From its subnets S3, DynamoDB and Secrets Manager must be within reach, by endpoints or a NAT
+    gateway. The load clients run in the first subnet, and targets are placed in its zone.
+    """
+
+    vpc_id: Annotated[str, Field(pattern=r"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$")]
+    subnet_ids: Annotated[tuple[SubnetId, ...], Field(min_length=2)]
+    availability_zones: Annotated[tuple[Zone, ...], Field(min_length=2)]  # of each subnet
+    s3_prefix_list_id: PrefixListId | None = None  # of S3 in its region; for Cassandra targets
+
+    @model_validator(mode="after")
+    def _zones_fit(self) -> Self:
+        if len(self.subnet_ids) != len(self.availability_zones):
+            raise ValueError("give one entry of `availability_zones` for each of `subnet_ids`")
+        if len(set(self.availability_zones)) < 2:
+            raise ValueError("RDS demands subnets in at least two availability zones")
+        return self
+
+
+class Network(Model):
+    """Where targets and load clients meet."""
+
+    cidr: IPv4Network = IPv4Network("10.73.0.0/20")
+    existing: ExistingVpc | None = None  # None: a VPC is made, of range `cidr`
+
+    @model_validator(mode="after")
+    def _room_for_clients(self) -> Self:
+        if not 16 <= self.cidr.prefixlen <= 24:
+            raise ValueError(f"`cidr` must be from /16 to /24, not /{self.cidr.prefixlen}")
+        return self
+
+
+class AllowedEndpoint(Model):
+    """An existing database that runs may put under load."""
+
+    host: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+$", max_length=253)]
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    cidr: IPv4Network  # the addresses that `host` resolves to: the way out that the fleet gets
+    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
+
+    @model_validator(mode="after")
+    def _not_the_whole_internet(self) -> Self:
+        if self.cidr.prefixlen < 8:
+            raise ValueError(f"`cidr` {self.cidr} is too wide: name the endpoint's own network")
+        return self
+
+
+class NoMetrics(Model):
+    """Results in S3 and DynamoDB alone."""
+
+    kind: Literal["none"] = "none"
+
+
+class InfluxDbMetrics(Model):
+    """Timestream for InfluxDB: an instance that costs by the hour, used or not."""
+
+    kind: Literal["influxdb"]
+    instance_type: Annotated[str, Field(pattern=r"^db\.influx\.[0-9a-z]+$")] = "db.influx.medium"
+    size_gib: Annotated[int, Field(ge=20, le=16_384)] = 20
+
+
+class LiveAnalyticsMetrics(Model):
+    """Timestream for LiveAnalytics: closed to new customers since 2025-06-20."""
+
+    kind: Literal["liveanalytics"]
+    memory_hours: Annotated[int, Field(ge=1, le=8766)] = 24
+    magnetic_days: Annotated[int, Field(ge=1, le=73_000)] = 365
+
+
+class CloudWatchMetrics(Model):
+    """CloudWatch, which charges each metric for the hours in which it gets points."""
+
+    kind: Literal["cloudwatch"]
+
+
+Metrics = Annotated[
+    NoMetrics | InfluxDbMetrics | LiveAnalyticsMetrics | CloudWatchMetrics,
+    Field(discriminator="kind"),
+]
+
+
+class Team(Model):
+    """Who belongs to a team, and what it may use."""
+
+    # ARNs of IAM users and roles; of a role's sessions `arn:aws:sts::ACCOUNT:assumed-role/ROLE/*`
+    principals: tuple[Principal, ...] = ()
+    concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 2
+    clients: Annotated[int, Field(ge=1, le=100_000)] = 200  # at once, of all its runs
+    # of the others None is no limit
+    provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000  # at once, of all its targets
+    usd_per_run: Annotated[float, Field(gt=0)] | None = 50.0
+    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
+
+
+class Api(Model):
+    """Who may call the REST API, and how often; the team's `principals` say who belongs to whom."""
+
+    organization_id: Annotated[str, Field(pattern=r"^o-[a-z0-9]{10,32}$")] | None = None
+    accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()  # besides its own
+    calls_per_second: Annotated[int, Field(ge=1, le=10_000)] = 20
+    calls_burst: Annotated[int, Field(ge=1, le=5_000)] = 40
+    makes_log_role: bool = True  # of the account: API Gateway writes every log with it
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.organization_id is not None and self.accounts:
+            raise ValueError("give either `organization_id` or `accounts`")
+        return self
+
+
+class Cassandra(Model):
+    """Cassandra targets; instances in the VPC have no way to the internet to install it from."""
+
+    archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` brings it
+
+
+class DeploymentConfig(Model):
+    """What `cdk.json` says of one deployment."""
+
+    # others than the default are for a second deployment in one account and region
+    name: Annotated[
+        str, Field(pattern=r"^plimsoll(-[a-z0-9]+)*$", max_length=NAME_MOST_CHARACTERS)
+    ] = DEFAULT_NAME
+    regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
+    network: Network = Network()
+    allowed_endpoints: tuple[AllowedEndpoint, ...] = ()
+    allowed_snapshots: tuple[SnapshotArn, ...] = ()  # of RDS, which targets may be restored from
+    metrics: Metrics = NoMetrics()
+    teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
+        default_factory=lambda: {"default": Team()}
+    )
+    api: Api = Api()
+    prices: PriceOverrides = PriceOverrides()
+    alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
+    reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
+    cassandra: Cassandra | None = None
+    grafana: DashboardUrl | None = None  # the address of one of docs/grafana, imported
+    results_days: Annotated[int, Field(ge=1, le=3650)] = 365  # then S3 and DynamoDB forget a run
+    keep_results: bool = False  # `cdk destroy` then leaves the bucket and the table
+
+    @field_validator("prices")
+    @classmethod
+    def _short(cls, value: PriceOverrides) -> PriceOverrides:
+        if (length := len(value.as_json)) > PRICES_MOST_CHARACTERS:
+            raise ValueError(
+                f"{length:,} characters are too many: at most {PRICES_MOST_CHARACTERS:,};"
+                " name only what your runs use (plimsoll prices --only)"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _everyone_has_one_team(self) -> Self:
+        owners: dict[str, str] = {}
+        for team, limits in self.teams.items():
+            for principal in limits.principals:
+                for other, owner in owners.items():
+                    if owner != team and overlap(principal, other):
+                        raise ValueError(
+                            f"teams {owner} and {team} share a principal: {other} and {principal}"
+                        )
+                owners[principal] = team
+        if (length := len(self.teams_json)) > TEAMS_MOST_CHARACTERS:
+            raise ValueError(
+                f"teams: {length:,} characters are too many: at most {TEAMS_MOST_CHARACTERS:,};"
+                " give roles rather than users"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _cassandra_reaches_s3(self) -> Self:
+        existing = self.network.existing
+        if self.cassandra and existing and existing.s3_prefix_list_id is None:
+            raise ValueError(
+                "`cassandra` in an existing VPC needs `network.existing.s3_prefix_list_id`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _fits_an_environment(self) -> Self:
+        allowed = len(self.endpoints_json) + len(self.snapshots_json)
+        page = len(self.grafana or "")
+        length = len(self.teams_json) + len(self.prices.as_json) + allowed + page
+        if length > TOGETHER_MOST_CHARACTERS:
+            raise ValueError(
+                f"teams, prices, allowed_endpoints, allowed_snapshots and grafana: {length:,}"
+                " characters together are too many"
+                f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
+            )
+        return self
+
+    @property
+    def stack_name(self) -> str:
+        """The stack's name; with `regions`, that of the region follows it."""
+        return "Plimsoll" if self.name == DEFAULT_NAME else self.name
+
+    @property
+    def endpoints_json(self) -> str:
+        """The secret of each allowed `host:port`, for the functions' environment."""
+        secrets = {
+            f"{endpoint.host}:{endpoint.port}": endpoint.secret_arn
+            for endpoint in self.allowed_endpoints
+        }
+        return json.dumps(secrets, separators=(",", ":"))
+
+    @property
+    def snapshots_json(self) -> str:
+        """The ARNs of the snapshots allowed, for the functions' environment."""
+        return json.dumps(self.allowed_snapshots, separators=(",", ":"))
+
+    @property
+    def teams_json(self) -> str:
+        """The teams, for the functions' environment."""
+        teams = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
+        return json.dumps(teams, separators=(",", ":"))
+
+
+def read_deployment(context: Mapping[str, Any] | None) -> DeploymentConfig:
+    """Check a deployment's configuration.
+
+    Args:
+        context: The value of `plimsoll` in the context of `cdk.json`; None where there is none.
+
+    Raises:
+        UsageError: A line for every value that is wrong: its path, what is wrong, what was given.
+    """
+    try:
+        return DeploymentConfig.model_validate(context or {})
+    except ValidationError as error:
+        raise UsageError("\n".join(_lines(error))) from None
+
+
+def _lines(error: ValidationError) -> list[str]:
+    lines = []
+    for fault in error.errors():
+        path = ".".join(("plimsoll", *(str(part) for part in fault["loc"])))
+        given = "" if isinstance(fault["input"], dict) else f" (given: {fault['input']!r})"
+        lines.append(f"cdk.json: {path}: {fault['msg']}{given}")
+    return lines

@@ -1,0 +1,1 @@
+"""What the load engine is asked and what it answers."""

@@ -1,0 +1,1 @@
+"""Steps and capacity as data."""

@@ -1,0 +1,1 @@
+"""What users ask for: runs, targets, searches, phases, experiments, checks."""

@@ -1,0 +1,153 @@
+"""A second workload beside the one that is measured: what it sends, when, on whose tables.
+
+Its schedule runs on the clock of each step, from the moment at which the step's load starts. On the
+clock of the run, one repetition of a load would meet the job and the next one would not: they would
+differ by the hour at which they happened to run, and no load could be confirmed.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.request.load_request import LOAD_MAX_S, Load, WorkloadChoice
+
+SPAN_LEAST_S = 1.0  # a shorter rest at the end of a step is left out
+
+Spans = tuple[tuple[float, float], ...]  # from, to: seconds from a step's barrier
+WholeSeconds = Annotated[int, Field(ge=1, le=LOAD_MAX_S)]
+
+
+class Background(Model):
+    """A workload that runs beside the one that is measured, and is no part of its answer."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)] = Field(
+        description="What it is called in results, such as `nightly`; each has its own."
+    )
+    workload: WorkloadChoice = Field(description="What it sends, as `workload` of the request.")
+    clients: Annotated[int, Field(ge=1, le=100)] = Field(
+        1, description="Clients besides those of each step."
+    )
+    connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1, description="Connections of each of them."
+    )
+    rate_ops_per_second: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="Operations per second of all its clients together, in an open loop; none: each"
+        " connection sends its next operation when the last has answered.",
+    )
+    every_s: WholeSeconds | None = Field(
+        None,
+        description="It starts again every so many seconds of a step's load, from its start on, and"
+        " runs for `for_s` each time; no longer than `load.duration_s`. Neither this nor `at_s`: it"
+        " runs all the time.",
+    )
+    at_s: Annotated[int, Field(ge=0, le=LOAD_MAX_S)] | None = Field(
+        None, description="It runs once in each step, so many seconds after the load's start."
+    )
+    for_s: WholeSeconds | None = Field(
+        None, description="For how long it runs each time, in seconds, with `every_s` or `at_s`."
+    )
+    tables: Literal["own", "same"] = Field(
+        "own",
+        description="own: tables of its own, prepared beside the others; same: those of the"
+        " request's workload, whose dataset and records it then has to have.",
+    )
+
+    @model_validator(mode="after")
+    def _has_one_schedule(self) -> Self:
+        if self.every_s is not None and self.at_s is not None:
+            problem = "does not go with every_s: it runs once in a step, or again and again"
+            raise UsageError(Complaint(("at_s",), problem, self.at_s))
+        scheduled = self.every_s is not None or self.at_s is not None
+        if scheduled and self.for_s is None:
+            field = "every_s" if self.every_s is not None else "at_s"
+            raise UsageError(Complaint(("for_s",), f"is needed with {field}: for how long it runs"))
+        if self.for_s is not None and not scheduled:
+            problem = "needs every_s or at_s; without them it runs all the time"
+            raise UsageError(Complaint(("for_s",), problem, self.for_s))
+        if self.every_s is not None and self.for_s is not None and self.for_s >= self.every_s:
+            problem = f"less than every_s = {self.every_s}; leave both out to run all the time"
+            allowed = Range(least=1, most=self.every_s - 1)
+            raise UsageError(Complaint(("for_s",), problem, self.for_s, allowed, listed=False))
+        return self
+
+    @property
+    def connections(self) -> int:
+        """Of all its clients together."""
+        return self.clients * self.connections_per_client
+
+    def spans(self, length_s: float) -> Spans:
+        """When it runs in a load of this length."""
+        starts: tuple[int, ...] = (0,)
+        if self.every_s is not None:
+            starts = tuple(range(0, int(length_s) + 1, self.every_s))
+        elif self.at_s is not None:
+            starts = (self.at_s,)
+        lasts_s = length_s if self.for_s is None else self.for_s
+        ends = ((float(start), min(start + lasts_s, length_s)) for start in starts)
+        return tuple((start, end) for start, end in ends if end - start >= SPAN_LEAST_S)
+
+    def require_met(self, load: Load) -> None:
+        """Refuse a schedule that a step's window does not meet, or not for one whole period.
+
+        Raises:
+            UsageError: It is such a one; names the field, and what is allowed.
+        """
+        if self.every_s is not None and self.every_s > load.duration_s:
+            problem = (
+                f"a window of load.duration_s = {load.duration_s:g} s holds no whole period; at_s"
+                " places it once in each step"
+            )
+            allowed = Range(most=int(load.duration_s)) if load.duration_s >= 1 else None
+            raise UsageError(Complaint(("every_s",), problem, self.every_s, allowed))
+        if self.at_s is None or self.for_s is None:
+            return
+        latest = load.warmup_s + load.duration_s - SPAN_LEAST_S
+        if not load.warmup_s - self.for_s < self.at_s <= latest:
+            problem = (
+                f"for {self.for_s} s lies outside the window, which begins after load.warmup_s ="
+                f" {load.warmup_s:g} s and lasts load.duration_s = {load.duration_s:g} s"
+            )
+            raise UsageError(Complaint(("at_s",), problem, self.at_s))
+
+
+class BackgroundLoad(Model):
+    """A background's part of one step: clients that are numbered after the step's own."""
+
+    name: str
+    number: Annotated[int, Field(ge=0)]  # of the request's `background`, from 0
+    first_client: Annotated[int, Field(ge=1)]
+    clients: Annotated[int, Field(ge=1)]
+    connections: Annotated[int, Field(ge=1)]  # of all its clients together, spread evenly
+    rate_ops_per_second: float | None  # likewise; None: closed loop
+    spans_s: Spans
+    load_number: int = 0  # as `StepPlan.load_number`, of its own dataset
+
+    @property
+    def client_numbers(self) -> range:
+        """The numbers of its clients in the step."""
+        return range(self.first_client, self.first_client + self.clients)
+
+    def has(self, client: int) -> bool:
+        """Whether a client of the step, by its number, is one of its own."""
+        return client in self.client_numbers
+
+
+def require_possible(backgrounds: tuple[Background, ...], load: Load) -> None:
+    """Refuse backgrounds of one name, and such as no window meets.
+
+    Raises:
+        UsageError: There is one; the path begins with its number.
+    """
+    names = [background.name for background in backgrounds]
+    for number, background in enumerate(backgrounds):
+        if background.name in names[:number]:
+            problem = "is the name of another one already"
+            raise UsageError(Complaint((number, "name"), problem, background.name))
+        try:
+            background.require_met(load)
+        except UsageError as error:
+            raise error.within(number) from None

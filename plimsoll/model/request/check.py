@@ -1,0 +1,167 @@
+"""A check: a run on a schedule, and what of it is compared with its own history."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.schedule_expression import Once, parse_expression, parse_zone
+from plimsoll.model.base import Model
+from plimsoll.model.request.request import Name, Request, Target
+from plimsoll.model.request.search_request import RateSearch
+
+Direction = Literal["less", "more"]  # which way is worse
+
+
+class CompareCapacity(Model):
+    """The run's capacity; a regression is less of it."""
+
+    kind: Literal["capacity"] = Field("capacity", description="The run's capacity.")
+
+    @property
+    def metric(self) -> str:
+        """What names it in a history."""
+        return "capacity"
+
+    @property
+    def unit(self) -> str:
+        """Of its figures."""
+        return "ops/s"
+
+    @property
+    def worse(self) -> Direction:
+        """Which way a regression goes."""
+        return "less"
+
+
+class CompareLatency(Model):
+    """An operation's latency at a fixed arrival rate; a regression is more of it.
+
+    The statistic is the one that the request's limits judge; over the repetitions of that rate, its
+    median.
+    """
+
+    kind: Literal["latency"] = Field(description="An operation's latency at a fixed rate.")
+    operation: Annotated[str, Field(min_length=1, max_length=100)] = Field(
+        description="The operation, as the workload names it."
+    )
+    rate_ops_per_second: Annotated[float, Field(gt=0)] = Field(
+        description="The arrival rate: the search's first one, which every run measures."
+    )
+
+    @property
+    def metric(self) -> str:
+        """What names it in a history."""
+        return f"latency of {self.operation} at {self.rate_ops_per_second:g} ops/s"
+
+    @property
+    def unit(self) -> str:
+        """Of its figures."""
+        return "us"
+
+    @property
+    def worse(self) -> Direction:
+        """Which way a regression goes."""
+        return "more"
+
+
+Compare = Annotated[CompareCapacity | CompareLatency, Field(discriminator="kind")]
+
+
+class Thresholds(Model):
+    """What counts as a change."""
+
+    min_change: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.05, description="The least change of the mean that counts, as a share of it."
+    )
+    p_value_max: Annotated[float, Field(gt=0, le=0.05)] = Field(
+        0.001, description="The largest p-value of the difference between before and after."
+    )
+    runs_after_min: Annotated[int, Field(ge=1, le=20)] = Field(
+        2, description="Runs after the change before it is announced: one odd run is no change."
+    )
+    missing_runs_max: Annotated[int, Field(ge=1, le=100)] = Field(
+        2, description="Runs in a row without an answer, of which a message is sent."
+    )
+
+
+class CheckDefinition(Model):
+    """A run on a schedule, compared with its own history: all but its name."""
+
+    description: str = Field("", description="Why it is made, for its readers.")
+    schedule: Annotated[str, Field(max_length=256)] = Field(
+        description="When, as EventBridge Scheduler has it: rate(1 day), cron(30 2 ? * MON-FRI *)."
+    )
+    time_zone: str = Field("UTC", description="In which cron times are meant: Europe/Berlin.")
+    flexible_minutes: Annotated[int, Field(ge=0, le=1440)] = Field(
+        0, description="How much later the run may start, in minutes; 0: at the time itself."
+    )
+    request: Request = Field(description="The run.")
+    control: Target | None = Field(
+        None,
+        description="A fixed reference target, on which the same run is made each time: what"
+        " changes on both is the cloud, what changes on the target alone is the database.",
+    )
+    compare: Annotated[tuple[Compare, ...], Field(min_length=1, max_length=10)] = Field(
+        (CompareCapacity(),), description="What is compared with the history."
+    )
+    thresholds: Thresholds = Field(Thresholds(), description="What counts as a change.")
+    enabled: bool = Field(True, description="Whether it runs.")
+
+    @field_validator("schedule")
+    @classmethod
+    def _schedule_recurs(cls, value: str) -> str:
+        if isinstance(parse_expression(value), Once):
+            problem = f"{value} happens once, and has no history: give rate(...) or cron(...)"
+            raise UsageError(Complaint((), problem, value))
+        return value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        parse_zone(value)
+        return value
+
+    @model_validator(mode="after")
+    def _compared_once(self) -> Self:
+        metrics = [compared.metric for compared in self.compare]
+        if twice := sorted({metric for metric in metrics if metrics.count(metric) > 1}):
+            raise UsageError(Complaint(("compare",), f"{twice[0]} is there twice"))
+        return self
+
+    @model_validator(mode="after")
+    def _rate_is_measured(self) -> Self:
+        search = self.request.search
+        for index, compared in enumerate(self.compare):
+            if isinstance(compared, CompareCapacity):
+                continue
+            if not isinstance(search, RateSearch):
+                problem = (
+                    "latency at a fixed rate needs request.search.strategy `rate`, not"
+                    f" `{search.strategy}`"
+                )
+                raise UsageError(Complaint(("compare", index), problem))
+            rate, first = compared.rate_ops_per_second, search.rate_first_ops_per_second
+            if rate != first:
+                problem = (
+                    f"{rate:g} is not measured by every run; give"
+                    f" request.search.rate_first_ops_per_second, {first:g}"
+                )
+                path = ("compare", index, "rate_ops_per_second")
+                raise UsageError(Complaint(path, problem, rate, Range(first, first), listed=False))
+        return self
+
+    @property
+    def control_request(self) -> Request | None:
+        """The run of the control: the same on another target."""
+        if self.control is None:
+            return None
+        name = f"{self.request.name[:32].rstrip('-')}-control"
+        return self.request.model_copy(update={"target": self.control, "name": name})
+
+
+class Check(CheckDefinition):
+    """A check by its name."""
+
+    name: Name = Field(description="What the check is called; one of its name in a team.")

@@ -1,0 +1,196 @@
+"""Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, `postgres://`, `cassandra://`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal, TypeVar, assert_never, get_args
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, protocol_of_engine
+from plimsoll.model.engine.asked import EngineTarget, Protocol, StatementMode, Tls
+from plimsoll.model.engine.networks import network
+
+# How a connection is encrypted, and whom it trusts: one rule for DSNs, requests and deployments.
+
+
+TlsMode = Literal["verify", "require", "off"]
+_BUNDLE = Path(__file__).parent / "rds_ca" / "bundle.pem"
+
+
+@cache
+def rds_authorities() -> str:
+    """Read who signs the certificates of RDS's servers, as PEM."""
+    return _BUNDLE.read_text()
+
+
+def authorities(host: str) -> str | None:
+    """Say who may vouch for a server by its name, as PEM; None: those whom the system trusts.
+
+    RDS has authorities of its own; its proxies have certificates of Amazon's public ones
+    (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-proxy.howitworks.html, 2026-11-22).
+    """
+    of_rds = host.lower().endswith(".rds.amazonaws.com")
+    return rds_authorities() if of_rds and ".proxy-" not in host.lower() else None
+
+
+def tls_towards(mode: TlsMode, ca_pem: str | None) -> Tls | None:
+    """Give what a connection of a mode needs; None where it is not encrypted.
+
+    Args:
+        mode: How it is encrypted.
+        ca_pem: Who may vouch for the server, as PEM; None: those whom the system trusts.
+    """
+    match mode:
+        case "verify":
+            return Tls(verify=True, ca_pem=ca_pem)
+        case "require":
+            return Tls(verify=False)
+        case "off":
+            return None
+        case _:
+            assert_never(mode)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, so that nobody stands between."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+T = TypeVar("T")
+_FACTS: dict[Protocol, ProtocolFacts] = {name: protocol_facts(name) for name in get_args(Protocol)}
+_SCHEMES = {scheme: name for name, facts in _FACTS.items() for scheme in facts.dsn_schemes}
+_MODES: dict[str, TlsMode] = {mode: mode for mode in get_args(TlsMode)}
+_STATEMENT_MODES: dict[str, StatementMode] = {mode: mode for mode in get_args(StatementMode)}
+_TRUTHS = {"true": True, "false": False}
+FORM = " or ".join(
+    f"{facts.dsn_schemes[0]}://USER:PASSWORD@HOST:PORT/{facts.database_word.upper()}"
+    for facts in _FACTS.values()
+)
+
+
+@dataclass
+class _Options:
+    """What stands after the `?` of a DSN."""
+
+    tls: TlsMode | None = None
+    statement_mode: StatementMode = "prepared"
+    allow_md5: bool = False
+    nodes: tuple[str, ...] = ()
+
+
+def engine_of(dsn: str) -> Engine:
+    """Name the engine that a DSN which was read before is of."""
+    scheme = urlsplit(dsn).scheme
+    engines: dict[str, Engine] = {name: name for name in get_args(Engine)}
+    protocol = _SCHEMES[scheme]
+    of_protocol = [name for name in engines.values() if protocol_of_engine(name) == protocol]
+    return engines.get(scheme, of_protocol[0])
+
+
+def said_of_mode(target: EngineTarget) -> tuple[str, ...]:
+    """Say what a reader of a result has to know of how its statements were sent; mostly nothing."""
+    if target.statement_mode == "prepared":
+        return ()
+    return ("statements were sent as text with their values in it (statement_mode=simple)",)
+
+
+def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> EngineTarget:
+    """Read a DSN.
+
+    Characters that mean something in a URL are written as %XX. `?tls=` says how the connection is
+    encrypted. Where it does not, a password is sent to another machine by `verify` alone;
+    on this one, where nobody stands between, and without a password it is `off`.
+
+    Args:
+        text: The DSN.
+        option: What an error calls it.
+        password: Where it has none itself.
+
+    Raises:
+        UsageError: It is not a DSN; the message never repeats it, since it may hold a password.
+    """
+    try:
+        parts = urlsplit(text)
+        given_port = parts.port
+    except ValueError:
+        raise UsageError(f"{option}: its host or port is not one; the form is {FORM}") from None
+    if not parts.scheme or not parts.netloc:
+        raise UsageError(f"{option}: not a DSN; the form is {FORM}")
+    if parts.scheme not in _SCHEMES:
+        allowed = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
+        raise UsageError(f"{option}: unknown database {parts.scheme}:// (allowed: {allowed})")
+    protocol = _SCHEMES[parts.scheme]
+    facts = _FACTS[protocol]
+    port = facts.default_port if given_port is None else given_port
+    host = parts.hostname or ""
+    database = unquote(parts.path.removeprefix("/"))
+    needed = {"user": parts.username} if facts.needs_user else {}
+    needed |= {"host": parts.hostname, facts.database_word: database}
+    for name, value in needed.items():
+        if not value:
+            raise UsageError(f"{option}: has no {name}; the form is {FORM}")
+    if not 1 <= port <= 65535:
+        raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
+    if "/" in parts.path.removeprefix("/"):
+        raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
+    options = _options(parts.query, option, facts)
+    mode = options.tls
+    password = unquote(parts.password or "") or password
+    if mode is None:
+        mode = "verify" if password and not is_loopback(host) else "off"
+    return EngineTarget(
+        protocol=protocol,
+        host=host,
+        port=port,
+        user=unquote(parts.username or ""),
+        password=password,
+        database=database,
+        tls=tls_towards(mode, authorities(host)),
+        statement_mode=options.statement_mode,
+        allow_md5=options.allow_md5,
+        nodes=options.nodes,
+    )
+
+
+def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
+    try:
+        given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError:
+        raise UsageError(f"{option}: options are written ?tls=verify") from None
+    options = _Options()
+    allowed = ["tls"]
+    allowed += ["statement_mode", "allow_md5"] if facts.has_statement_modes else []
+    allowed += ["nodes"] if facts.has_clusters else []
+    for name, value in given:
+        if name not in allowed:
+            raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")
+        if name == "tls":
+            options.tls = _choice(_MODES, name, value, option)
+        elif name == "statement_mode":
+            options.statement_mode = _choice(_STATEMENT_MODES, name, value, option)
+        elif name == "nodes":
+            options.nodes = _networks(value, option)
+        else:
+            options.allow_md5 = _choice(_TRUTHS, name, value, option)
+    return options
+
+
+def _networks(value: str, option: str) -> tuple[str, ...]:
+    try:
+        return tuple(network(one) for one in value.split(","))
+    except ValueError as error:
+        raise UsageError(f"{option}: nodes: {error}") from None
+
+
+def _choice(choices: Mapping[str, T], name: str, value: str, option: str) -> T:
+    if value not in choices:
+        raise UsageError(f"{option}: unknown {name} {value!r} (allowed: {', '.join(choices)})")
+    return choices[value]

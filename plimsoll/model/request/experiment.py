@@ -1,0 +1,298 @@
+"""An experiment: a matrix of runs that share a request and differ along named axes. Pure.
+
+The order of the cells is drawn from a recorded seed, so that drift of the place where they run (a
+warming machine, a busier zone) does not look like an effect of what is varied.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint, FieldPath
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.request.boundary import Patch, Want, laid, leaves, require_predicted
+from plimsoll.model.request.request import Name, Request
+
+CELLS_MOST = 200  # one execution of the workflow must hold them all in its history
+AT_ONCE_MOST = 40  # AWS's limit of an inline Map
+FROM_CELL = ("name", "team", "tags")  # of a request; an experiment gives them itself
+
+Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
+
+
+class Pairs(Model):
+    """Two variants of an axis whose runs take turns."""
+
+    axis: Name = Field(description="The axis of both variants.")
+    of: tuple[Name, Name] = Field(description="The two variants.")
+    count: Annotated[int, Field(ge=3, le=20)] = Field(
+        8, description="Pairs of steps: so often each of both repeats its load."
+    )
+
+
+class Experiment(Model):
+    """A matrix of runs: one for each combination of the axes' variants."""
+
+    name: Name = Field(description="What the experiment is called; not unique.")
+    description: str = Field("", description="Why it is made, for its readers.")
+    team: Name = Field("default", description="Who its runs are charged to.")
+    request: Patch = Field(
+        description="What all runs share: fields of a run's request, `name` and `team` excepted."
+    )
+    axes: Annotated[dict[Name, Variants], Field(min_length=1, max_length=6)] = Field(
+        description="What differs: for each axis its variants by name, each the fields of the"
+        " request that it sets. A mapping is laid over the shared one field by field, anything"
+        " else replaces it."
+    )
+    dataset: Patch | None = Field(
+        None,
+        description="With it, even empty (`{}`), each dataset is prepared once, kept as a snapshot"
+        " and restored for every run that shares it; what it holds is set otherwise in the run that"
+        " prepares it, such as `target.instance_class` or `time_limit_s`. null: each run loads its"
+        " own.",
+    )
+    at_once: Annotated[int, Field(ge=1, le=AT_ONCE_MOST)] = Field(
+        1, description="The most runs at the same time."
+    )
+    batch_size: Annotated[int, Field(ge=1, le=CELLS_MOST)] | None = Field(
+        None,
+        description="Runs of a batch; the next batch begins when all of one have ended. null: all"
+        " are one batch.",
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = Field(
+        None, description="Of the order of the runs; null: drawn, and recorded."
+    )
+    search: Literal["matrix", "boundary"] = Field(
+        "matrix",
+        description="`matrix`: every cell is run. `boundary`: one after the other, until the"
+        " cheapest that carries `want` is known; most are predicted alone.",
+    )
+    want: Want | None = Field(
+        None, description="What a search for the boundary looks for; null: nothing."
+    )
+    pairs: Pairs | None = Field(
+        None,
+        description="Two variants of an axis whose runs go at once and take turns, step by step, so"
+        " that their ratio is one of pairs; null: none.",
+    )
+
+    @property
+    def runs_at_once(self) -> int:
+        """The most runs at the same time, those that take turns among them."""
+        return max(self.at_once, 2) if self.pairs else self.at_once
+
+    @model_validator(mode="after")
+    def _can_be_laid_out(self) -> Self:
+        count = prod(len(variants) for variants in self.axes.values())
+        if count > CELLS_MOST:
+            sizes = " x ".join(str(len(variants)) for variants in self.axes.values())
+            problem = f"{sizes} = {count} runs are more than {CELLS_MOST}"
+            raise UsageError(Complaint(("axes",), problem))
+        patches: dict[FieldPath, Patch] = {("request",): self.request} | {
+            ("axes", axis, name): patch
+            for axis, variants in self.axes.items()
+            for name, patch in variants.items()
+        }
+        if self.dataset is not None:
+            patches["dataset",] = self.dataset
+        for path, patch in patches.items():
+            for field in FROM_CELL:
+                if field in patch:
+                    problem = "a run of an experiment gets its own"
+                    raise UsageError(Complaint((*path, field), problem))
+            if patch.get("expect"):
+                problem = "rules are of a single run: an experiment answers what to buy"
+                raise UsageError(Complaint((*path, "expect"), problem))
+        self._refuse_two_hands_on_one_field()
+        self._require_known_pair()
+        self._require_known_search()
+        return self
+
+    @property
+    def target_axes(self) -> tuple[str, ...]:
+        """The axes that change the target; what the others ask is asked of each of them."""
+        return tuple(
+            axis
+            for axis, variants in self.axes.items()
+            if any(leaf[0] == "target" for patch in variants.values() for leaf in leaves(patch))
+        )
+
+    def _refuse_two_hands_on_one_field(self) -> None:
+        owners: dict[tuple[str, ...], str] = {}
+        for axis, variants in self.axes.items():
+            for field in sorted({leaf for patch in variants.values() for leaf in leaves(patch)}):
+                if field in owners:
+                    problem = (
+                        f"it changes {'.'.join(field)}, which the axis {owners[field]} changes"
+                        " too; one of them would have no effect"
+                    )
+                    raise UsageError(Complaint(("axes", axis), problem))
+                owners[field] = axis
+
+    def _require_known_pair(self) -> None:
+        if self.pairs is None:
+            return
+        axis, of = self.pairs.axis, self.pairs.of
+        if axis not in self.axes:
+            problem = "is not an axis of this experiment"
+            raise UsageError(Complaint(("pairs", "axis"), problem, axis, tuple(self.axes)))
+        if axis not in self.target_axes:
+            problem = "changes nothing of the target, and only targets are compared in pairs"
+            raise UsageError(Complaint(("pairs", "axis"), problem, axis, self.target_axes))
+        known = tuple(self.axes[axis])
+        for place, name in enumerate(of):
+            if name not in known:
+                problem = f"is not a variant of {axis}"
+                raise UsageError(Complaint(("pairs", "of", place), problem, name, known))
+        if of[0] == of[1]:
+            raise UsageError(Complaint(("pairs", "of"), "two different variants", of[0]))
+
+    def _require_known_search(self) -> None:
+        if (self.search == "boundary") != (self.want is not None):
+            problem = "search: boundary and want: {ops_per_second: ...} need each other"
+            raise UsageError(Complaint(("want",) if self.want is None else ("search",), problem))
+        if self.want is None:
+            return
+        others = {
+            "pairs": (self.pairs, "runs of a pair go at once"),
+            "dataset": (self.dataset, "datasets are prepared before any run, of every volume"),
+            "at_once": (self.at_once > 1, "what is run next follows from what was measured"),
+            "batch_size": (self.batch_size, "what is run next follows from what was measured"),
+        }
+        for field, (given, why) in others.items():
+            if given is not None and given is not False:
+                problem = f"cannot go with search: boundary, since {why}"
+                raise UsageError(Complaint((field,), problem))
+        require_predicted(self.request, self.axes)
+
+
+class Cell(Model):
+    """One run of an experiment."""
+
+    index: int  # in the order of the axes, the last one fastest
+    name: str  # its variants, joined
+    variants: dict[str, str]  # {axis: variant}
+    request: Request
+
+
+def combinations(experiment: Experiment) -> list[dict[str, str]]:
+    """Name every cell by its variants, the last axis fastest."""
+    names = [list(variants) for variants in experiment.axes.values()]
+    return [dict(zip(experiment.axes, chosen, strict=True)) for chosen in product(*names)]
+
+
+def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
+    """Write the request of a cell, not yet checked."""
+    value: dict[str, Any] = experiment.request
+    for axis, variant in variants.items():
+        value = laid(value, experiment.axes[axis][variant])
+    if experiment.pairs is not None and partner(experiment, variants) is not None:
+        repeated = {"least": experiment.pairs.count, "most": experiment.pairs.count}
+        value = laid(value, {"limits": {"confirmation": repeated}})
+    if experiment.want is not None and experiment.want.limits_us is not None:
+        value = laid(value, {"limits": {"limits_us": experiment.want.limits_us}})
+    own = {
+        "name": "-".join(variants.values()),
+        "team": experiment.team,
+        "tags": {"experiment": experiment.name, **variants},
+    }
+    return {**value, **own}
+
+
+def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, str] | None:
+    """Name the cell with which another takes turns, by its variants; None: it takes none."""
+    pairs = experiment.pairs
+    if pairs is None or variants[pairs.axis] not in pairs.of:
+        return None
+    first, second = pairs.of
+    return {**variants, pairs.axis: second if variants[pairs.axis] == first else first}
+
+
+def origin(
+    experiment: Experiment, variants: Mapping[str, str], names: Sequence[str | int]
+) -> tuple[str | int, ...]:
+    """Find where a field of a cell's request was written: in a variant, or in what all share."""
+    deepest: tuple[int, tuple[str | int, ...]] = (_depth(experiment.request, names), ("request",))
+    for axis, variant in variants.items():
+        depth = _depth(experiment.axes[axis][variant], names)
+        if depth >= deepest[0] and depth > 0:
+            deepest = (depth, ("axes", axis, variant))
+    return (*deepest[1], *names)
+
+
+def _depth(value: Any, names: Sequence[str | int]) -> int:
+    for depth, name in enumerate(names):
+        inside = isinstance(value, Mapping) and name in value
+        listed = isinstance(value, list) and isinstance(name, int) and name < len(value)
+        if not inside and not listed:
+            return depth
+        value = value[name]
+    return len(names)
+
+
+def order(count: int, seed: int) -> tuple[int, ...]:
+    """Shuffle cells: sorted by a hash of the seed and their index, the same everywhere."""
+    return tuple(
+        sorted(range(count), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
+    )
+
+
+def batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
+    """Cut the order into batches."""
+    step = size or max(1, len(cells))
+    return [list(cells[start : start + step]) for start in range(0, len(cells), step)]
+
+
+def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[int]]:
+    """Cut an experiment's order into batches; two cells that take turns are one by themselves.
+
+    Args:
+        experiment: What is asked for.
+        cells: Its cells in the order in which they are to begin.
+    """
+    if experiment.pairs is None:
+        return batches(cells, experiment.batch_size)
+    named = combinations(experiment)
+    others = {i: partner(experiment, named[i]) for i in cells}
+    single = [i for i in cells if others[i] is None]
+    alone = batches(single, 1 if experiment.at_once == 1 else experiment.batch_size)
+    paired = [[i, named.index(other)] for i in cells if (other := others[i]) is not None]
+    once = [pair for place, pair in enumerate(paired) if pair[::-1] not in paired[:place]]
+    by_first = {batch[0]: batch for batch in (*alone, *once)}
+    return [by_first[i] for i in cells if i in by_first]
+
+
+# Two runs whose steps take turns by the clock, so that what drifts hits both alike. Pure.
+
+
+GAP_S = 2.0  # between steps: for the last operations of one, the connections of the other
+
+
+class Turn(Model):
+    """Whose turn it is: slots of equal length since the epoch, the even ones and the odd ones."""
+
+    beside: str  # the id of the other run
+    second: bool  # whether the odd slots are this run's, or the even ones
+    slot_s: int
+
+    def wait_ms(self, window_start_epoch_ms: int) -> int:
+        """Give how much later a step has to start for its window to begin with its slot."""
+        slot_ms = self.slot_s * 1000
+        mine = slot_ms if self.second else 0
+        return (mine - window_start_epoch_ms) % (2 * slot_ms)
+
+
+def slot_s(load_s: float, period_s: int) -> int:
+    """Give the seconds of a slot: a step of either run, in whole periods of the target's metrics.
+
+    Args:
+        load_s: The longer step of both: its warm-up and its window.
+        period_s: Of the metrics: each slot begins with one.
+    """
+    return period_s * math.ceil((load_s + GAP_S) / period_s)

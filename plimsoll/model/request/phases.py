@@ -1,0 +1,291 @@
+"""The phases of a request: one workload after another, before the search of its own."""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint, Range, unknown
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.engine.asked import EngineOperation
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
+from plimsoll.model.request.search_request import Search
+
+# The input of a phase: a file of records, which its clients go through one after another. Pure.
+
+
+CSV_MOST = 200_000  # characters: a request with it has to fit into a body of the API
+BIGINT = range(-(2**63), 2**63)
+_WHOLE = re.compile(r"-?\d{1,19}")
+
+Column = list[int] | list[str]
+
+
+class PhaseInput(Model):
+    """A table of records."""
+
+    csv: Annotated[str, Field(min_length=1, max_length=CSV_MOST)] = Field(
+        description="CSV, its first line the columns' names. In a request's file: `{file: PATH}`,"
+        " beside that file."
+    )
+
+    def columns(self) -> dict[str, Column]:
+        """Give the cells of each column: whole numbers where all of them are, else text.
+
+        Lines without anything are no records.
+
+        Raises:
+            UsageError: It is no table, or has no records.
+        """
+        try:
+            names, *lines = filter(None, csv.reader(io.StringIO(self.csv, newline=""), strict=True))
+        except (csv.Error, ValueError) as error:
+            raise UsageError(Complaint(("csv",), f"no CSV: {error}")) from None
+        if not lines or len(set(names)) < len(names):
+            problem = "needs a line of different names, and at least one record"
+            raise UsageError(Complaint(("csv",), problem))
+        for number, line in enumerate(lines, 2):
+            if len(line) != len(names):
+                problem = f"line {number} has {len(line)} cells for {len(names)} columns"
+                raise UsageError(Complaint(("csv",), problem))
+        return {name: _column(list(cells)) for name, *cells in zip(names, *lines, strict=True)}
+
+
+def _column(cells: list[str]) -> Column:
+    if all(_WHOLE.fullmatch(cell) and int(cell) in BIGINT for cell in cells):
+        return [int(cell) for cell in cells]
+    return cells
+
+
+def filled(definition: Any, columns: Mapping[str, Column]) -> Any:
+    """Replace each `{input: NAME}` of a workload's definition by the cells of that column.
+
+    Raises:
+        UsageError: There is no such column.
+    """
+    if isinstance(definition, list | tuple):
+        return [filled(part, columns) for part in definition]
+    if not isinstance(definition, Mapping):
+        return definition
+    if set(definition) == {"input"}:
+        name = definition["input"]
+        if name not in columns:
+            path = ("workload", "definition")
+            raise UsageError(unknown("column of the input", str(name), columns, path, value=name))
+        return {"column": columns[name]}
+    return {name: filled(part, columns) for name, part in definition.items()}
+
+
+PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+Connections = Annotated[int, Field(ge=1, le=20_000)]
+REPETITIONS_MOST = 15
+
+
+class PhaseWorkload(Model):
+    """The workload of a phase, on the tables and records of the run's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
+        None, description="A built-in workload (`plimsoll workloads`)."
+    )
+    definition: dict[str, Any] | None = Field(
+        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+    )
+    parameters: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Values for the workload's own parameters, by name."
+    )
+    input: PhaseInput | None = Field(
+        None,
+        description="Records that the clients go through one after another, and round again:"
+        " `{input: NAME}` in the `definition` is a column of them.",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.name is None) == (self.definition is None):
+            raise UsageError("give either `name` or `definition`")
+        if self.input is not None and self.definition is None:
+            problem = "is for a `definition`, which names its columns"
+            raise UsageError(Complaint(("input",), problem))
+        return self
+
+    def on(self, dataset: WorkloadChoice) -> WorkloadChoice:
+        """The same on the records of a dataset, with the columns of the input in their places.
+
+        Raises:
+            UsageError: The input is no table, or has no such column.
+        """
+        definition = self.definition
+        if self.input is not None:
+            try:
+                columns = self.input.columns()
+            except UsageError as error:
+                raise error.within("workload", "input") from None
+            definition = filled(definition, columns)
+        return WorkloadChoice(
+            name=self.name,
+            definition=definition,
+            records=dataset.records,
+            parameters=self.parameters,
+        )
+
+
+class Completion(Model):
+    """A fixed number of records, from the first one to the last, at growing loads."""
+
+    records: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="Records of one pass, all clients together; each pass is a slice of its own."
+    )
+    connections: Annotated[tuple[Connections, ...], Field(min_length=1, max_length=20)] = Field(
+        description="Connections of all clients together, ascending: so hard the target is pushed."
+    )
+    connections_per_client: Connections = Field(
+        64, description="A client is added for every so many connections."
+    )
+    repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MOST)] = Field(
+        3, description="Passes at each of the loads, which take turns."
+    )
+    longest_s: Annotated[float, Field(gt=0, le=LOAD_MAX_S)] = Field(
+        600, description="After which a pass ends unfinished, in seconds."
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if list(self.connections) != sorted(set(self.connections)):
+            problem = "a list of different numbers in ascending order"
+            raise UsageError(Complaint(("connections",), problem))
+        return self
+
+    @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who is called first waits for the last one, and ends its pass in time."""
+        clients = -(-self.connections[-1] // self.connections_per_client)
+        most_s = load_most_s(clients)
+        if self.longest_s > most_s:
+            problem = f"is too much: of {clients:,} clients the first waits for the last"
+            allowed = Range(most=most_s)
+            raise UsageError(Complaint(("longest_s",), problem, self.longest_s, allowed))
+        return self
+
+    @property
+    def passes(self) -> int:
+        """How often the records are gone through, a slice of the input each time."""
+        return len(self.connections) * self.repetitions
+
+
+class Phase(Model):
+    """One phase: its workload, on the database as the phase before has left it."""
+
+    name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
+    workload: PhaseWorkload | None = Field(
+        None,
+        description="What is asked, on the dataset of the run's own workload; none: that workload.",
+    )
+    to_completion: Completion | None = Field(
+        None, description="How much of it, and how hard it is pushed; or a `search`."
+    )
+    search: Search | None = Field(
+        None,
+        description="In place of `to_completion`: which loads are tried, for an answer of its own,"
+        " with `load` of the request.",
+    )
+    limits: Rules | None = Field(
+        None,
+        description="With `search`: when a step passes; none: as the request's `limits`, without"
+        " their soak and those of operations that the phase does not have.",
+    )
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if (self.to_completion is None) == (self.search is None):
+            raise UsageError("give either `to_completion` or `search`")
+        if self.limits is not None and self.search is None:
+            problem = "is for a `search`: nothing of a pass to completion is judged"
+            raise UsageError(Complaint(("limits",), problem))
+        return self
+
+    def workload_on(self, of_run: WorkloadChoice) -> WorkloadChoice:
+        """Give its workload, on the records of the run's own.
+
+        Raises:
+            UsageError: As `PhaseWorkload.on`.
+        """
+        return of_run if self.workload is None else self.workload.on(of_run)
+
+    @property
+    def steps_most(self) -> int:
+        """How many steps it takes at most, each with a number of its own."""
+        if self.search is not None:
+            return self.search.probes_max
+        assert self.to_completion is not None  # noqa: S101 - it has one of both
+        return self.to_completion.passes
+
+
+def phase_steps(phases: tuple[Phase, ...]) -> int:
+    """Count the steps that phases take at most: those of the search are numbered after them."""
+    return sum(phase.steps_most for phase in phases)
+
+
+def require_different_names(phases: tuple[Phase, ...]) -> None:
+    """Refuse two phases of one name.
+
+    Raises:
+        UsageError: There are two.
+    """
+    for number, phase in enumerate(phases):
+        if phase.name in {other.name for other in phases[:number]}:
+            path = ("phases", number, "name")
+            raise UsageError(Complaint(path, "another phase has this name", phase.name))
+
+
+# The passes of a request's phases, in their order. Pure.
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass.
+
+    Attributes:
+        index: Number of its step in the run, from 1.
+        phase: Whose.
+        asked: What that is to complete.
+        number: Of the phase's passes, from 0.
+        connections: Of all clients together.
+    """
+
+    index: int
+    phase: Phase
+    asked: Completion
+    number: int
+    connections: int
+
+    @property
+    def clients(self) -> int:
+        """A client for every so many connections."""
+        return -(-self.connections // self.asked.connections_per_client)
+
+
+def numbered(phases: tuple[Phase, ...]) -> list[tuple[Phase, int]]:
+    """Give each phase with how many numbers of steps are kept for those before it."""
+    return [(phase, phase_steps(phases[:place])) for place, phase in enumerate(phases)]
+
+
+def passes(phases: tuple[Phase, ...]) -> list[Pass]:
+    """List every pass of phases, in order; one with a search has none."""
+    return [
+        Pass(first + number + 1, phase, asked, number, connections)
+        for phase, first in numbered(phases)
+        if (asked := phase.to_completion) is not None
+        for number, connections in enumerate(asked.connections * asked.repetitions)
+    ]
+
+
+def records_of_one(operations: Sequence[EngineOperation]) -> float:
+    """Give the records that an operation of a mix counts for, on average."""
+    weights = sum(operation.weight for operation in operations)
+    return sum(operation.weight * operation.records for operation in operations) / weights

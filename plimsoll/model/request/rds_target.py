@@ -1,0 +1,151 @@
+"""A target on RDS: one instance, made for a run and deleted after it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.instances import require_plausible
+from plimsoll.model.aws.volumes import Service, Volume, check
+from plimsoll.model.base import Model
+from plimsoll.model.databases import AuroraEngine, RdsEngine, rds_facts
+from plimsoll.model.datasets import SnapshotArn
+from plimsoll.model.rds_versions import require_measurable
+from plimsoll.model.request.dsn import TlsMode
+
+# Aurora as a target: a cluster of one writer; its storage has no size and no IOPS to choose.
+
+
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
+AuroraStorage = Literal["standard", "io-optimized"]
+# As RDS names them: API reference, CreateDBCluster (botocore 1.44.5, read 2026-11-23).
+STORAGE_TYPES: Mapping[AuroraStorage, str] = {
+    "standard": "aurora",
+    "io-optimized": "aurora-iopt1",
+}
+LEAST_GIB = 10  # what storage is reckoned with: an assumption; its size is known when it is there
+
+
+class AuroraTarget(Model):
+    """A cluster on Aurora with one writer, made for this run and deleted after it; on AWS only."""
+
+    kind: Literal["aurora"] = Field(description="A cluster on Aurora, made for this run; on AWS.")
+    engine: AuroraEngine = Field(description="The database engine.")
+    engine_version: Annotated[
+        str, Field(pattern=r"^\d+(\.\d+)*(\.mysql_aurora(\.\d+){3})?$", max_length=40)
+    ] = Field(
+        description="The engine's version as RDS names it, such as 17.7 or 8.0.mysql_aurora.3.10.3;"
+        " of a major version alone (17, 8.0) RDS's default minor version is taken when the run is"
+        " submitted."
+    )
+    instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
+        description="The writer's instance class, such as db.r7g.large."
+    )
+    storage: AuroraStorage = Field(
+        "standard",
+        description="Its storage: `standard` is charged by the I/O, `io-optimized` is not and costs"
+        " more by the hour and by the GiB. It grows by itself: there is no `volume`.",
+    )
+    parameters: dict[ParameterName, str | int] = Field(
+        default_factory=dict, description="Engine parameters, of the cluster's parameter group."
+    )
+    database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")] = Field(
+        "plimsoll", description="The database that holds the dataset."
+    )
+
+    @property
+    def snapshot(self) -> None:
+        """The user's own that it is made from: only RDS's can be."""
+
+    @property
+    def provisioned(self) -> bool:
+        """It is made for the run, and deleted after it."""
+        return True
+
+    @property
+    def tls(self) -> TlsMode:
+        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        return "verify"
+
+    @property
+    def storage_type(self) -> str:
+        """What RDS calls its storage."""
+        return STORAGE_TYPES[self.storage]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_volume(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "volume" in given:
+            problem = (
+                "Aurora has no volume to choose: its storage grows by itself and has no provisioned"
+                " IOPS; leave it out and choose `storage`"
+            )
+            raise UsageError(Complaint(("volume",), problem, None, tuple(STORAGE_TYPES)))
+        return given
+
+    @model_validator(mode="after")
+    def _can_be_had(self) -> Self:
+        require_measurable(self.engine, self.engine_version, ("engine_version",))
+        require_plausible(self.instance_class, ("instance_class",))
+        return self
+
+
+class RdsTarget(Model):
+    """A database on RDS, made for this run and deleted after it."""
+
+    kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
+    engine: RdsEngine = Field(description="The database engine.")
+    engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){0,2}$")] = Field(
+        description="The engine's version as RDS names it, such as 8.4, 11.4.10 or 18.4; of a"
+        " major version alone (8.4, 18) RDS's default minor version is taken when the run is"
+        " submitted."
+    )
+    instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
+        description="The instance class, such as db.m6i.large. One machine stands in for the"
+        " families t3, t4g, m5 to m8g, r3 to r8g, i3 and i4i; AWS may have more."
+    )
+    volume: Volume = Field(description="The storage.")
+    parameters: dict[ParameterName, str | int] = Field(
+        default_factory=dict, description="Engine parameters, such as innodb_buffer_pool_size."
+    )
+    database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")] = Field(
+        "plimsoll", description="The database that holds the dataset."
+    )
+    snapshot: SnapshotArn | None = Field(
+        None,
+        description="A snapshot of your own (its ARN) that the target is restored from, in place of"
+        " loading rows: the workload's tables are then those in it. The deployment must allow it;"
+        " Plimsoll never deletes it.",
+    )
+
+    @property
+    def provisioned(self) -> bool:
+        """It is made for the run, and deleted after it."""
+        return True
+
+    @property
+    def tls(self) -> TlsMode:
+        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        return "verify"
+
+    @property
+    def service(self) -> Service:
+        """Whose rules its volume follows."""
+        return rds_facts(self.engine).service
+
+    @model_validator(mode="after")
+    def _version_may_be(self) -> Self:
+        require_measurable(self.engine, self.engine_version, ("engine_version",))
+        return self
+
+    @model_validator(mode="after")
+    def _volume_can_be_had(self) -> Self:
+        check(self.volume, service=self.service)
+        return self
+
+    @model_validator(mode="after")
+    def _class_may_be(self) -> Self:
+        require_plausible(self.instance_class, ("instance_class",))
+        return self

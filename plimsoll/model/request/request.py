@@ -1,0 +1,250 @@
+"""What a run is asked to be: target x workload x search, and within which bounds.
+
+Strict: unknown fields are refused by name, and what AWS would refuse is refused here, before
+anything is made. `docs/requests.md` is generated from this module.
+"""
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from plimsoll import words
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.volume_rules import Drain
+from plimsoll.model.aws.volumes import FaultPlan, limits
+from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S
+from plimsoll.model.request.background import Background, require_possible
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.expectations import rule_of
+from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice, load_most_s
+from plimsoll.model.request.phases import Phase, require_different_names
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.search_request import RateSearch, Search, clients_most
+from plimsoll.model.request.toggle import Toggle, require_switchable
+from plimsoll.model.timings import AWS_TIMINGS
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]  # a filter is `name=value`
+
+
+def _rule(text: str) -> str:
+    rule_of(text)
+    return text
+
+
+ExpectedRule = Annotated[str, Field(max_length=400), AfterValidator(_rule)]
+
+
+TargetKind = Literal["rds", "aurora", "cassandra", "endpoint"]
+Target = Annotated[
+    RdsTarget | AuroraTarget | CassandraTarget | EndpointTarget, Field(discriminator="kind")
+]
+
+
+class Fault(Model):
+    """Something that goes wrong on purpose; on one machine only."""
+
+    step: Annotated[int, Field(ge=1)] = Field(description="The step in which it happens.")
+    after_s: Annotated[float, Field(ge=0)] = Field(
+        0, description="Seconds after the start of the step's load."
+    )
+    volume: FaultPlan = Field(description="What the target's volume does.")
+
+
+class Request(Model):
+    """One run."""
+
+    name: Name = Field(description="What the run is called; not unique.")
+    description: str = Field("", description="Why it is made, for its readers.")
+    target: Target = Field(description="The database under test.")
+    workload: WorkloadChoice = Field(description="What is asked of it.")
+    load: Load = Field(Load(), description="How each client asks.")
+    prepare: Preparation = Field(
+        Preparation(), description="How the dataset gets there, and the caches warm."
+    )
+    phases: Annotated[tuple[Phase, ...], Field(max_length=10)] = Field(
+        (),
+        description="Workloads before the search, one after another, to completion or each with a"
+        " search of its own, on the database as the one before has left it (docs/phases.md).",
+    )
+    search: Search = Field(description="Which loads are tried.")
+    toggle: Toggle | None = Field(
+        None,
+        description="Two states of the target, such as a feature off and on, measured in pairs"
+        " after the search: of an RDS instance, or two ways to an existing database.",
+    )
+    limits: Rules = Field(Rules(), description="When a step passes.")
+    expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
+        (),
+        description="Rules that the result is held against, such as `capacity >= 2000`"
+        " (docs/ci.md).",
+    )
+    budget_usd: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="The most that the run may cost, in US dollars, by list prices (docs/costs.md):"
+        " it is refused where that cannot suffice, and torn down before it would be passed.",
+    )
+    time_limit_s: Annotated[int, Field(ge=10, le=86_400)] = Field(
+        7200,
+        description="After which the target is deleted whatever happens, in seconds; at least"
+        " `prepare.warm_s`, `load.warmup_s` and `load.duration_s` together.",
+    )
+    team: Name = Field("default", description="Who the run is charged to.")
+    tags: dict[TagName, Annotated[str, Field(max_length=200)]] = Field(
+        default_factory=dict, max_length=20, description="Labels for its readers; no `=` in a name."
+    )
+    background: Annotated[tuple[Background, ...], Field(max_length=10)] = Field(
+        (),
+        description="Workloads beside the one that is measured (docs/workloads.md#two-at-once).",
+    )
+    background_pairs: Annotated[int, Field(ge=0, le=20)] = Field(
+        4,
+        description="With `background`: pairs of steps after the answer, at its load, one with it"
+        " and one without: what it takes. Below 3 its interval is not known; 0: none. They are no"
+        " part of `search.probes_max`.",
+    )
+    faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
+
+    @model_validator(mode="after")
+    def _has_time_for_a_step(self) -> Self:
+        parts = {
+            "prepare.warm_s": self.prepare.warm_s,
+            "load.warmup_s": self.load.warmup_s,
+            "load.duration_s": self.load.duration_s,
+        }
+        least_s = math.ceil(sum(parts.values()))
+        if self.time_limit_s < least_s:
+            sum_of_parts = " + ".join(f"{name} {value:g}" for name, value in parts.items())
+            problem = (
+                f"{self.time_limit_s} s are over before a single step can be: {sum_of_parts} s"
+            )
+            allowed = Range(least=least_s)
+            raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _phases_are_told_apart(self) -> Self:
+        require_different_names(self.phases)
+        return self
+
+    @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who of thousands is called first waits for the last one, and ends its load in time."""
+        clients = clients_most(self.search) + self.clients_beside
+        most_s = load_most_s(clients)
+        if self.load.warmup_s + self.load.duration_s > most_s:
+            problem = (
+                f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
+                f" {clients:,} clients the first waits {AWS_TIMINGS.lead_s(clients):g} s for the"
+                f" last, which leaves {most_s:g} s to both"
+            )
+            raise UsageError(Complaint(("load", "duration_s"), problem, self.load.duration_s))
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_soaked(self) -> Self:
+        """A soak is windows of one client call each, out of the steps that the search may take."""
+        soak_s, path = self.limits.soak_s, ("limits", "soak_s")
+        if not soak_s:
+            return self
+        count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
+        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
+        if self.load.warmup_s + soak_s / count > most_s:
+            problem = (
+                f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
+                f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for"
+                f" {most_s:g} s"
+            )
+            raise UsageError(Complaint(path, problem, soak_s))
+        if self.search.probes_max <= count:
+            problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
+            allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
+            raise UsageError(Complaint(path, problem, soak_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _background_is_met(self) -> Self:
+        try:
+            require_possible(self.background, self.load)
+        except UsageError as error:
+            raise error.within("background") from None
+        return self
+
+    @property
+    def clients_beside(self) -> int:
+        """Clients of its background in each step."""
+        return sum(background.clients for background in self.background)
+
+    @property
+    def steps_beside(self) -> int:
+        """Steps that tell what its background takes, beyond those of the search."""
+        return 2 * self.background_pairs if self.background else 0
+
+    @property
+    def credits_start_share(self) -> float | None:
+        """The share of its burst credits that the first measured step starts with, if it is set."""
+        if isinstance(self.target, EndpointTarget | AuroraTarget):
+            return None
+        return self.target.volume.credits_start_share
+
+    def require_nothing_of_one_machine(self, whose: str) -> None:
+        """Refuse what only the volumes of one machine can be told.
+
+        Args:
+            whose: What may have it, for the sentence.
+
+        Raises:
+            UsageError: It has faults, or sets its volume's credits.
+        """
+        if self.faults:
+            raise UsageError(Complaint(("faults",), f"only {whose} may have them"))
+        if self.credits_start_share is not None:
+            problem = (
+                f"only {whose} may have it: AWS gives a new volume full credits, and nobody can"
+                " set them; a phase before the search can spend them (docs/volumes.md)"
+            )
+            path = ("target", "volume", "credits_start")
+            raise UsageError(Complaint(path, problem, self.credits_start_share))
+
+    @model_validator(mode="after")
+    def _can_be_toggled(self) -> Self:
+        if self.toggle is None:
+            return self
+        require_switchable(self.target, self.toggle)
+        if isinstance(self.search, RateSearch):
+            problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
+            raise UsageError(Complaint(("toggle",), problem))
+        soaked = math.ceil(self.limits.soak_s / SOAK_WINDOW_MAX_S)
+        if self.search.probes_max <= self.toggle.steps + soaked:
+            problem = f"take {self.toggle.steps} steps of search.probes_max"
+            allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
+            raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
+        warm_s, load = self.prepare.warm_s, self.load
+        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
+        if warm_s + load.warmup_s + load.duration_s > most_s:
+            problem = (
+                f"with load.warmup_s and load.duration_s is more than the {most_s:g} s that a"
+                " client may run: a toggle warms the server before every step"
+            )
+            raise UsageError(Complaint(("prepare", "warm_s"), problem, warm_s))
+        return self
+
+    @model_validator(mode="after")
+    def _credits_can_be_spent(self) -> Self:
+        for number, fault in enumerate(self.faults):
+            if isinstance(fault.volume, Drain) and not _has_credits(self.target):
+                path = ("faults", number, "volume", "kind")
+                problem = "drain spends the burst credits of a gp2 volume; this target has none"
+                raise UsageError(Complaint(path, problem, fault.volume.kind))
+        return self
+
+
+def _has_credits(target: Target) -> bool:
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return False
+    return limits(target.volume, service=target.service).burst_credits is not None

@@ -1,0 +1,161 @@
+"""The search that a request asks for, and what it asks for next."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.judging.steps import Purpose
+
+Clients = Annotated[int, Field(ge=1, le=10_000)]
+Connections = Annotated[int, Field(ge=1, le=20_000)]
+
+
+def _below(field: str, value: float, other: str, least: float) -> UsageError:
+    """Refuse a field whose value is below that of another."""
+    problem = f"at least {other}"
+    return UsageError(Complaint((field,), problem, value, Range(least=least), listed=False))
+
+
+class StepsSearch(Model):
+    """A list of client counts, as in the reference experiment R1; goes up it until one fails."""
+
+    strategy: Literal["steps"] = Field("steps", description="Client counts from a list.")
+    clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = Field(
+        (1, 2, 3, 4, 6, 8), description="Numbers of clients, ascending."
+    )
+    connections_per_client: Connections = Field(
+        1, description="Connections of each client (YCSB's and sysbench's threads)."
+    )
+    whole_list: bool = Field(
+        False, description="Measure the steps beyond the knee or plateau too, for the picture."
+    )
+    open_loop_probe: bool = Field(
+        True,
+        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
+        " do not wait. No part of the verdict.",
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions and closing steps included."
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if list(self.clients) != sorted(set(self.clients)):
+            problem = "a list of different numbers in ascending order"
+            raise UsageError(Complaint(("clients",), problem))
+        return self
+
+
+class RampSearch(Model):
+    """Closed loop: connections x `factor` until a step fails, then bisection of the bracket."""
+
+    strategy: Literal["ramp"] = Field(
+        "ramp", description="Connections in growing steps, then bisection."
+    )
+    connections_first: Connections = Field(
+        1, description="Connections of the lightest step, all clients together."
+    )
+    connections_max: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        512, description="Connections of the heaviest step."
+    )
+    connections_per_client: Connections = Field(
+        64, description="A client is added for every so many connections."
+    )
+    clients_max: Clients = Field(
+        100,
+        description="More clients, with fewer connections each, up to here while too busy.",
+    )
+    factor: Annotated[float, Field(gt=1, le=4)] = Field(
+        1.5, description="Each step has so many times the connections of the one before."
+    )
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        0.05, description="The bracket is bisected to this share of itself."
+    )
+    open_loop_probe: bool = Field(
+        True,
+        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
+        " do not wait. No part of the verdict.",
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions and closing steps included."
+    )
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.connections_max < self.connections_first:
+            least, most = self.connections_first, self.connections_max
+            raise _below("connections_max", most, "connections_first", least)
+        return self
+
+
+class RateSearch(Model):
+    """Open loop: arrival rate x `factor` until a step fails, then bisection of the bracket."""
+
+    strategy: Literal["rate"] = Field(
+        "rate", description="Arrival rates in growing steps, then bisection: an open loop."
+    )
+    rate_first_ops_per_second: Annotated[float, Field(gt=0)] = Field(
+        description="Rate of the lightest step, in operations per second."
+    )
+    rate_max_ops_per_second: Annotated[float, Field(gt=0)] = Field(
+        description="Rate of the heaviest step, in operations per second."
+    )
+    clients: Clients = Field(1, description="Clients at the start.")
+    clients_max: Clients = Field(
+        100, description="More clients up to here while they are too busy or send late."
+    )
+    connections_per_client: Connections = Field(64, description="Connections of each client.")
+    factor: Annotated[float, Field(gt=1, le=4)] = Field(
+        1.5, description="Each step has so many times the rate of the one before."
+    )
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        0.05, description="The bracket is bisected to this share of itself."
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions and closing steps included."
+    )
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.rate_max_ops_per_second < self.rate_first_ops_per_second:
+            least, most = self.rate_first_ops_per_second, self.rate_max_ops_per_second
+            raise _below("rate_max_ops_per_second", most, "rate_first_ops_per_second", least)
+        if self.clients_max < self.clients:
+            raise _below("clients_max", self.clients_max, "clients", self.clients)
+        return self
+
+
+Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="strategy")]
+
+
+def clients_most(search: Search) -> int:
+    """Give the clients of the largest step that a search may ask for."""
+    return max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
+
+
+class NextStep(Model):
+    """The load to apply next, and why."""
+
+    kind: Literal["step"] = "step"
+    index: Annotated[int, Field(ge=0)]  # number of finished steps before it
+    clients: Clients
+    connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
+    rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
+    purpose: Purpose
+    duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
+    window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
+    state: str | None = None  # of a toggle, which the target is in; None: as the search began
+    # how long clients look for answers before they sleep; None: as the request has it
+    poll_us: Annotated[int, Field(ge=0)] | None = None
+    recover_first: bool = False  # the step before overloaded the target: wait until it recovered
+    why: str  # one line for people
+
+
+class Done(Model):
+    """The search is over: judge what it found."""
+
+    kind: Literal["done"] = "done"
+    why: str

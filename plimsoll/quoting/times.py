@@ -1,0 +1,342 @@
+"""How long a search takes, in words: its steps, and the soak after them. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, assert_never
+
+from pydantic import TypeAdapter
+
+from plimsoll import words
+from plimsoll.capacity import next_step
+from plimsoll.capacity.confirm.next_loads import LADDERS
+from plimsoll.capacity.confirm.soak import windows
+from plimsoll.model.aws.volumes import limits
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import STATISTICS, Step
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.phases import Completion, Pass, passes
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.request.request import Request, Target, TargetKind
+from plimsoll.model.request.search_request import NextStep, Search, StepsSearch, clients_most
+from plimsoll.model.request.toggle import SPARE_TRIES
+from plimsoll.model.run.quote import QuotePhase
+from plimsoll.model.timings import (
+    AWS_TIMINGS,
+    INSTANCE_RESTART,
+    NODE_CREATION,
+    NODE_DELETION,
+    STACK_CREATION,
+    STACK_DELETION,
+    Assumed,
+)
+
+# What a toggle adds to a run: its steps, each after a restart and warmed by itself. Pure.
+
+
+def toggle_steps(request: Request) -> int:
+    """How many steps its pairs take."""
+    return request.toggle.steps if request.toggle else 0
+
+
+def _switched_steps(request: Request) -> int:
+    """How many steps need the target in one of its states: those of a background's pairs, too."""
+    return toggle_steps(request) + request.steps_beside if request.toggle else 0
+
+
+def expected_s(request: Request) -> float:
+    """Seconds of restarts and warming that are expected, beside the steps themselves."""
+    restart_s = INSTANCE_RESTART.expected_s if request.target.provisioned else 0.0
+    return _switched_steps(request) * (request.prepare.warm_s + restart_s)
+
+
+def most_s(request: Request) -> float:
+    """The same at worst."""
+    if request.toggle is None:
+        return 0.0
+    restart_s = INSTANCE_RESTART.most_s if request.target.provisioned else 0.0
+    return (_switched_steps(request) + SPARE_TRIES) * (request.prepare.warm_s + restart_s)
+
+
+def assumption(request: Request) -> str:
+    """Say what a toggle adds; empty without one."""
+    if request.toggle is None:
+        return ""
+    steps = words.plural(toggle_steps(request), "step")
+    if not request.target.provisioned:
+        return f", and {steps} of a toggle, each after prepare.warm_s"
+    return (
+        f", and {steps} of a toggle, each after prepare.warm_s and, as if its parameters needed it,"
+        f" a restart of {INSTANCE_RESTART.in_minutes}"
+    )
+
+
+# What the phases of a request take, before any is made. Pure.
+
+
+_IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
+
+
+def fleet_most(request: Request) -> int:
+    """Give the clients of a run's largest step or pass, with those that run beside it."""
+    stepping = clients_most(request.search) + request.clients_beside
+    searching = [clients_most(phase.search) for phase in request.phases if phase.search]
+    return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
+
+
+def writing_iops(request: Request) -> float:
+    """Give the I/Os a second that a target has for rows, each written once: of all its nodes."""
+    target = request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return _IOPS_WITHOUT_LIMIT
+    iops = limits(target.volume, service=target.service).baseline_iops or _IOPS_WITHOUT_LIMIT
+    return iops * target.nodes / target.copies if isinstance(target, CassandraTarget) else iops
+
+
+def pass_s(request: Request, one: Pass) -> float:
+    """Give the seconds that a pass is expected to take: a record an I/O of the volumes."""
+    return min(one.asked.longest_s, one.asked.records / writing_iops(request))
+
+
+def phase_time(
+    request: Request, judging_s: float, searches: Sequence[QuotePhase]
+) -> QuotePhase | None:
+    """Estimate how long the phases take; None where there are none.
+
+    Args:
+        request: Whose.
+        judging_s: What planning and judging a pass takes.
+        searches: The time of each phase's search, as of a run's own.
+    """
+    if not request.phases:
+        return None
+    each = passes(request.phases)
+    beside_s = sum(judging_s + AWS_TIMINGS.lead_s(one.clients) for one in each)
+    completed = (
+        f"{words.plural(len(each), 'pass', 'passes')} to completion: an I/O of the volume a record;"
+        " at worst longest_s each"
+    )
+    searched = [f"a search of {one.assumption}" for one in searches]
+    return QuotePhase(
+        name="phases",
+        expected_s=beside_s
+        + sum(pass_s(request, one) for one in each)
+        + sum(one.expected_s for one in searches),
+        most_s=beside_s
+        + sum(one.asked.longest_s for one in each)
+        + sum(one.most_s for one in searches),
+        assumption="; ".join([*([completed] if each else []), *searched]),
+    )
+
+
+def pass_words(asked: Completion) -> str:
+    """Say how much a phase to completion is."""
+    count = words.plural(asked.passes, "pass", "passes")
+    longest = words.duration(asked.longest_s)
+    return f"{count} of {words.number(asked.records)} records, each {longest} at most"
+
+
+def pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]:
+    """Give the clients of each pass, and the seconds of its load."""
+    return [
+        (one.clients, one.asked.longest_s if at_worst else pass_s(request, one))
+        for one in passes(request.phases)
+    ]
+
+
+# How long a target's stack takes to be made and deleted, as quotes and budgets assume it. Pure.
+
+
+NO_TIME = Assumed(expected_s=0, most_s=0)
+
+
+def provision_phase(target: Target) -> QuotePhase:
+    """Say how long it takes until a target is there."""
+    return _phase("provision", target, _made(target.kind), STACK_CREATION, NODE_CREATION)
+
+
+def teardown_phase(target: Target) -> QuotePhase:
+    """Say how long it takes from asking for a target's deletion until it is gone."""
+    what = f"a deletion takes {STACK_DELETION.in_minutes}"
+    return _phase("teardown", target, what, STACK_DELETION, NODE_DELETION)
+
+
+def _phase(
+    name: Literal["provision", "teardown"],
+    target: Target,
+    what: str,
+    stack: Assumed,
+    each: Assumed,
+) -> QuotePhase:
+    further = target.nodes - 1 if isinstance(target, CassandraTarget) else 0
+    takes = stack.and_then(further, each) if target.provisioned else NO_TIME
+    more = f"; {words.plural(further, 'further node')}, one after the other: {each.in_minutes} each"
+    return QuotePhase(
+        name=name,
+        expected_s=takes.expected_s,
+        most_s=takes.most_s,
+        assumption=what + (more if further else ""),
+    )
+
+
+def _made(kind: TargetKind) -> str:
+    match kind:
+        case "rds":
+            return "RDS makes an instance in 10 minutes, 30 at most"
+        case "aurora":
+            return "RDS makes a cluster and its writer in 10 minutes, 30 at most"
+        case "cassandra":
+            return "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most"
+        case "endpoint":
+            return "the endpoint is there"
+        case _:
+            assert_never(kind)
+
+
+# How many steps a search will take: the search itself, against databases of known capacity.
+
+
+PLACES = (0.25, 0.5, 0.75)  # where on the way up the capacity may lie
+SLOW = 4.0  # times the limit: what a load beyond the knee takes
+WINDOW_S = 60.0
+LIMIT_LEAST_US, LIMIT_MOST_US = 1e-3, 1e9  # of a rehearsal
+_SEARCH: TypeAdapter[Search] = TypeAdapter(Search)
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What the searches came to, on average.
+
+    Attributes:
+        steps: Steps.
+        clients: Clients of a step.
+        soak_steps: Of the steps, windows of a soak.
+    """
+
+    steps: float
+    clients: float
+    soak_steps: float
+
+
+def rehearse(search: Search, rules: Rules) -> Rehearsed:
+    """Run the search against noiseless databases with a knee low, midway and high.
+
+    Noise asks for repetitions, so a real search takes some steps more.
+    """
+    return _rehearsed(search.model_dump_json(), rules.model_dump_json())
+
+
+@lru_cache(128)
+def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
+    """Remember the answer: the runs of an experiment mostly share their search."""
+    search = _SEARCH.validate_json(search_json)
+    rules = Rules.model_validate_json(rules_json)
+    loads = list(_loads(search))
+    rehearsals = []
+    for place in PLACES:
+        knee = loads[int(place * (len(loads) - 1))]
+        rehearsals.append(_run(search, rules, knee))
+    steps = [step for rehearsal in rehearsals for step in rehearsal]
+    return Rehearsed(
+        steps=len(steps) / len(rehearsals),
+        clients=sum(step.clients or 1 for step in steps) / len(steps),
+        soak_steps=sum(step.purpose == "soak" for step in steps) / len(rehearsals),
+    )
+
+
+def clients_least(search: Search) -> int:
+    """Give the clients of its lightest step."""
+    if isinstance(search, StepsSearch):
+        return search.clients[0]
+    return 1 if search.strategy == "ramp" else search.clients
+
+
+def _loads(search: Search) -> Iterator[float]:
+    ladder = LADDERS[search.strategy](search)
+    load: float | None = ladder.first
+    while load is not None:
+        yield load
+        load = ladder.up(load)
+
+
+def _run(search: Search, rules: Rules, knee: float) -> list[Step]:
+    """Give each step that the search asks for, with a knee at this load."""
+    finished: list[Step] = []
+    while isinstance(following := next_step(search, finished, rules), NextStep):
+        finished.append(_answer(following, search, rules, knee))
+    return finished
+
+
+def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:
+    """Answer a step so that Little's law holds: fast up to the knee, too slow beyond it."""
+    rate = planned.rate_ops_per_second
+    load = planned.clients if isinstance(search, StepsSearch) else planned.connections
+    passes = (rate or load) <= knee
+    names = list(rules.limits_us) or ["operation"]
+    fast_us = min(_limits_us(rules), default=2_000.0) / 2
+    if rate is not None:
+        fast_us = min(fast_us, planned.connections / (4 * rate) * 1e6)
+    us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
+    throughput = planned.connections / (us / 1e6) if rate is None else min(rate, knee)
+    return Step(
+        purpose=planned.purpose,
+        clients=planned.clients,
+        connections=planned.connections,
+        rate_ops_per_second=rate,
+        throughput_ops_per_second=throughput,
+        operations=int(throughput * WINDOW_S) + 1,
+        errors=0,
+        window_s=WINDOW_S,
+        latency_us={name: dict.fromkeys(STATISTICS, us) for name in names},
+        shares={name: 1 / len(names) for name in names},
+    )
+
+
+def _spread(rules: Rules) -> float:
+    """How far apart the limits are: beyond the knee each is passed."""
+    limits = _limits_us(rules)
+    return max(limits) / min(limits) if limits else rules.deterioration
+
+
+def _limits_us(rules: Rules) -> list[float]:
+    """The limits, none so far from what a database does that no float could tell its figures."""
+    return [min(max(limit, LIMIT_LEAST_US), LIMIT_MOST_US) for limit in rules.limits_us.values()]
+
+
+def search_words(request: Request) -> str:
+    """Say how long the steps of a search take by themselves, wherever it runs."""
+    rehearsed, load = rehearse(request.search, request.limits), request.load
+    window_s = request.limits.soak_s / max(1, windows(request.limits))
+    soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
+    step_s = load.warmup_s + load.duration_s
+    paired_s = request.steps_beside * step_s
+    pairs = words.plural(request.background_pairs, "pair")
+    paired = f", then {pairs} with and without its background: {words.duration(round(paired_s))}"
+    toggled = toggle_steps(request)
+    toggled_s = toggled * (request.prepare.warm_s + step_s)
+    seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s + toggled_s
+    steps = words.plural(round(rehearsed.steps) + toggled, "step")
+    soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
+    if toggled:
+        soaked += f", {words.duration(round(toggled_s))} of it a toggle"
+        soaked += ", besides its restarts" if request.target.provisioned else ""
+    return (
+        f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
+        f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
+    )
+
+
+def soak_assumption(request: Request) -> str:
+    """Say what a soak adds to a search; empty without one."""
+    count = windows(request.limits)
+    if not count:
+        return ""
+    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
+
+
+def pairs_assumption(request: Request) -> str:
+    """Say what the pairs with and without a background add to a search; empty without them."""
+    if not request.steps_beside:
+        return ""
+    return f", {request.steps_beside} of them pairs with and without its background"

@@ -1,0 +1,1 @@
+"""Charts as SVG, with their scales, marks and colors."""

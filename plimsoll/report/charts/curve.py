@@ -1,0 +1,252 @@
+"""The latency-throughput curve of a run."""
+
+from plimsoll import words
+from plimsoll.model.judging.capacity import Axis, Capacity
+from plimsoll.report.charts import rows, scale, theme
+from plimsoll.report.charts.chart import (
+    Box,
+    Chart,
+    Key,
+    Label,
+    Line,
+    Mark,
+    Panel,
+    Point,
+    Rule,
+    told,
+)
+from plimsoll.report.charts.scale import Scale
+from plimsoll.report.charts.theme import (
+    LIMIT_DASH,
+    SHAPES,
+    answer_marks,
+    drawable,
+    limit_tip,
+    line_of,
+    load_tip,
+    outcome_keys,
+)
+
+HEIGHT_PX = 340
+LABEL_SHARE = 0.05  # of the axis's height: what a line of text takes
+
+
+def curve(capacity: Capacity) -> Chart | None:
+    """Latency of the judged statistic over throughput; None where nothing was measured."""
+    found = drawable(rows.curve_rows(capacity), "throughput", "latency_us")
+    if not found:
+        return None
+    name = words.statistic(capacity.statistic)
+    operations = rows.operations(capacity)
+    colors = dict(zip(operations, theme.series(len(operations)), strict=True))
+    limits_us = rows.limit_rows(capacity)
+    repeated = drawable(rows.repetition_rows(capacity), "throughput", "latency_us")
+    heights = [row["latency_us"] for row in (*found, *repeated)]
+    heights += [row["limit_us"] for row in limits_us]
+    heights = [height for height in heights if height] or [1.0]
+    heights.append(1.4 * max(heights))  # room for the label of the answer
+    x = scale.linear([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
+    points = [_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
+    marks: list[Mark] = [
+        *answer_marks(capacity, x.high),
+        *(
+            Rule(colors[row["operation"]], y=row["limit_us"], dash=LIMIT_DASH, tip=limit_tip(row))
+            for row in limits_us
+        ),
+        *(
+            Label(row["label"], y=row["limit_us"], shift_px=(4, -3))
+            for row in limit_labels(limits_us, heights)
+        ),
+    ]
+    for operation, color in colors.items():
+        of = [row for row in found if row["operation"] == operation]
+        dots = [
+            [(r["throughput"], r["latency_us"])] for r in repeated if r["operation"] == operation
+        ]
+        marks += [
+            line_of(of, "throughput", "latency_us", color, opacity=0.75),
+            Line(dots, color, width_px=4, opacity=0.55),
+        ]
+    marks += [_ring(row) for row in found if row["in_bracket"]]
+    marks += points
+    marks += [_load_label(row) for row in found if row["label"] is not None]
+    panel = Panel(
+        id="curve",
+        x=x,
+        y=scale.latency(heights, f"{name} latency (log scale)"),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=[*(Key(one, color) for one, color in colors.items()), *outcome_keys(found)],
+        summary=told(points),
+    )
+    return Chart("curve", [panel])
+
+
+def _point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
+    limit = [("limit, µs", f"{row['limit_us']:,.0f}")] if row["limit_us"] is not None else []
+    latency = (f"{statistic} latency, µs", f"{row['latency_us']:,.0f}")
+    return Point(
+        row["throughput"],
+        row["latency_us"],
+        color,
+        SHAPES[row["outcome"]],
+        tip=[("operation", row["operation"]), latency, *limit, *load_tip(row, axis)],
+    )
+
+
+def _ring(row: rows.Row) -> Point:
+    return Point(row["throughput"], row["latency_us"], theme.INK, radius_px=10, hollow=True)
+
+
+def _load_label(row: rows.Row) -> Label:
+    return Label(
+        row["label"],
+        row["throughput"],
+        row["latency_us"],
+        shift_px=(-7, -13),
+        anchor="middle",
+        color=theme.MUTED,
+        size_px=10,
+    )
+
+
+def limit_labels(limits_us: list[rows.Row], heights: list[float]) -> list[rows.Row]:
+    """Name the limits; where several are too close for a label each, the uppermost names all."""
+    if not limits_us:
+        return []
+    apart = (max(heights) / min(heights)) ** LABEL_SHARE
+    groups: list[list[rows.Row]] = []
+    for row in sorted(limits_us, key=lambda row: row["limit_us"], reverse=True):
+        if groups and groups[-1][0]["limit_us"] < row["limit_us"] * apart:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [
+        {
+            "limit_us": group[0]["limit_us"],
+            "label": "limit of "
+            + ", of ".join(
+                f"{row['operation']}: {words.latency(row['limit_us'])}" for row in group
+            ),
+        }
+        for group in groups
+    ]
+
+
+# Charts by load: throughput, and the latency percentiles of one operation.
+
+
+BY_LOAD_HEIGHT_PX = 240
+DASHES = ("", "6 3", "2 2", "8 2 2 2")  # of statistics, from the lowest
+
+
+def limit_words(capacity: Capacity, operation: str) -> str:
+    """The limit that is drawn, for the caption of the chart; empty where there is none."""
+    name = words.statistic(capacity.statistic)
+    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
+    return "".join(
+        f" Level dotted line: the limit of its {name}, {words.latency(us)}." for us in limits_us
+    )
+
+
+def load_scale(axis: Axis, most: float) -> Scale:
+    """The axis of loads: whole numbers where loads are counted."""
+    title = rows.AXIS_TITLES[axis]
+    if axis == "rate_ops_per_second":
+        return scale.linear([most], title, room=1.04)
+    return scale.counted(most, title)
+
+
+def _load_scale(capacity: Capacity) -> Scale:
+    return load_scale(capacity.axis, max(judged.load for judged in capacity.steps))
+
+
+def _bracket(capacity: Capacity) -> list[Mark]:
+    low, high = capacity.bracket or (None, None)
+    return [] if low is None or high is None else [Box((low, high), color=theme.BAND)]
+
+
+def throughput(capacity: Capacity) -> Chart | None:
+    """Throughput by load, with the bracket, the answer, and the fitted law where it fits."""
+    found = drawable(rows.throughput_rows(capacity), "throughput")
+    if not found:
+        return None
+    color = theme.SERIES[0]
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    points = [
+        Point(
+            row["load"],
+            row["throughput"],
+            color,
+            SHAPES[row["outcome"]],
+            tip=load_tip(row, capacity.axis),
+        )
+        for row in found
+    ]
+    usl = rows.usl_rows(capacity)
+    marks: list[Mark] = [
+        *_bracket(capacity),
+        *([Rule(theme.INK, y=figure)] if figure is not None else []),
+        *([line_of(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
+        line_of(found, "load", "throughput", color, opacity=0.75),
+        *points,
+    ]
+    panel = Panel(
+        id="throughput",
+        x=_load_scale(capacity),
+        y=scale.linear([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
+        marks=marks,
+        height_px=BY_LOAD_HEIGHT_PX,
+        keys=outcome_keys(found),
+        summary=told(points),
+    )
+    return Chart("throughput", [panel])
+
+
+def latency(capacity: Capacity, operation: str) -> Chart | None:
+    """Latency percentiles of one operation by load."""
+    found = [
+        row | {"statistic": words.statistic(row["statistic"])}
+        for row in drawable(rows.latency_rows(capacity), "latency_us")
+        if row["operation"] == operation
+    ]
+    if not found:
+        return None
+    operations = rows.operations(capacity)
+    color = theme.series(len(operations))[operations.index(operation)]
+    names = [words.statistic(one) for one in rows.shown_statistics(capacity)]
+    dashes = dict(zip(names, DASHES, strict=False))
+    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
+    points = [_latency_point(row, color, capacity.axis) for row in found]
+    lines: dict[str, list[rows.Row]] = {}
+    for row in found:
+        lines.setdefault(row["statistic"], []).append(row)
+    marks: list[Mark] = [
+        *_bracket(capacity),
+        *(Rule(theme.INK, y=limit_us, dash=LIMIT_DASH) for limit_us in limits_us),
+        *(line_of(of, "load", "latency_us", color, dash=dashes[one]) for one, of in lines.items()),
+        *points,
+    ]
+    panel = Panel(
+        id=f"latency-{operation}",
+        x=_load_scale(capacity),
+        y=scale.latency(
+            [*(row["latency_us"] for row in found), *limits_us],
+            f"latency of {operation} (log scale)",
+        ),
+        marks=marks,
+        height_px=BY_LOAD_HEIGHT_PX,
+        keys=[Key(one, color, "line", dashes[one]) for one in names if one in lines],
+        summary=told(points),
+    )
+    return Chart(panel.id, [panel])
+
+
+def _latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
+    tip = [
+        ("operation", row["operation"]),
+        ("statistic", row["statistic"]),
+        ("latency, µs", f"{row['latency_us']:,.0f}"),
+        *load_tip(row, axis),
+    ]
+    return Point(row["load"], row["latency_us"], color, radius_px=4, tip=tip)

@@ -1,0 +1,155 @@
+"""Charts of several runs over each other: one curve for each run."""
+
+from collections.abc import Callable, Sequence
+
+from plimsoll import words
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.charts import rows, scale, theme
+from plimsoll.report.charts.chart import Chart, Key, Mark, Panel, Point, Rule, Tip, told
+from plimsoll.report.charts.curve import load_scale
+from plimsoll.report.charts.theme import (
+    LIMIT_DASH,
+    SHAPES,
+    drawable,
+    limit_tip,
+    line_of,
+    load_tip,
+    outcome_keys,
+)
+
+HEIGHT_PX = 300
+# of runs, to tell lines apart without color; none looks like a limit's dots
+DASHES = ("", "8 4", "12 3 3 3", "16 5", "6 6", "8 3 2 3 2 3")
+
+
+def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Color and dash of each run."""
+    colors = theme.series(len(names))
+    return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
+
+
+def _keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
+    lines = [Key(name, color, "line", dash) for name, (color, dash) in _looks(names).items()]
+    return [*lines, *outcome_keys(points)]
+
+
+def _rows_of_runs(
+    results: Sequence[RunResult],
+    names: Sequence[str],
+    rows_of: Callable[[Capacity], list[rows.Row]],
+) -> list[rows.Row]:
+    """The rows of every run that has a capacity, each with the run's name."""
+    return [
+        row | {"run": name}
+        for name, result in zip(names, results, strict=True)
+        if result.capacity is not None
+        for row in rows_of(result.capacity)
+    ]
+
+
+def _curves(
+    names: Sequence[str], found: Sequence[rows.Row], x: str, y: str, tip: Callable[[rows.Row], Tip]
+) -> tuple[list[Mark], list[Point]]:
+    """A line for each run, and its points."""
+    looks = _looks(names)
+    marks: list[Mark] = [
+        line_of([row for row in found if row["run"] == name], x, y, color, dash=dash)
+        for name, (color, dash) in looks.items()
+    ]
+    points = [
+        Point(row[x], row[y], looks[row["run"]][0], SHAPES[row["outcome"]], tip=tip(row))
+        for row in found
+    ]
+    return marks, points
+
+
+def operations(results: Sequence[RunResult]) -> list[str]:
+    """Every operation of any run."""
+    return list(dict.fromkeys(name for r in results for name in rows.operations(r.capacity)))
+
+
+def curve(
+    results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
+) -> Chart | None:
+    """Latency of one operation over throughput, a line for each run."""
+    everything = drawable(
+        _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
+    )
+    found = [row for row in everything if row["operation"] == operation]
+    statistics = {r.capacity.statistic for r in results if r.capacity is not None}
+    if not found or len(statistics) != 1:
+        return None
+    name = words.statistic(statistics.pop())
+    limits = _rows_of_runs(results, names, lambda capacity: rows.limit_rows(capacity, operation))
+    looks = _looks(names)
+
+    def tip(row: rows.Row) -> Tip:
+        latency = (f"{name} latency, µs", f"{row['latency_us']:,.0f}")
+        return [("run", row["run"]), latency, *load_tip(row)]
+
+    lines, points = _curves(names, found, "throughput", "latency_us", tip)
+    marks: list[Mark] = [
+        *_capacities(results, names),
+        *(
+            Rule(
+                looks[row["run"]][0],
+                y=row["limit_us"],
+                dash=LIMIT_DASH,
+                tip=[("run", row["run"]), *limit_tip(row)],
+            )
+            for row in limits
+        ),
+        *lines,
+        *points,
+    ]
+    panel = Panel(
+        id=f"{prefix}-{operation}",
+        x=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.latency(
+            [row["latency_us"] for row in found] + [row["limit_us"] for row in limits],
+            f"{name} latency of {operation} (log scale)",
+        ),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=_keys(names, found),
+        summary=told(points),
+    )
+    return Chart(panel.id, [panel])
+
+
+def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
+    """Upright, the figure of each run's verdict."""
+    rules = []
+    for name, (color, _), result in zip(names, _looks(names).values(), results, strict=True):
+        capacity = result.capacity
+        figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+        if capacity is not None and figure is not None:
+            shown = words.bounded(words.throughput(figure), capacity.bound)
+            rules.append(
+                Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)])
+            )
+    return rules
+
+
+def throughput(
+    results: Sequence[RunResult], names: Sequence[str], prefix: str = "over"
+) -> Chart | None:
+    """Throughput by load, a line for each run; None where the loads are of different kinds."""
+    axes = {r.capacity.axis for r in results if r.capacity is not None}
+    found = drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
+    if not found or len(axes) != 1:
+        return None
+    lines, points = _curves(
+        names, found, "load", "throughput", lambda row: [("run", row["run"]), *load_tip(row)]
+    )
+    panel = Panel(
+        id=f"{prefix}-throughput",
+        x=load_scale(axes.pop(), max(row["load"] for row in found)),
+        y=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        marks=[*lines, *points],
+        height_px=HEIGHT_PX,
+        keys=_keys(names, found),
+        summary=told(points),
+    )
+    return Chart(panel.id, [panel])

@@ -1,0 +1,132 @@
+"""Panels stacked on one time axis, the steps' windows shaded behind each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from plimsoll import words
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.report.charts import clock, scale, theme
+from plimsoll.report.charts import clock as clocks
+from plimsoll.report.charts import scale as ticks
+from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Line, Mark, Panel, Readout, Rows
+from plimsoll.report.charts.scale import Scale
+
+PANEL_HEIGHT_PX = 110
+LATENCIES = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}  # of a readout
+
+
+class Panels:
+    """Collects panels on the clock of a run."""
+
+    def __init__(self, result: RunResult, seconds: Seconds) -> None:
+        self.clock = clocks.Clock(result, seconds)
+        self.result = result
+        self.seconds = seconds
+        self.panels: list[Panel] = []
+        self.steps = clock.step_rows(self.clock, result)
+        width_s = self.clock.width_s
+        self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
+        unit = "h:min" if ticks.in_hours(self.clock.length_s) else "min:s"
+        self.x = scale.time(self.clock.length_s, f"time since the run was submitted, {unit}")
+        self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in self.steps]
+
+    def chart(self, id_: str) -> Chart:
+        """All panels on one time axis, whose texts stand below the last."""
+        last = len(self.panels) - 1
+        panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
+        steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
+        return Chart(id_, panels, self.clock.length_s, steps)
+
+    def add(
+        self,
+        name: str,
+        y: Scale,
+        marks: Sequence[Mark],
+        *,
+        keys: Sequence[Key] = (),
+        readout: Readout | None = None,
+        latency_rows: int | None = None,
+        summary: str = "",
+        height_px: int = PANEL_HEIGHT_PX,
+    ) -> None:
+        """Add a panel, with the steps' windows shaded behind it."""
+        panel = Panel(
+            id=name,
+            x=self.x,
+            y=y,
+            marks=[*self.windows, *marks],
+            height_px=height_px,
+            keys=keys,
+            summary=summary or (readout.summary if readout else ""),
+            readout=readout,
+            latency_rows=latency_rows,
+        )
+        self.panels.append(panel)
+
+    def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
+        """The axis of what is piled up: to `top`, or beyond the highest pile."""
+        return scale.linear([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
+
+
+def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
+    """Series on top of one another: a block for each moment, which shows even a short one."""
+    return [
+        Bars(
+            [(r["t"], r["t2"], r["from"], r["to"]) for r in rows if r[series] == name],
+            color,
+            opacity=0.8,
+        )
+        for name, color in colors.items()
+    ]
+
+
+def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
+    """A line for each series, cut at its gaps; what has no neighbor is a dot.
+
+    Args:
+        rows: With their `segment`; those without a figure are left out.
+        by: The fields that part the rows into series; the first one has the color.
+        value: The field of the figure.
+        colors: {series: color}.
+    """
+    stretches: dict[str, dict[tuple[object, ...], list[tuple[float, float]]]] = {}
+    for row in rows:
+        if row[value] is not None:
+            of = stretches.setdefault(row[by[0]], {})
+            key = tuple(row[field] for field in (*by, "segment"))
+            of.setdefault(key, []).append((row["middle"], row[value]))
+    drawn = []
+    for name, of in stretches.items():
+        long = [one for one in of.values() if len(one) > 1]
+        alone = [one for one in of.values() if len(one) == 1]
+        drawn += [Line(long, colors[name], width_px=1.5)] if long else []
+        drawn += [Line(alone, colors[name], width_px=4)] if alone else []
+    return drawn
+
+
+def readout(
+    rows: Rows, key: str, columns: Mapping[str, str], width_s: float, *, digits: int = 0
+) -> Readout:
+    """What the pointer is told of each moment.
+
+    Args:
+        rows: One for each moment `t` and series.
+        key: The field that names a row's series.
+        columns: {field: its title}.
+        width_s: The length of a moment.
+        digits: Decimals that are shown.
+    """
+    moments = sorted({row["t"] for row in rows})
+    at = {(row["t"], row[key]): row for row in rows}
+    names = list(dict.fromkeys(row[key] for row in rows))
+    series = {
+        f"{name} {title}".strip(): [
+            None if (row := at.get((t, name))) is None or row[column] is None
+            else round(row[column], digits or None)
+            for t in moments
+        ]
+        for column, title in columns.items()
+        for name in names
+    }  # fmt: skip
+    told = {title: values for title, values in series.items() if any(v is not None for v in values)}
+    return Readout(width_s, digits, moments, told)

@@ -1,0 +1,168 @@
+"""What the charts of loads draw, as rows: from judged steps alone. Nothing measured, no row."""
+
+from statistics import median
+from typing import Any, Literal
+
+from plimsoll import words
+from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.judging.steps import Statistic, Step
+from plimsoll.report.charts import scale
+
+Row = dict[str, Any]
+Outcome = Literal["passed", "failed", "disputed", "client-bound"]
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "client-bound", "disputed")
+SHOWN: tuple[Statistic, ...] = ("p50", "p99", "p999")
+
+AXIS_TITLES = {
+    "clients": "clients",
+    "connections": "connections, all clients together",
+    "rate_ops_per_second": "offered rate, ops/s",
+}
+
+
+def at_capacity(capacity: Capacity) -> JudgedStep | None:
+    """The load of the capacity's figure; None where it has none."""
+    return None if capacity.at is None else by_load(capacity).get(capacity.at)
+
+
+def by_load(capacity: Capacity) -> dict[float, JudgedStep]:
+    """Give each load as it was judged: what lasts, which stands before what credits paid for."""
+    return {judged.load: judged for judged in reversed(capacity.steps)}
+
+
+def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
+    """The statistics that are shown; the judged one is always among them."""
+    if capacity is None or capacity.statistic in SHOWN:
+        return SHOWN
+    return (capacity.statistic, *SHOWN)
+
+
+def outcome(judged: JudgedStep) -> Outcome:
+    """What became of a load. A load that an audit disputes decides nothing, so that comes first."""
+    if not judged.consistent:
+        return "disputed"
+    if judged.client_bound:
+        return "client-bound"
+    return "passed" if judged.passed else "failed"
+
+
+def operations(capacity: Capacity | None) -> list[str]:
+    """The operations that any step measured, in the order of their names.
+
+    Their colors follow this order. In the order of their frequency, reads and updates of an even
+    mix would change colors from one run to the next.
+    """
+    steps = [step for judged in capacity.steps for step in judged.steps] if capacity else []
+    return sorted({name for step in steps for name in step.latency_us})
+
+
+def operations_over_time(capacity: Capacity | None, series: list[Row]) -> list[str]:
+    """The operations of the steps, then those of `series` alone: so colors agree among charts."""
+    known = operations(capacity)
+    return known + sorted({row["operation"] for row in series} - set(known))
+
+
+def curve_rows(capacity: Capacity) -> list[Row]:
+    """One row for each load and operation: medians of its repetitions, as they were judged."""
+    bracket = capacity.bracket or (None, None)
+    loads = [judged.load for judged in capacity.steps]
+    shown = scale.named(len(loads), [loads.index(load) for load in bracket if load in loads])
+    return [
+        {
+            **_load(judged),
+            "operation": operation,
+            "latency_us": latency_us,
+            "limit_us": judged.limit_us.get(operation),
+            "in_bracket": judged.load in bracket,
+            "label": words.number(judged.load)
+            if place in shown and latency_us == max(judged.latency_us.values())
+            else None,
+        }
+        for place, judged in enumerate(capacity.steps)
+        for operation, latency_us in judged.latency_us.items()
+    ]
+
+
+def repetition_rows(capacity: Capacity) -> list[Row]:
+    """One row for each single step and operation, of loads that were repeated."""
+    return [
+        {
+            "load": judged.load,
+            "throughput": step.throughput_ops_per_second,
+            "operation": operation,
+            "latency_us": latency_us[capacity.statistic],
+            "step": step.index,
+        }
+        for judged in capacity.steps
+        if judged.repetitions > 1
+        for step in judged.steps
+        if step.throughput_ops_per_second is not None
+        for operation, latency_us in step.latency_us.items()
+        if capacity.statistic in latency_us
+    ]
+
+
+def throughput_rows(capacity: Capacity) -> list[Row]:
+    """One row for each load."""
+    return [_load(judged) | {"unit": "ops/s"} for judged in capacity.steps]
+
+
+def latency_rows(capacity: Capacity) -> list[Row]:
+    """One row for each load, operation and statistic: medians of its repetitions."""
+    shown = shown_statistics(capacity)
+    rows = []
+    for judged in capacity.steps:
+        for operation in judged.latency_us:
+            for statistic in shown:
+                if (value := _median(judged.steps, operation, statistic)) is not None:
+                    row = {"operation": operation, "statistic": statistic, "latency_us": value}
+                    rows.append(_load(judged) | row)
+    return rows
+
+
+def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
+    """The limit of each operation that was measured, or of one of them."""
+    limits = {name: us for judged in capacity.steps for name, us in judged.limit_us.items()}
+    return [
+        {"operation": name, "limit_us": limits[name]}
+        for name in limits
+        if name in operations(capacity) and operation in {name, None}
+    ]
+
+
+def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:
+    """The Universal Scalability Law as fitted, over the loads measured; none if it did not fit."""
+    usl = capacity.usl
+    if usl is None or not usl.converged or len(capacity.steps) < 3:
+        return []
+    if usl.ideal_ops_per_second is None or usl.contention is None or usl.coherency is None:
+        return []
+    first, last = capacity.steps[0].load, capacity.steps[-1].load
+    rows = []
+    for i in range(points + 1):
+        n = first + (last - first) * i / points
+        slowed = 1 + usl.contention * (n - 1) + usl.coherency * n * (n - 1)
+        rows.append({"load": n, "throughput": usl.ideal_ops_per_second * n / slowed})
+    return rows
+
+
+def _load(judged: JudgedStep) -> Row:
+    first = judged.steps[0]
+    return {
+        "load": judged.load,
+        "clients": first.clients,
+        "connections": first.connections,
+        "throughput": judged.throughput_ops_per_second,
+        "repetitions": judged.repetitions,
+        "outcome": outcome(judged),
+        "why": "; ".join(judged.explanations) or "within every limit",
+    }
+
+
+def _median(steps: tuple[Step, ...], operation: str, statistic: Statistic) -> float | None:
+    known = [
+        step.latency_us[operation][statistic]
+        for step in steps
+        if statistic in step.latency_us.get(operation, {})
+    ]
+    return median(known) if known else None

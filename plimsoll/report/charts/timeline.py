@@ -1,0 +1,195 @@
+"""The time line of a run: phases, throughput and latency, and the target's figures beneath."""
+
+from plimsoll import words
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.report.charts import clock, rows, scale, theme
+from plimsoll.report.charts import clock as clocks
+from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Label, Mark, Rows
+from plimsoll.report.charts.panels import LATENCIES, Panels, lines, piled, readout
+from plimsoll.report.charts.scale import Scale
+from plimsoll.report.charts.target_panels import add_target
+
+# What ran beside the measured workload, on the run's one clock: throughput, latency beneath.
+
+
+BACKGROUND_HEIGHT_PX = 70
+
+
+def add_background(panels: Panels) -> None:
+    """Add a panel of its throughput and one of its latency; none where nothing ran beside."""
+    series: Rows = []
+    for name, seconds in panels.seconds.background.items():
+        rows = clocks.operation_rows(panels.clock, seconds)
+        series += [row | {"operation": f"{name}: {row['operation']}"} for row in rows]
+    if not series:
+        return
+    width_s = panels.clock.width_s
+    series = clocks.with_segments(series, ("operation",), 1.5 * width_s)
+    names = list(dict.fromkeys(row["operation"] for row in series))
+    backwards = theme.SERIES[::-1]
+    colors = {name: backwards[i % len(backwards)] for i, name in enumerate(names)}
+    stacked = clocks.stacked(series, "operation", "rate", names)
+    panels.add(
+        "background",
+        panels.height(stacked, f"background, ops/s, stacked ({panels.per})"),
+        piled(stacked, "operation", colors),
+        keys=[Key(name, color) for name, color in colors.items()],
+        readout=readout(series, "operation", {"rate": "ops/s"}, width_s, digits=1),
+        height_px=BACKGROUND_HEIGHT_PX,
+    )
+    if known := [row["p99_us"] for row in series if row["p99_us"] is not None]:
+        panels.add(
+            "background-latency",
+            scale.latency(known, "background, p99 (log scale)"),
+            lines(series, ("operation",), "p99_us", colors),
+            readout=readout(series, "operation", LATENCIES, width_s),
+            height_px=BACKGROUND_HEIGHT_PX,
+        )
+
+
+WIDE_SHARE = 0.2  # of the time line: enough for a phase's name, even on a telephone
+
+
+def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
+    """The whole run: phases, throughput, latency, errors, and the target's own figures beneath."""
+    if not seconds.operations and not seconds.target:
+        return None
+    panels = Panels(result, seconds)
+    _phases(panels)
+    series = clocks.operation_rows(panels.clock, seconds.operations)
+    by = ("operation", "step") if panels.clock.width_s == 1 else ("operation",)
+    series = clocks.with_segments(series, by, 1.5 * panels.clock.width_s)
+    if series:
+        _operations(panels, series, by)
+    add_background(panels)
+    if seconds.target:
+        add_target(panels)
+    return panels.chart("timeline")
+
+
+def _phases(panels: Panels) -> None:
+    found = clock.phase_rows(panels.clock, panels.result)
+    marks: list[Mark] = [
+        Box(
+            (row["t"], row["t2"]),
+            color=theme.GRID,
+            edge=theme.RULE,
+            tip=[("phase", row["phase"])],
+        )
+        for row in found
+    ]
+    for row in panels.steps:
+        tip = [("step", str(row["step"])), ("clients", words.number(row["clients"]))]
+        marks.append(Box((row["t"], row["t2"]), edge=theme.RULE, tip=tip))
+    for row in panels.steps:
+        if row["label"] is not None:
+            middle = (row["t"] + row["t2"]) / 2
+            marks.append(
+                Label(row["label"], middle, 0.5, shift_px=(0, 4), anchor="middle", size_px=10)
+            )
+    for row in found:
+        upright = row["t2"] - row["t"] < WIDE_SHARE * panels.clock.length_s
+        middle = (row["t"] + row["t2"]) / 2
+        label = Label(
+            row["phase"],
+            middle,
+            0.5,
+            shift_px=(0, 4),
+            anchor="middle",
+            color=theme.MUTED,
+            size_px=9 if upright else 10,
+            upright=upright,
+        )
+        marks.append(label)
+    spans = [(row["phase"], row["t2"] - row["t"]) for row in found]
+    told = ", ".join(f"{name} for {words.duration(length_s)}" for name, length_s in spans)
+    steps = words.plural(len(panels.steps), "step")
+    panels.add(
+        "phases", Scale(0, 1, "phases and steps"), marks, summary=f"{told}; {steps}", height_px=56
+    )
+
+
+def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
+    names = rows.operations_over_time(panels.result.capacity, series)
+    present = {row["operation"] for row in series}
+    colors = dict(zip(names, theme.series(len(names)), strict=True))
+    colors = {name: color for name, color in colors.items() if name in present}
+    width_s = panels.clock.width_s
+    stacked = clocks.stacked(series, "operation", "rate", names)
+    panels.add(
+        "rate",
+        panels.height(stacked, f"throughput, ops/s, stacked ({panels.per})"),
+        piled(stacked, "operation", colors),
+        keys=[Key(name, color) for name, color in colors.items()],
+        readout=readout(series, "operation", {"rate": "ops/s"}, width_s),
+    )
+    known = [row["p99_us"] for row in series if row["p99_us"] is not None]
+    if known:
+        every = "second" if width_s == 1 else words.duration(width_s)
+        panels.add(
+            "latency",
+            scale.latency(known, f"p99 latency of every {every} (log scale)"),
+            lines(series, by, "p99_us", colors),
+            readout=readout(series, "operation", LATENCIES, width_s),
+        )
+    failed = [row for row in series if row["errors"]]
+    if failed:
+        stacked = clocks.stacked(failed, "operation", "errors", names)
+        panels.add(
+            "failed",
+            panels.height(stacked, f"failed operations/s, stacked ({panels.per})"),
+            piled(stacked, "operation", colors),
+            readout=readout(failed, "operation", {"errors": "failed/s"}, width_s, digits=1),
+            height_px=70,
+        )
+
+
+# Latency over time as a heat map: a panel for each operation.
+
+
+HEAT_MAP_HEIGHT_PX = 150
+
+
+def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
+    """How many operations took how long, over time: one panel for each operation."""
+    panels = Panels(result, seconds)
+    cells, classes = clocks.with_classes(clocks.heat_rows(panels.clock, seconds.operations))
+    if not cells:
+        return None
+    colors = dict(zip(classes, theme.HEAT[-len(classes) :], strict=True))
+    span = words.duration(panels.clock.heat_width_s)
+    present = {row["operation"] for row in cells}
+    names = rows.operations_over_time(result.capacity, cells)
+    names = [name for name in names if name in present]
+    for name in names:
+        of = [row for row in cells if row["operation"] == name]
+        edges = [row[edge] for row in of for edge in ("from_us", "to_us")]
+        panels.add(
+            f"heat-{name}",
+            scale.latency(edges, f"latency of {name} (log scale), operations in {span}"),
+            [
+                Bars(strips, color, tip=[(f"operations in {span}", one)])
+                for one, color in colors.items()
+                if (strips := _strips(of, one))
+            ],
+            keys=[Key(one, color, "square") for one, color in colors.items() if name == names[0]],
+            latency_rows=clocks.HEAT_ROWS_PER_OCTAVE,
+            summary=f"from {words.latency(min(edges))} to {words.latency(max(edges))}",
+            height_px=HEAT_MAP_HEIGHT_PX,
+        )
+    return panels.chart("heat-map")
+
+
+def _strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:
+    """The cells of a class; those side by side are one strip."""
+    strips: list[tuple[float, float, float, float]] = []
+    for cell in sorted(
+        (cell for cell in cells if cell["class"] == one),
+        key=lambda cell: (cell["from_us"], cell["t"]),
+    ):
+        t, t2, low, high = cell["t"], cell["t2"], cell["from_us"], cell["to_us"]
+        if strips and strips[-1][2] == low and abs(strips[-1][1] - t) < 1e-6:
+            strips[-1] = (strips[-1][0], t2, low, high)
+        else:
+            strips.append((t, t2, low, high))
+    return strips

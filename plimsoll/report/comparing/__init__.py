@@ -1,0 +1,1 @@
+"""Two results beside each other."""

@@ -1,0 +1,290 @@
+"""Runs side by side: capacities, their ratios, latency at equal load. Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from plimsoll import words
+from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Bound, Capacity, Interval
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import RampSearch, Search, StepsSearch
+from plimsoll.model.run.results import RunResult
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.charts.rows import at_capacity, by_load
+from plimsoll.report.comparing.ratios import Ratio, ratio_of
+from plimsoll.report.words import AS_IF, hourly_usd, limit_cell
+
+# What was asked differently: the fields in which requests differ, and names that say so.
+
+
+LABEL_FIELDS_MOST = 3
+_UNITS = {
+    "iops": "{:,} IOPS",
+    "size_gib": "{:,} GiB",
+    "throughput_mib_s": "{:,} MiB/s",
+    "records": "{:,} records",
+    "connections_per_client": "{:,} connections a client",
+    "instance_class": "{}",
+    "type": "{}",
+    "name": "{}",
+    "host": "{}",
+}
+_NOT_ASKED = {"name", "description", "tags", "team", "budget_usd", "time_limit_s", "expect"}
+
+
+class Difference(Model):
+    """A field in which requests differ, with its value in each; None: not given."""
+
+    field: str
+    values: tuple[str | None, ...]
+
+    @property
+    def part(self) -> str:
+        """The part of a request that it belongs to: target, workload, load, search, limits ..."""
+        return self.field.split(".")[0]
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(value, dict):
+        fields: dict[str, Any] = {}
+        for key, inner in value.items():
+            fields |= _flat(inner, f"{path}.{key}" if path else key)
+        return fields
+    return {path: value}
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    return _flat(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
+
+
+def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
+    """The fields in which the runs' requests differ, and where they ran."""
+    asked = [_asked(result.request) for result in results]
+    differing = []
+    for field in dict.fromkeys(field for request in asked for field in request):
+        values = tuple(_text(request[field]) if field in request else None for request in asked)
+        if len(set(values)) > 1:
+            differing.append(Difference(field=field, values=values))
+    places = tuple("one machine" if result.local else "AWS" for result in results)
+    if len(set(places)) > 1:
+        differing.append(Difference(field="measured on", values=places))
+    return tuple(differing)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
+    """A name for each run, all different: what differs, if that is little, else its name or id."""
+    differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
+    short = tuple(_label(differing, index) for index in range(len(results)))
+    if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
+        return short
+    for names in (
+        tuple(result.name for result in results),
+        tuple(result.run_id for result in results),
+    ):
+        if len(set(names)) == len(names):
+            return names
+    return tuple(f"{result.run_id} ({n})" for n, result in enumerate(results, 1))
+
+
+def _label(differing: Sequence[Difference], index: int) -> str:
+    return ", ".join(_part(d.field, d.values[index]) for d in differing)
+
+
+def _part(field: str, value: str | None) -> str:
+    name = field.rsplit(".", maxsplit=1)[-1]
+    if value is None:
+        return f"default {name}"
+    if name == "engine":
+        return words.ENGINES[value]
+    if name in _UNITS:
+        return _UNITS[name].format(int(value) if value.isdigit() else value)
+    return f"{name} {value}"
+
+
+def target_key(result: RunResult) -> str:
+    """A text that is equal for runs of the same target."""
+    return result.request.target.model_dump_json()
+
+
+def question(result: RunResult) -> str:
+    """A text that is equal for runs that ask the same of their targets: workloads, load and limits.
+
+    Of the search, only the connections of a client belong to the question, and the load where only
+    one is tried; its strategy does not, nor does how often the answer is repeated.
+    """
+    request = result.request
+    asked = request.model_dump(mode="json", include={"workload", "background", "load", "limits"})
+    asked["limits"]["confirmation"] = request.limits.confirmation is not None
+    asked["search"] = loads_asked(request.search).model_dump(mode="json")
+    return json.dumps(asked, sort_keys=True)
+
+
+def loads_asked(search: Search) -> Search:
+    """Replace a search by one that differs from others only in what belongs to the question."""
+    if not isinstance(search, StepsSearch):
+        return RampSearch()
+    only = search.clients if len(search.clients) == 1 else (1, 2)
+    return StepsSearch(clients=only, connections_per_client=search.connections_per_client)
+
+
+class RunLine(Model):
+    """One run of a comparison."""
+
+    label: str
+    run_id: str
+    verdict: str | None
+    figure_ops_per_second: float | None
+    bound: Bound | None
+    interval: Interval | None
+    load: str | None
+    limiting_resource: str | None
+    latency_us: dict[str, float]  # of the judged statistic, at capacity, by operation
+    statistic: str | None
+    usd_per_million: float | None
+    ratio: Ratio | None  # to the first run that asks the same; None for that one
+
+
+class EqualLoad(Model):
+    """Latencies of runs at a load that all of them tried, in the order of the runs."""
+
+    load: str
+    operation: str
+    statistic: Statistic
+    throughput_ops_per_second: tuple[float, ...]
+    latency_us: tuple[float | None, ...]
+
+
+class Comparison(Model):
+    """Two or more runs, compared."""
+
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    runs: tuple[RunLine, ...]
+    equal_loads: tuple[EqualLoad, ...]
+    differences: tuple[Difference, ...]
+
+
+def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()) -> Comparison:
+    """Compare runs with the first one that asks the same.
+
+    Args:
+        results: Two or more runs.
+        usd_per_hour: What each target costs an hour, in their order; empty: as each run says.
+    """
+    names = labels(results)
+    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
+    lines = []
+    for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
+        first = next(i for i, r in enumerate(results) if question(r) == question(result))
+        ratio = None
+        if first != index:
+            ratio = ratio_of(name, result.capacity, names[first], results[first].capacity)
+        lines.append(_line(name, result, price, ratio))
+    ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
+    return Comparison(
+        sentences=(*ratios, *_in_pairs(names, results)),
+        warnings=tuple(_warnings(results, names)),
+        runs=tuple(lines),
+        equal_loads=equal_loads(results),
+        differences=differences(results),
+    )
+
+
+def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
+    """Say of each run what its toggle or its background showed in pairs of steps."""
+    for name, result in zip(names, results, strict=True):
+        if result.toggle is not None:
+            yield f"{name}: {result.toggle.detail}."
+        closing = result.capacity.closing if result.capacity else None
+        if closing is not None and closing.background is not None:
+            yield f"{name}: {closing.background.detail}."
+
+
+def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
+    capacity = result.capacity
+    judged = capacity and at_capacity(capacity)
+    return RunLine(
+        label=name,
+        run_id=result.run_id,
+        verdict=capacity.verdict if capacity else None,
+        figure_ops_per_second=capacity.max_sustainable_throughput_ops_per_second
+        if capacity
+        else None,
+        bound=capacity.bound if capacity else None,
+        interval=capacity.interval if capacity else None,
+        load=words.load(capacity.at, capacity.axis) if capacity else None,
+        limiting_resource=limit_cell(result.limiting) if result.limiting else None,
+        latency_us=judged.latency_us if judged else {},
+        statistic=capacity.statistic if capacity else None,
+        usd_per_million=usd_per_million(capacity, price),
+        ratio=ratio,
+    )
+
+
+def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
+    """Latencies at every load that all runs tried; none where the runs cannot be compared."""
+    capacities = [result.capacity for result in results if result.capacity is not None]
+    if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
+        return ()
+    if len({question(result) for result in results}) > 1:
+        return ()
+    steps = [by_load(capacity) for capacity in capacities]
+    shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
+    return tuple(
+        EqualLoad(
+            load=words.load(load, capacities[0].axis),
+            operation=operation,
+            statistic=capacities[0].statistic,
+            throughput_ops_per_second=tuple(s[load].throughput_ops_per_second for s in steps),
+            latency_us=tuple(s[load].latency_us.get(operation) for s in steps),
+        )
+        for load in shared
+        for operation in dict.fromkeys(name for s in steps for name in s[load].latency_us)
+    )
+
+
+def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
+    warnings = []
+    if len({result.local for result in results}) > 1:
+        warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")
+    if any(result.local and hourly_usd(result) is not None for result in results):
+        warnings.append(AS_IF)
+    versions = {(r.versions.plimsoll, r.versions.engine) for r in results}
+    if len(versions) > 1:
+        warnings.append("They were measured by different versions of Plimsoll.")
+    for name, result in zip(names, results, strict=True):
+        capacity = result.capacity
+        if capacity is None or capacity.bound is None:
+            warnings.append(f"{name} has no figure: {_why(result)}")
+        elif capacity.bracket is not None and (wide := _wide(capacity)):
+            warnings.append(f"{name}: {wide}")
+    return warnings
+
+
+def _why(result: RunResult) -> str:
+    if result.capacity is not None:
+        return f"{result.capacity.verdict}; {result.capacity.summary}."
+    return result.failure.cause if result.failure else f"it ended {result.state.value}."
+
+
+def _wide(capacity: Capacity) -> str | None:
+    """Say where, within the bracket, the widest stretch lies that nothing was tried in."""
+    low, high = capacity.bracket or (None, None)
+    if not low or not high:
+        return None
+    tried = sorted({low, high, *(j.load for j in capacity.steps if low < j.load < high)})
+    whole = capacity.axis != "rate_ops_per_second"
+    wide = [(a, b) for a, b in pairwise(tried) if b / a > 1.10 and not (whole and b - a <= 1)]
+    if not wide:
+        return None
+    low, high = max(wide, key=lambda stretch: stretch[1] / stretch[0])
+    between = f"{words.load(low, capacity.axis)} and {words.load(high, capacity.axis)}"
+    warning = f"no load between {between} was tried, so its capacity may be somewhat higher"
+    return f"{warning}; the interval does not cover that." if capacity.interval else f"{warning}."

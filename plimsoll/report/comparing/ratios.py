@@ -1,0 +1,210 @@
+"""The ratio of two capacities, and whether they differ at all. Pure.
+
+The ratio is that of the middles (geometric means) of the repetitions at each run's capacity. Its
+95 % interval is Welch's (1947, "The generalization of Student's problem when several different
+population variances are involved") on the logarithms of the repetitions, with the degrees of
+freedom rounded down. It covers what scatters from one repetition to the next on these two targets,
+not how targets of one kind differ among themselves.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean, variance
+
+from plimsoll import words
+from plimsoll.capacity.statistics.intervals import METHOD, paired_ratio, t_quantile
+from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Bound, Capacity
+from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.charts.rows import at_capacity
+
+WELCH_METHOD = "Welch's t on logarithms"
+WORTH = 1.10  # a smaller ratio is too small to matter; a plateau has the same bound (`Rules`)
+
+
+class Ratio(Model):
+    """One run's capacity as a multiple of another's."""
+
+    of: str
+    to: str
+    value: float
+    bound: Bound = "="  # whether the value is exact, at least (">=") or at most ("<")
+    low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
+    high: float | None = None
+    repetitions: tuple[int, int] | None = None  # of both; None: a bound
+    pairs: int | None = None  # of steps that took turns; None: their groups were compared
+    method: str | None = None
+    differs: bool | None = None  # whether the capacities differ; None: not known
+    sentence: str
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the whole interval lies within what does not matter, sure to differ or not."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low >= 1 / WORTH and self.high <= WORTH
+
+
+def repetitions_of(capacity: Capacity) -> list[float]:
+    """The throughput of each repetition at the load of the capacity."""
+    judged = at_capacity(capacity)
+    steps = judged.steps if judged else ()
+    return [step.throughput_ops_per_second for step in steps if step.throughput_ops_per_second]
+
+
+def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
+    """Divide `a`'s capacity by `b`'s; None where one has no figure, or both are only bounds."""
+    if a is None or b is None or a.bound is None or b.bound is None:
+        return None
+    figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
+    if not figure or not other:
+        return None
+    load = only_load(a, b)
+    if load is None and (a.bound != "=" or b.bound != "="):
+        return _bounded(of, to, figure / other, a.bound, b.bound)
+    subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
+    mine, theirs = repetitions_of(a), repetitions_of(b)
+    if len(mine) < 2 or len(theirs) < 2:
+        value = figure / other
+        sentence = (
+            f"{subject} {words.ratio(value)} times the throughput of {to}; without repetitions of"
+            " both there is no interval, so whether they differ is not known."
+        )
+        counts = len(mine), len(theirs)
+        return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
+    value, low, high = welch(mine, theirs)
+    differs = low > 1 or high < 1
+    shown = f"(95 % interval {words.ratio_interval(low, high)})"
+    sentence = f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: they differ."
+    if not differs:
+        no_difference = f"{of} and {to}: no difference can be shown"
+        sentence = f"{no_difference}; the ratio is {words.ratio(value)} {shown}."
+    return Ratio(
+        of=of,
+        to=to,
+        value=value,
+        low=low,
+        high=high,
+        repetitions=(len(mine), len(theirs)),
+        method=WELCH_METHOD,
+        differs=differs,
+        sentence=sentence,
+    )
+
+
+def only_load(a: Capacity, b: Capacity) -> float | None:
+    """The one load that both tried, where neither tried another and both passed it.
+
+    Such runs measure throughput at a load, as reference experiment R2 does. Their capacities are
+    only bounds, but at this load their figures are exact.
+    """
+    loads = {(c.axis, judged.load) for c in (a, b) for judged in c.steps}
+    if len(loads) != 1 or a.bound != ">=" or b.bound != ">=":
+        return None
+    return a.steps[0].load
+
+
+def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
+    """A ratio where one side is only a bound, so that the ratio is one too."""
+    at_least = mine in {"=", ">="} and theirs in {"=", "<"}
+    at_most = mine in {"=", "<"} and theirs in {"=", ">="}
+    if not at_least and not at_most:
+        return None
+    differs = True if (at_least and value > 1) or (at_most and value < 1) else None
+    word = "at least" if at_least else "at most"
+    end = "they differ" if differs else "whether they differ cannot be told from a bound"
+    return Ratio(
+        of=of,
+        to=to,
+        bound=">=" if at_least else "<",
+        value=value,
+        differs=differs,
+        sentence=f"{of} sustains {word} {words.ratio(value)} times the throughput of {to}: {end}.",
+    )
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+    """The ratio of two geometric means with its 95 % interval.
+
+    Args:
+        a: At least two positive values.
+        b: At least two positive values, in the same unit.
+
+    Returns:
+        The ratio, and the low and the high end of its interval.
+    """
+    logs = [[math.log(value) for value in values] for values in (a, b)]
+    middle = fmean(logs[0]) - fmean(logs[1])
+    parts = [variance(values) / len(values) for values in logs]
+    error = math.sqrt(sum(parts))
+    if error < 1e-12:
+        return math.exp(middle), math.exp(middle), math.exp(middle)
+    below = sum(part**2 / (len(v) - 1) for part, v in zip(parts, logs, strict=True))
+    margin = t_quantile(0.025, max(1, math.floor(sum(parts) ** 2 / below))) * error
+    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
+
+
+# The ratio of two runs whose steps took turns: of pairs where they did, else of two groups. Pure.
+
+
+Moment = tuple[int, int, float]  # when a step began (epoch, ms), whose it was (0 or 1), ops/s
+
+
+def ratio_between(
+    of: str, a: RunResult, to: str, b: RunResult, *, apart_s: float | None
+) -> Ratio | None:
+    """Divide `a`'s figure by `b`'s; None where one has none, or both are only bounds.
+
+    Args:
+        of: The name of the first.
+        a: The first.
+        to: The name of the second.
+        b: The second.
+        apart_s: The most seconds from one step of a pair to the other; None: they took no turns.
+    """
+    alone = ratio_of(of, a.capacity, to, b.capacity)
+    if alone is None or apart_s is None or a.capacity is None or b.capacity is None:
+        return alone
+    if only_load(a.capacity, b.capacity) is None:
+        return alone
+    found = paired_ratio(pairs_of(b, a, apart_s))
+    if found.ratio is None or found.low is None or found.high is None:
+        return alone
+    interval = words.ratio_interval(found.low, found.high)
+    end = "they differ" if found.differs else "no difference can be shown"
+    return Ratio(
+        of=of,
+        to=to,
+        value=found.ratio,
+        low=found.low,
+        high=found.high,
+        repetitions=(found.pairs, found.pairs),
+        pairs=found.pairs,
+        method=METHOD,
+        differs=found.differs,
+        sentence=f"{of} gives {words.ratio(found.ratio)} times the throughput of {to} (95 %"
+        f" interval {interval}, {found.pairs} pairs): {end}.",
+    )
+
+
+def pairs_of(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[float, float]]:
+    """List the throughputs of steps that follow each other, the first run's first."""
+    moments = sorted([*_moments(first, 0), *_moments(second, 1)])
+    pairs = []
+    before: Moment | None = None
+    for now in moments:
+        if before is not None and before[1] != now[1] and now[0] - before[0] <= apart_s * 1000:
+            one, other = sorted((before, now), key=lambda moment: moment[1])
+            pairs.append((one[2], other[2]))
+            before = None
+        else:
+            before = now
+    return pairs
+
+
+def _moments(result: RunResult, whose: int) -> Iterator[Moment]:
+    for done in result.steps:
+        figure = done.step.throughput_ops_per_second
+        if done.plan.purpose not in CLOSING and figure:
+            yield done.plan.start_at_epoch_ms, whose, figure

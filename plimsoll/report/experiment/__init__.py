@@ -1,0 +1,1 @@
+"""An experiment's page: its answer, its choice, its factorials."""

@@ -1,0 +1,261 @@
+"""An experiment's decisions in one sentence: what to buy for which load, how sure, for how much."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from plimsoll import words
+from plimsoll.model.run.experiment_record import Decision, DecisionOutcome, Effect, Factorial
+from plimsoll.report.experiment.choice import ONE_TARGET
+from plimsoll.report.experiment.factorials import THE_SEARCH, gained_nothing
+from plimsoll.report.phase_tables import ITS_SEARCH
+
+NAMED_MOST = 3  # loads of one clause; the others are counted
+NOTHING_DECIDED = "No cell has an answer: nothing can be decided"
+
+
+def answer(decisions: Sequence[Decision]) -> str:
+    """Put what was decided for each question into one sentence, the surest first.
+
+    Args:
+        decisions: One for each question, in the order of the axes.
+    """
+    everything = [decision.question for decision in decisions]
+    clauses = [
+        clause(group, everything)
+        for outcome, clause in _CLAUSES
+        for group in _groups([one for one in decisions if one.outcome == outcome])
+    ]
+    if not decisions or all(one.outcome == "none" and not one.cannot for one in decisions):
+        return f"{NOTHING_DECIDED}."
+    sentence = "; ".join(clauses)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """Those of one outcome that say the same."""
+    groups: dict[object, list[Decision]] = {}
+    for one in decisions:
+        key = one.buy or (one.best, one.second), one.unknown
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _chosen(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    told = f"buy {first.buy}{_loads(group, everything)}"
+    if all(one.ratio is None for one in group):
+        told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
+    else:
+        told += f": {_times(group)} the throughput of {_seconds(group)}{_sure(group)}"
+    return told + _cost(group) + _without(group, everything)
+
+
+def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
+    others.pop(first.buy or "", None)
+    differ = f"it and {words.listed(list(others))} differ by too little to matter"
+    interval = f"95 % {_range(*_ends(group), words.ratio)} times"
+    what = f"{first.buy}{_loads(group, everything)}"
+    return f"buy {what}: {differ} ({interval}){_cost(group)}"
+
+
+def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    low, high = _ends(group)
+    how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
+    told = f"not told apart{_loads(group, everything)}: {first.best} and {first.second}{how}"
+    return told + _costs_less(group) + _without(group, everything)
+
+
+def _costs_less(group: Sequence[Decision]) -> str:
+    """Name what costs the least an operation, where that is the same for every load."""
+    first, cheapest = group[0], {one.cheapest for one in group}
+    name = first.cheapest
+    if name is None or len(cheapest) > 1:
+        return ""
+    if name in {first.best, first.second}:
+        return f", of which {name} costs less an operation"
+    return f"; {name} costs the least an operation"
+
+
+def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    silent = words.listed(first.unknown)
+    if first.best is None:
+        return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
+    named = first.buy or f"{first.best} or {first.second}"
+    apart = "" if first.buy else ", not told apart"
+    return f"so far {named}{_loads(group, everything)}{apart}, with no answer from {silent}"
+
+
+def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    name = "" if group[0].buy == ONE_TARGET else f", {group[0].buy}"
+    return f"there is one target to buy{_loads(group, everything)}{name}{_cost(group)}"
+
+
+def _none(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    if group[0].cannot and not group[0].unknown:
+        return f"buy none of them{_loads(group, everything)}: all fail at the lightest step"
+    return f"nothing is known{_loads(group, everything)}"
+
+
+_Clause = Callable[[Sequence[Decision], Sequence[str]], str]
+_CLAUSES: tuple[tuple[DecisionOutcome, _Clause], ...] = (
+    ("chosen", _chosen),
+    ("alike", _alike),
+    ("not told apart", _not_told_apart),
+    ("partial", _partial),
+    ("only one", _only),
+    ("none", _none),
+)
+
+
+def _times(group: Sequence[Decision]) -> str:
+    ratios = [one.ratio for one in group if one.ratio is not None]
+    bounds = any(one.low is None for one in group)
+    return f"{'at least ' if bounds else ''}{_range(min(ratios), max(ratios), words.ratio)} times"
+
+
+def _seconds(group: Sequence[Decision]) -> str:
+    names = dict.fromkeys(one.second for one in group if one.second)
+    return next(iter(names)) if len(names) == 1 else "the next one"
+
+
+def _sure(group: Sequence[Decision]) -> str:
+    low, high = _ends(group)
+    if low is None or high is None:
+        return ""
+    if len(group) == 1:
+        return f" (95 % {words.ratio_interval(low, high)})"
+    return f" (95 % intervals from {words.ratio(low)} up)"
+
+
+def _ends(group: Sequence[Decision]) -> tuple[float | None, float | None]:
+    lows = [one.low for one in group if one.low is not None]
+    highs = [one.high for one in group if one.high is not None]
+    return min(lows, default=None), max(highs, default=None)
+
+
+def _cost(group: Sequence[Decision]) -> str:
+    """What operations cost on what is to be bought, and whether others would cost less."""
+    costs = [one.usd_per_million for one in group if one.usd_per_million is not None]
+    if len(costs) < len(group):
+        return ", at a price that is not known"
+    hours = [one.usd_per_hour for one in group if one.usd_per_hour is not None]
+    hour = f"{_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
+    told = f", at {hour}{_range(min(costs), max(costs), words.usd_each)} per million operations"
+    cheapest = dict.fromkeys(one.cheapest for one in group if one.cheapest)
+    others = [name for name in cheapest if name != group[0].buy]
+    if not others:
+        return told + (", the least of all" if cheapest else "")
+    where = " for some" if len(cheapest) > 1 else ""
+    return f"{told} ({words.listed(others)} costs less an operation{where})"
+
+
+def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    """Name the targets that fail, and for which loads where it is not for all of them."""
+    names = list(dict.fromkeys(name for one in group for name in one.cannot))
+    if not names:
+        return ""
+    failing = [one for one in group if one.cannot]
+    where = "there" if len(failing) == len(group) else _loads(failing, everything).strip()
+    return f" ({words.listed(names)} fail{'s' if len(names) == 1 else ''} {where})"
+
+
+def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    if low is None or high is None:
+        return words.NOTHING
+    ends = dict.fromkeys((write(low), write(high)))
+    return " to ".join(ends)
+
+
+def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    """Name loads: `` for the only one, `for every load`, by what they share, or one by one."""
+    of = [one.question for one in group]
+    if len(everything) == 1:
+        return ""
+    if len(of) == len(everything):
+        return " for every load"
+    names = list(_shared(of, everything))
+    rest = len(names) - NAMED_MOST
+    shown = [*names[:NAMED_MOST], words.plural(rest, "more load")] if rest > 0 else names
+    return f" for {words.listed(shown)}"
+
+
+def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
+    """Name by one variant all loads that have it, where all of them are meant."""
+    left = list(of)
+    parts = {question: question.split(", ") for question in everything}
+    for place in range(len(parts[everything[0]])):
+        for variant in dict.fromkeys(parts[question][place] for question in left):
+            having = [question for question in everything if parts[question][place] == variant]
+            if len(having) > 1 and set(having) <= set(left):
+                yield variant
+                left = [question for question in left if question not in having]
+    yield from (" at ".join(parts[question]) for question in left)
+
+
+# What an experiment's phases come to, in one sentence that a reader can act on. Pure.
+
+
+Gained = Literal["something", "nothing", "not decided"]
+
+
+def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
+    """Say in which phases an axis gains something, in which nothing, and which are not decided.
+
+    Args:
+        factorials: Of the phases at each of their loads, each followed by that of the search; those
+            of an experiment without phases say nothing here.
+
+    Returns:
+        A sentence for each two axes, the last one about what comes after the phases.
+    """
+    searched = [one for one in factorials if one.question.endswith(f", {THE_SEARCH}")]
+    axes = dict.fromkeys((one.beside, one.axis) for one in searched)
+    of_phases = [one for one in factorials if one not in searched]
+    by_axes = [[p for p in of_phases if (p.beside, p.axis) == two] for two in axes]
+    told = [_sentence(phases) for phases in by_axes if phases]
+    return [*told, "What follows is of the load that lasts after them."] if told else []
+
+
+def _sentence(phases: Sequence[Factorial]) -> str:
+    by_gain: dict[Gained, list[Factorial]] = {"something": [], "nothing": [], "not decided": []}
+    for phase in phases:
+        by_gain[_gained(phase)].append(phase)
+    clauses = [f"{_name(phase)} gains {_gains(phase)}" for phase in by_gain["something"]]
+    if none := by_gain["nothing"]:
+        clauses.append(f"nothing is gained in {words.listed(map(_name, none))}")
+    if unsure := by_gain["not decided"]:
+        clauses.append(f"not decided of {words.listed(map(_name, unsure))}")
+    one, two = phases[0].levels
+    return f"From {one} to {two}: {'; '.join(clauses)}."
+
+
+def _gained(phase: Factorial) -> Gained:
+    """Something where it is sure on either variant of the other axis; nothing where on both."""
+    gains = phase.gain_on or ()
+    if any(map(_is_sure, gains)):
+        return "something"
+    return "nothing" if gains and all(map(gained_nothing, gains)) else "not decided"
+
+
+def _is_sure(gain: Effect) -> bool:
+    return gain.low is not None and gain.low > 1
+
+
+def _gains(phase: Factorial) -> str:
+    gains = zip(phase.gain_on or (), phase.beside_levels, strict=True)
+    return words.listed(f"{_phase_times(gain)} on {variant}" for gain, variant in gains)
+
+
+def _phase_times(gain: Effect) -> str:
+    if not _is_sure(gain):
+        return "nothing" if gained_nothing(gain) else "nothing that is sure"
+    return f"{words.ratio(gain.ratio)} times"
+
+
+def _name(phase: Factorial) -> str:
+    name, load = phase.question.rsplit(", ", 1)
+    return f"the search of {name}" if load == ITS_SEARCH else f"{name} at {load}"

@@ -1,0 +1,285 @@
+"""The 2 x 2s of an experiment: what one axis gains depends on another, in a sentence. Pure.
+
+Two axes with two variants each are laid against each other, one table for each combination of all
+other axes; at least one of the two changes the target, or nothing could be bought by it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import Literal
+
+from plimsoll import words
+from plimsoll.capacity.statistics.factorial import Effects, Square, effects
+from plimsoll.model.aws.volumes import limits
+from plimsoll.model.request.boundary import leaves
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.run.experiment_record import Effect, Factorial, Gain
+from plimsoll.report.comparing.ratios import WORTH, Ratio, only_load, ratio_between, repetitions_of
+from plimsoll.report.experiment.summary import ALL, CellRun, answers, layout, same_but_for_volume
+from plimsoll.report.phase_tables import Figures, figures_of
+from plimsoll.report.words import limit_sentence
+
+THE_SEARCH = "the search"  # after phases: the question that is none of theirs
+
+
+def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
+    """Lay every two axes of two variants against each other."""
+    return tuple(
+        each
+        for beside, axis in _pairs(experiment)
+        for question, square in _squares(experiment, cells, beside, axis)
+        for each in _asked(question, experiment, beside, axis, square)
+    )
+
+
+def _pairs(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Two axes each, the one whose gain is told last: storage, or the later one."""
+    targets = set(layout(experiment).target_axes)
+    twos = [axis for axis, variants in experiment.axes.items() if len(variants) == 2]
+    for first, second in combinations(twos, 2):
+        if targets & {first, second}:
+            of_storage = _is_storage(experiment, first) and not _is_storage(experiment, second)
+            yield (second, first) if of_storage else (first, second)
+
+
+def _is_storage(experiment: Experiment, axis: str) -> bool:
+    changed = [leaf for patch in experiment.axes[axis].values() for leaf in leaves(patch)]
+    return all(leaf[:2] == ("target", "volume") for leaf in changed)
+
+
+Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # (beside, axis): 00, 01, 10, 11
+
+
+def _squares(
+    experiment: Experiment, cells: Sequence[CellRun], beside: str, axis: str
+) -> Iterator[tuple[str, Runs]]:
+    """The four cells of each combination of all other axes, with its name."""
+    by_variants = {tuple(sorted(run.cell.variants.items())): run for run in cells}
+    others = [name for name in experiment.axes if name not in {beside, axis}]
+    seen: dict[tuple[str, ...], Mapping[str, str]] = {}
+    for run in cells:
+        seen.setdefault(tuple(run.cell.variants[name] for name in others), run.cell.variants)
+    for question, variants in seen.items():
+        low, high = (
+            [
+                by_variants[tuple(sorted({**variants, beside: one, axis: two}.items()))]
+                for two in experiment.axes[axis]
+            ]
+            for one in experiment.axes[beside]
+        )
+        yield ", ".join(question) or ALL, (low[0], low[1], high[0], high[1])
+
+
+def _asked(
+    question: str, experiment: Experiment, beside: str, axis: str, runs: Runs
+) -> Iterator[Factorial]:
+    """What four cells tell: of each phase at each of its loads, and of the answer of each."""
+    phases = [figures_of(run.result) for run in runs]
+    for name in phases[0]:
+        if all(name in of_run for of_run in phases):
+            named = name if question == ALL else f"{question}, {name}"
+            figures = [of_run[name] for of_run in phases]
+            yield _factorial(named, experiment, (beside, axis), runs, figures)
+    named = f"{question}, {THE_SEARCH}" if phases[0] else question
+    answered = [_answer(run, runs) for run in runs]
+    yield _factorial(named, experiment, (beside, axis), runs, answered)
+
+
+def _answer(run: CellRun, runs: Runs) -> Figures:
+    """A cell's repetitions at its answer; none where it has no exact one."""
+    capacity = run.result.capacity if run.result and answers(run) else None
+    others = [other.result.capacity for other in runs if other.result and other.result.capacity]
+    one_load = capacity is not None and all(only_load(capacity, other) for other in others)
+    exact = capacity is not None and (capacity.bound == "=" or one_load)
+    limiting = run.result.limiting if run.result else None
+    return Figures(
+        values=tuple(repetitions_of(capacity)) if capacity is not None and exact else (),
+        limit=None if limiting is None else limit_sentence(limiting),
+    )
+
+
+def _factorial(
+    question: str,
+    experiment: Experiment,
+    axes: tuple[str, str],
+    runs: Runs,
+    figures: Sequence[Figures],
+) -> Factorial:
+    beside, axis = axes
+    one, two = experiment.axes[axis]
+    few, many = experiment.axes[beside]
+    values = [each.values for each in figures]
+    square: Square = ((values[0], values[1]), (values[2], values[3]))
+    found = effects(square)
+    silent = [r.cell.name for r, v in zip(runs, values, strict=True) if not v]
+    if found is None:
+        told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
+    else:
+        limits = figures[1].limit, figures[3].limit
+        told = _sentence(found, axis, (few, many), limits)
+    a, b, c, d = (len(each) for each in values)
+    return Factorial(
+        question=question,
+        axis=axis,
+        levels=(one, two),
+        beside=beside,
+        beside_levels=(few, many),
+        repetitions=(a, b, c, d) if found else None,
+        main=found.second if found else None,
+        beside_main=found.first if found else None,
+        interaction=found.interaction if found else None,
+        gain_on=(found.second_at_low, found.second_at_high) if found else None,
+        sentence=f"{one} to {two}: {told}",
+    )
+
+
+def _sentence(
+    found: Effects,
+    axis: str,
+    beside: tuple[str, str],
+    limits: tuple[str | None, str | None],
+) -> str:
+    """Say what an axis gains on either variant of another, and whether that differs.
+
+    Args:
+        found: The effects.
+        axis: Whose gain.
+        beside: The variants of the other axis.
+        limits: What set the limit on each of them, with the second variant of `axis`.
+    """
+    gains = (found.second_at_low, found.second_at_high)
+    parts = [
+        f"{_gain(gain)} on {name}" + (f", where {limit}" if limit and gained_nothing(gain) else "")
+        for gain, name, limit in zip(gains, beside, limits, strict=True)
+    ]
+    return f"{', '.join(parts)}; {_depends(found.interaction, axis, beside)}"
+
+
+def _gain(effect: Effect) -> str:
+    """Name a gain: nothing, so many times, or that it is not decided."""
+    low, high = effect.low, effect.high
+    if low is None or high is None:
+        return f"{words.ratio(effect.ratio)} times (no interval without repetitions)"
+    interval = f"95 % {words.ratio_interval(low, high)}"
+    if low <= 1 <= high:
+        word = "nothing" if gained_nothing(effect) else "not decided"
+        return f"{word} ({words.ratio(effect.ratio)} times, {interval})"
+    return f"{words.ratio(effect.ratio)} times ({interval})"
+
+
+def gained_nothing(effect: Effect) -> bool:
+    """Whether it is sure that less was gained than is worth anything."""
+    low, high = effect.low, effect.high
+    return low is not None and high is not None and low <= 1 and high <= WORTH
+
+
+def _depends(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
+    """Say on which variant the gain is larger, if that is sure."""
+    ratio, low, high = interaction.ratio, interaction.low, interaction.high
+    if low is None or high is None:
+        return "without repetitions it is not known whether that differs"
+    few, many = beside
+    if ratio < 1:
+        few, many, ratio, low, high = many, few, 1 / ratio, 1 / high, 1 / low
+    shown = f"{words.ratio(ratio)} times, 95 % {words.ratio_interval(low, high)}"
+    if low <= 1:
+        return f"that {axis} gains more on one of them cannot be shown ({shown})"
+    return f"{axis} gains more on {many} than on {few} ({shown})"
+
+
+# What each step up in IOPS gained, with its interval; a gain of nothing is an answer too. Pure.
+
+
+GainOutcome = Literal["gain", "no gain", "loss", "not decided"]
+
+
+def gains(
+    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+) -> tuple[Gain, ...]:
+    """List the steps up in IOPS for each question.
+
+    Args:
+        rows: {question: {target: cell}}.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
+    return tuple(
+        _describe_gain(question, lower, higher, apart_s)
+        for question, row in rows.items()
+        for series in _series(row)
+        for lower, higher in pairwise(series)
+        if lower[2] != higher[2]
+    )
+
+
+Rung = tuple[str, CellRun, float]  # the target's name, its cell, lasting IOPS (infinite: no limit)
+
+
+def _series(row: Mapping[str, CellRun]) -> list[list[Rung]]:
+    """Targets that differ in their volume alone, by their lasting IOPS."""
+    by_target: dict[str, list[Rung]] = {}
+    for name, run in row.items():
+        key, iops = same_but_for_volume(run), lasting_iops(run)
+        if key is not None and iops is not None:
+            by_target.setdefault(key, []).append((name, run, iops))
+    return [sorted(series, key=lambda rung: rung[2]) for series in by_target.values()]
+
+
+def lasting_iops(run: CellRun) -> float | None:
+    """The IOPS that the volume promises to keep; infinite: no limit, None: it has none."""
+    target = run.cell.request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return None
+    promised = limits(target.volume, service=target.service)
+    return float("inf") if promised.baseline_iops is None else promised.baseline_iops
+
+
+def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Gain:
+    (below, below_run, few), (above, above_run, many) = lower, higher
+    silent = [name for name, run, _ in (lower, higher) if not answers(run)]
+    ratio = None
+    if below_run.result and above_run.result:
+        ratio = ratio_between(above, above_run.result, below, below_run.result, apart_s=apart_s)
+    outcome = _outcome(ratio)
+    reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
+    return Gain(
+        question=question,
+        lower=below,
+        higher=above,
+        lower_iops=few,
+        higher_iops=None if many == float("inf") else many,
+        outcome=outcome,
+        ratio=ratio.value if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        pairs=ratio.pairs if ratio else None,
+        sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
+        f" {_gain_sentence(outcome, ratio, silent)}",
+    )
+
+
+def _outcome(ratio: Ratio | None) -> GainOutcome:
+    if ratio is None or ratio.differs is None:
+        return "not decided"
+    if ratio.differs:
+        return "gain" if ratio.value > 1 else "loss"
+    return "no gain" if ratio.high is not None and ratio.high <= WORTH else "not decided"
+
+
+def _gain_sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> str:
+    if ratio is None:
+        why = f"no answer from {' and '.join(silent)}" if silent else "both figures are bounds"
+        return f"not decided: {why}"
+    value = f"{words.ratio(ratio.value)} times the throughput"
+    if ratio.low is None or ratio.high is None:
+        if ratio.bound == "=":
+            return f"not decided: {value}, but without repetitions there is no interval"
+        return f"{outcome}: {'at least' if ratio.bound == '>=' else 'at most'} {value}"
+    tails = {
+        "no gain": f", at most {words.percent(ratio.high - 1)} more",
+        "not decided": "; the repetitions scatter too much",
+    }
+    interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
+    return f"{outcome}: {value} ({interval}){tails.get(outcome, '')}"

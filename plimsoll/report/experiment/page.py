@@ -1,0 +1,303 @@
+"""The page of an experiment: what to buy, what IOPS gain, every cell. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from plimsoll import words
+from plimsoll.model.request.boundary import Boundary, BoundaryCell
+from plimsoll.model.run.experiment_record import (
+    CellOutcome,
+    Effect,
+    ExperimentResult,
+    Factorial,
+    Gain,
+)
+from plimsoll.report.charts import scale, theme
+from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel
+from plimsoll.report.charts.scale import Scale
+from plimsoll.report.experiment.summary import layout
+from plimsoll.report.headline import VERDICTS
+from plimsoll.report.page import fill
+from plimsoll.report.phase_tables import phases_table
+from plimsoll.report.size_tables import MARKED, PREDICTED
+from plimsoll.report.tables import ReportCell, ReportTable
+from plimsoll.report.words import AS_IF
+
+# A search for the boundary in words: measured is plain, predicted is marked. Pure.
+
+
+COLUMNS = (
+    "", "$/month", "cell", "measured ops/s", "predicted ops/s", "binds first", "error",
+    "carries it",
+)  # fmt: skip
+
+
+def boundary_table(found: Boundary) -> ReportTable:
+    """One row for each cell, cheapest first; of one that was not measured `predicted` cells."""
+    rows = []
+    for cell in found.cells:
+        kind = "strong" if cell.status == "measured" else "predicted"
+        rows.append(tuple(ReportCell(text, kind) for text in _texts(cell)))
+    return ReportTable(columns=COLUMNS, rows=tuple(rows))
+
+
+def _texts(cell: BoundaryCell) -> Iterator[str]:
+    yield cell.status
+    yield words.NOTHING if cell.usd_per_month is None else f"{cell.usd_per_month:,.2f}"
+    yield cell.name
+    yield words.bounded(words.rate(cell.measured_ops_per_second), cell.bound)
+    held = cell.predicted
+    between = f" ({words.rate(held.low)} to {words.rate(held.high)})" if held else ""
+    yield f"{PREDICTED}{words.rate(held.ops_per_second)}{between}" if held else words.NOTHING
+    yield held.binds if held else words.NOTHING
+    yield words.NOTHING if cell.error is None else f"{cell.error:+.0%}"
+    yield _carries(cell)
+
+
+def _carries(cell: BoundaryCell) -> str:
+    if cell.why is not None:
+        return cell.why
+    mark = "" if cell.status == "measured" else PREDICTED
+    if cell.carries is None:
+        return "perhaps" if cell.predicted else words.NOTHING
+    return f"{mark}{'yes' if cell.carries else 'no'}"
+
+
+def boundary_lines(found: Boundary) -> Iterator[str]:
+    """Say what was asked, by whose prices, and what predictions take for granted."""
+    limits = ", ".join(f"{name} {words.latency(us)}" for name, us in found.limits_us.items())
+    yield (
+        f"Asked: {words.throughput(found.want_ops_per_second)} within"
+        f" {words.statistic(found.statistic)} {limits}; a load line of"
+        f" {words.rate(found.required_ops_per_second)} leaves {words.percent(found.headroom)}; list"
+        f" prices of {found.region}, 730 hours a month. {MARKED}"
+    )
+    yield from found.assumptions
+
+
+# The 2 x 2s of an experiment as a table. Pure.
+
+
+def factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
+    """One row for each 2 x 2 whose effects are known."""
+    known = [each for each in factorials if each.gain_on is not None]
+    if not known:
+        return None
+    rows = []
+    for each in known:
+        assert each.gain_on is not None  # noqa: S101 - those without are left out
+        gains = zip(each.beside_levels, each.gain_on, strict=True)
+        rows.append(
+            (
+                ReportCell(each.question),
+                ReportCell(f"{each.axis}: {each.levels[0]} to {each.levels[1]}"),
+                *(ReportCell(f"{name}: {_effect_times(gain)}", "strong") for name, gain in gains),
+                ReportCell(_effect_times(each.main)),
+                ReportCell(f"{each.beside}: {_effect_times(each.beside_main)}"),
+                ReportCell(_effect_times(each.interaction)),
+            )
+        )
+    columns = (
+        "",
+        "axis",
+        "gain on one",
+        "on the other",
+        "main effect",
+        "of the other",
+        "interaction",
+    )
+    return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _effect_times(effect: Effect | None) -> str:
+    """A ratio with its interval: `1.41 (1.30 to 1.53)`."""
+    if effect is None:
+        return words.NOTHING
+    return f"{words.ratio(effect.ratio)} ({words.ratio_interval(effect.low, effect.high)})"
+
+
+BAR_PX = 22
+LABEL_ROOM = 1.25  # beyond the longest bar, for its figure
+
+
+def render(result: ExperimentResult) -> str:
+    """Write the page of an experiment."""
+    chart = figures_chart(result)
+    return fill(
+        "experiment.html.j2",
+        [chart] if chart else [],
+        result=result,
+        priced=any(cell.usd_per_hour is not None for cell in result.cells),
+        as_if=AS_IF,
+        matrix=None if result.boundary else matrix_table(result),
+        boundary=boundary_table(result.boundary) if result.boundary else None,
+        boundary_lines=list(boundary_lines(result.boundary)) if result.boundary else [],
+        gains=gains_table(result),
+        factorials=factorials_table(result.factorials),
+        phases=phases_table(result),
+        cells=cells_table(result),
+        datasets=dataset_sentences(result),
+    )
+
+
+def dataset_sentences(result: ExperimentResult) -> list[str]:
+    """Say of each dataset that was prepared once how large it lay there, and that it is gone."""
+    return [
+        f"{one.name}, for {words.plural(one.runs, 'run')}: {words.number(one.rows)} rows,"
+        f" {one.layout.size_words if one.layout else words.NOTHING};"
+        f" {one.layout.order_words if one.layout else 'it was not prepared'}."
+        f" Its snapshot was gone at {words.moment(one.deleted_at)}."
+        for one in result.datasets
+    ]
+
+
+def figure(cell: CellOutcome) -> str:
+    """A cell's figure in ops/s with its bound; a dash where it has none."""
+    return words.bounded(words.rate(cell.figure_ops_per_second), cell.bound)
+
+
+def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
+    """Question, target and cell, in the order of the axes."""
+    places = layout(result.experiment)
+    return [(places.question(c.variants), places.target(c.variants), c) for c in result.cells]
+
+
+def matrix_table(result: ExperimentResult) -> ReportTable:
+    """Questions down, targets across, the choice at the end."""
+    cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
+    rows = []
+    for decision in result.decisions:
+        row = [cells_by_place[decision.question, target] for target in result.targets]
+        chosen = decision.buy if decision.outcome else decision.best  # of an older result
+        cells = [
+            ReportCell(_matrix_cell(cell), "strong" if target == chosen else "")
+            for target, cell in zip(result.targets, row, strict=True)
+        ]
+        rows.append((ReportCell(decision.question), *cells, ReportCell(decision.sentence)))
+    columns = ("ops/s · limit · per million", *result.targets, "which")
+    return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _matrix_cell(cell: CellOutcome) -> str:
+    """Figure, limit and dollars of a cell, as far as they are known."""
+    parts = [figure(cell)]
+    if cell.verdict is not None and cell.limited_by is not None:
+        parts.append(cell.limited_by)
+    if cell.usd_per_million is not None:
+        parts.append(words.usd_each(cell.usd_per_million))
+    return " · ".join(parts)
+
+
+def gains_table(result: ExperimentResult) -> ReportTable | None:
+    """One row for each step up in IOPS."""
+    if not result.gains:
+        return None
+    rows = [
+        (
+            ReportCell(gain.question),
+            ReportCell(f"{gain.lower} to {gain.higher}"),
+            ReportCell(words.number(gain.lower_iops)),
+            ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
+            ReportCell(_gain_times(gain), "strong"),
+            ReportCell(_interval(gain)),
+            ReportCell(_outcome(gain)),
+        )
+        for gain in result.gains
+    ]
+    columns = ("", "step", "IOPS", "IOPS after", "x throughput", "95 % interval", "outcome")
+    return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _interval(gain: Gain) -> str:
+    interval = words.ratio_interval(gain.low, gain.high)
+    return f"{interval}, {gain.pairs} pairs" if gain.pairs else interval
+
+
+def _outcome(gain: Gain) -> str:
+    """The outcome; with its reason where nothing else in the row says it."""
+    return gain.outcome if gain.ratio is not None else gain.sentence.partition("): ")[2]
+
+
+def _gain_times(gain: Gain) -> str:
+    """The ratio; a gain or a loss without an interval is known from bounds, and is one itself."""
+    if gain.ratio is None:
+        return words.NOTHING
+    bounds = {"gain": ">=", "loss": "<"}
+    return words.ratio(gain.ratio, bounds.get(gain.outcome, "=") if gain.low is None else "=")
+
+
+def cells_table(result: ExperimentResult) -> ReportTable:
+    """One row for each cell, in the order in which they were started."""
+    by_name = {cell.name: cell for cell in result.cells}
+    rows = []
+    for place, name in enumerate(result.order, 1):
+        cell = by_name[name]
+        failed = sum(cell.errors.values())
+        verdict = VERDICTS[cell.verdict] if cell.verdict else "none"
+        rows.append(
+            (
+                ReportCell(name),
+                ReportCell(str(place)),
+                ReportCell(figure(cell), "strong"),
+                ReportCell(cell.load or words.NOTHING),
+                ReportCell(words.number(failed if cell.state else None)),
+                ReportCell(cell.limited_by or words.NOTHING),
+                *_dollars(cell),
+                ReportCell(cell.state.value if cell.state else "not started"),
+                ReportCell(verdict),
+            )
+        )
+    columns = (
+        *("cell", "turn", "ops/s", "at", "failed operations", "limited by"),
+        *("an hour", "per million", "ended", "verdict"),
+    )
+    return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
+    """What the target costs an hour, and a million operations on it; or why that is not known."""
+    hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
+    million = cell.usd_per_million
+    each = words.NOTHING if million is None else words.usd_each(million)
+    return ReportCell(cell.usd_unknown or hour), ReportCell(each)
+
+
+def figures_chart(result: ExperimentResult) -> Chart | None:
+    """A bar for each cell with a figure: a panel for each question, the targets in their order."""
+    found = _lines(result)
+    figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
+    if not figures:
+        return None
+    colors = dict(zip(result.targets, theme.series(len(result.targets)), strict=True))
+    x = scale.linear(figures, "throughput, ops/s", room=LABEL_ROOM)
+    panels = []
+    for place, asked in enumerate(result.questions):
+        cells = {t: c for q, t, c in found if q == asked and c.no_answer is None}
+        summary = "; ".join(f"{target}: {figure(cell)} ops/s" for target, cell in cells.items())
+        panels.append(
+            Panel(
+                id=f"figures-{place}",
+                x=x,
+                y=Scale(len(result.targets), 0, asked),
+                marks=_figure_bars(asked, cells, colors),
+                height_px=BAR_PX * len(result.targets),
+                keys=[Key(t, color, "square") for t, color in colors.items() if place == 0],
+                summary=summary,
+                axis=place == len(result.questions) - 1,
+            )
+        )
+    return Chart("figures", panels)
+
+
+def _figure_bars(
+    asked: str, cells: Mapping[str, CellOutcome], colors: Mapping[str, str]
+) -> list[Mark]:
+    """Bars from the top, in the order of the targets; a cell without an answer leaves a gap."""
+    marks: list[Mark] = []
+    for place, (target, color) in enumerate(colors.items()):
+        cell = cells.get(target)
+        if cell is not None and cell.figure_ops_per_second is not None:
+            end, shown = cell.figure_ops_per_second, figure(cell)
+            tip = [("question", asked), ("target", target), ("ops/s", shown)]
+            marks.append(Box((0, end), (place + 0.9, place + 0.1), color, tip=tip))
+            marks.append(Label(shown, end, place + 0.5, shift_px=(6, 4)))
+    return marks

@@ -1,0 +1,159 @@
+"""The outcome of an experiment: its cells, and what to buy for each question. Pure.
+
+The variants of axes that change the target are targets. Those of all other axes (the workload, its
+load, the search, the limits) are questions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from plimsoll import words
+from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.run.experiment_record import CellOutcome, Decision
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunState
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.experiment.choice import ONE_TARGET, decide, figure_of
+from plimsoll.report.headline import VERDICTS
+from plimsoll.report.words import hourly_usd, limit_cell, why_no_dollars
+
+ALL = "all"  # the name of the only question
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """A cell, and what its run came to.
+
+    Attributes:
+        cell: What was asked.
+        run_id: The id of its run.
+        state: How it ended; None: it was never started.
+        result: What it measured; None: nothing was written.
+        why: Why there is no result.
+        submitted: When it was recorded; None: it was not.
+    """
+
+    cell: Cell
+    run_id: str
+    state: RunState | None
+    result: RunResult | None
+    why: str | None = None
+    submitted: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The axes as targets and questions."""
+
+    target_axes: tuple[str, ...]
+    question_axes: tuple[str, ...]
+
+    def target(self, variants: Mapping[str, str]) -> str:
+        """Name the target of a cell."""
+        return ", ".join(variants[axis] for axis in self.target_axes) or ONE_TARGET
+
+    def question(self, variants: Mapping[str, str]) -> str:
+        """Name the question of a cell."""
+        return ", ".join(variants[axis] for axis in self.question_axes) or ALL
+
+
+def layout(experiment: Experiment) -> Layout:
+    """Part the axes into those that change the target and the others."""
+    targets = experiment.target_axes
+    return Layout(
+        target_axes=targets,
+        question_axes=tuple(axis for axis in experiment.axes if axis not in targets),
+    )
+
+
+def by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
+    """Lay the cells out: {question: {target: cell}}, both in the order of the axes."""
+    rows: dict[str, dict[str, CellRun]] = {}
+    for run in cells:
+        row = rows.setdefault(layout.question(run.cell.variants), {})
+        row[layout.target(run.cell.variants)] = run
+    return rows
+
+
+def outcome(run: CellRun) -> CellOutcome:
+    """Sum up a cell: its figure, or why it has none."""
+    result = run.result
+    capacity = result.capacity if result else None
+    figure = figure_of(result) if result else None
+    hourly = hourly_usd(result) if result else None
+    errors: dict[str, int] = {}
+    for step in result.steps if result else ():
+        for totals in step.operations.values():
+            for code, count in totals.errors.items():
+                errors[code] = errors.get(code, 0) + count
+    return CellOutcome(
+        name=run.cell.name,
+        variants=run.cell.variants,
+        run_id=run.run_id,
+        state=run.state,
+        verdict=capacity.verdict if capacity else None,
+        figure_ops_per_second=figure
+        or (capacity.max_sustainable_throughput_ops_per_second if capacity else None),
+        bound=capacity.bound if capacity else None,
+        load=words.load(capacity.at, capacity.axis)
+        if capacity and capacity.at is not None
+        else None,
+        limited_by=limit_cell(result.limiting) if result and result.limiting else None,
+        errors=errors,
+        usd_per_million=usd_per_million(capacity, hourly),
+        toggle=result.toggle.detail if result and result.toggle else None,
+        no_answer=None if figure is not None else _why(run, errors),
+        usd_per_hour=hourly,
+        usd_unknown=why_no_dollars(result) if result and hourly is None else None,
+        phases=result.phases if result else (),
+    )
+
+
+def _why(run: CellRun, errors: Mapping[str, int]) -> str:
+    """Say why a cell has no figure, with its failed operations."""
+    failed = ", ".join(f"{count:,} {code}" for code, count in sorted(errors.items()))
+    tail = f" (failed operations: {failed})" if failed else ""
+    result = run.result
+    if result is None:
+        return run.why or "it was not started"
+    if result.capacity is not None:
+        return f"{VERDICTS[result.capacity.verdict]}: {result.capacity.summary}{tail}"
+    if result.failure is not None:
+        phase = f" in its {result.failure.phase} phase" if result.failure.phase else ""
+        return f"{result.state.value}{phase}: {result.failure.cause.rstrip('.')}{tail}"
+    return f"it ended {result.state.value} without a verdict{tail}"
+
+
+def decisions(
+    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+) -> tuple[Decision, ...]:
+    """Choose a target for each question.
+
+    Args:
+        rows: {question: {target: cell}}.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
+    made = []
+    for question, row in rows.items():
+        candidates = [
+            None if run.result is None else (run.result, hourly_usd(run.result))
+            for run in row.values()
+        ]
+        choice = decide(candidates, list(row), apart_s=apart_s)
+        told = choice.model_dump(exclude={"ratio"})
+        ends = choice.ratio.model_dump(include={"low", "high", "pairs"}) if choice.ratio else {}
+        value = choice.ratio.value if choice.ratio else None
+        made.append(Decision(question=question, ratio=value, **ends, **told))
+    return tuple(made)
+
+
+def answers(run: CellRun) -> bool:
+    """Whether a cell's run says what its target sustains."""
+    return run.result is not None and figure_of(run.result) is not None
+
+
+def same_but_for_volume(run: CellRun) -> str | None:
+    """A text that is equal for targets that differ in their volume alone; None for an endpoint."""
+    target = run.cell.request.target
+    return target.model_dump_json(exclude={"volume"}) if target.provisioned else None

@@ -1,0 +1,376 @@
+"""Runs laid over published figures: shapes, knees and ratios, never one absolute figure on another.
+
+Every throughput and latency is a multiple of that of the lightest load which both tried, so that a
+machine of today and one of 2013 can be held against each other. Pure.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pydantic import ValidationError
+
+from plimsoll import words
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Bound, Capacity, JudgedStep
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.run.results import RunResult
+from plimsoll.report.charts.rows import by_load
+from plimsoll.report.comparing.ratios import ratio_of
+from plimsoll.report.tables import ReportCell, ReportTable
+
+# Published figures that a run may be laid over: `reference/*.csv`.
+
+
+_OF_CURVES = {"iops", "clients", "throughput_ops_per_second", "knee", "doubt"}
+_OF_RATIOS = {"of", "to", "ratio", "bound", "doubt"}
+
+
+class PublishedStep(Model):
+    """One row of a published curve."""
+
+    clients: int
+    throughput_ops_per_second: float
+    latency_us: dict[str, float]  # by operation
+    knee: bool
+    doubt: str
+
+
+class PublishedCurve(Model):
+    """Throughput and latency by clients, of one volume."""
+
+    iops: int
+    steps: tuple[PublishedStep, ...]
+
+
+class PublishedRatio(Model):
+    """How many times the throughput of one target another gave."""
+
+    of: tuple[str, ...]  # variants that stand for it
+    to: tuple[str, ...]
+    where: dict[str, tuple[str, ...]]  # {axis: variants}; an axis without any holds for all
+    ratio: float
+    bound: Bound
+    doubt: str
+
+
+class Reference(Model):
+    """A study's published figures, and what is doubtful about them."""
+
+    title: str
+    statistic: Statistic
+    doubts: tuple[str, ...]
+    curves: tuple[PublishedCurve, ...]
+    ratios: tuple[PublishedRatio, ...]
+
+
+def read_reference(path: Path) -> Reference:
+    """Read a file of published figures.
+
+    Raises:
+        UsageError: It cannot be read, or is none; names the line and the column.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--with {path}: cannot be read: {error}") from None
+    said = [line[1:].partition(":") for line in lines if line.startswith("#")]
+    facts = {key.strip(): text.strip() for key, _, text in said}
+    numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]
+    reader = csv.DictReader(lines[n - 1] for n in numbers)
+    columns = set(reader.fieldnames or ())
+    if not (columns >= _OF_CURVES or columns >= _OF_RATIOS):
+        wanted = " or ".join(", ".join(sorted(names)) for names in (_OF_CURVES, _OF_RATIOS))
+        raise UsageError(f"--with {path}: its columns must have {wanted}")
+    curves: dict[int, list[PublishedStep]] = {}
+    ratios = []
+    for row in reader:
+        try:
+            if columns >= _OF_CURVES:
+                curves.setdefault(int(row["iops"]), []).append(_step(row))
+            else:
+                ratios.append(_ratio(row))
+        except (ValueError, TypeError, ValidationError) as error:
+            why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+            raise UsageError(f"--with {path}:{numbers[reader.line_num - 1]}: {why}") from None
+    return Reference.model_validate(
+        {
+            "title": facts.get("title", path.name),
+            "statistic": facts.get("statistic", "mean"),
+            "doubts": [text.strip() for key, _, text in said if key.strip() == "doubt"],
+            "curves": [{"iops": iops, "steps": steps} for iops, steps in curves.items()],
+            "ratios": ratios,
+        }
+    )
+
+
+def _step(row: Mapping[str, Any]) -> PublishedStep:
+    latency = {
+        name.removesuffix("_us"): float(value)
+        for name, value in row.items()
+        if name and name.endswith("_us") and value
+    }
+    return PublishedStep(
+        clients=int(row["clients"]),
+        throughput_ops_per_second=float(row["throughput_ops_per_second"]),
+        latency_us=latency,
+        knee=row["knee"] == "yes",
+        doubt=row["doubt"] or "",
+    )
+
+
+def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
+    where = {
+        axis: tuple(names.split("|"))
+        for axis, names in row.items()
+        if axis not in _OF_RATIOS and names
+    }
+    return PublishedRatio(
+        of=tuple(row["of"].split("|")),
+        to=tuple(row["to"].split("|")),
+        where=where,
+        ratio=float(row["ratio"]),
+        bound=row["bound"],
+        doubt=row["doubt"] or "",
+    )
+
+
+# Published ratios beside measured ones. Pure.
+
+
+def ratio_words(of: RunResult, to: RunResult) -> str:
+    """A measured ratio with its interval, or that there is none."""
+    ratio = ratio_of(of.run_id, of.capacity, to.run_id, to.capacity)
+    if ratio is None:
+        return "none: one has no figure, or both are bounds"
+    interval = f" (95 % {words.ratio_interval(ratio.low, ratio.high)})"
+    tail = "" if ratio.low is None else interval
+    return f"{words.ratio(ratio.value, ratio.bound)} times{tail}"
+
+
+def ratio_sentences(published: PublishedRatio, results: Sequence[RunResult]) -> Iterator[str]:
+    """Say what was measured of a published ratio, once for each question that has both targets."""
+    for one in results:
+        if not _is(one, published.of) or not _holds(one, published.where):
+            continue
+        rest = _without(one, published.of)
+        for other in results:
+            if _is(other, published.to) and _without(other, published.to) == rest:
+                told = ratio_words(one, other)
+                said = words.ratio(published.ratio, published.bound)
+                doubt = f" ({published.doubt})" if published.doubt else ""
+                names = f"{_name(one, published.of)} to {_name(other, published.to)}"
+                load = f"{', '.join(rest)}: " if rest else ""
+                yield f"{load}{names}: published {said} times{doubt}, measured {told}."
+
+
+def _variants(result: RunResult) -> list[str]:
+    tags: Mapping[str, str] = result.request.tags
+    return [value for key, value in tags.items() if key != "experiment"]
+
+
+def _is(result: RunResult, names: Sequence[str]) -> bool:
+    return any(name in _variants(result) for name in names)
+
+
+def _holds(result: RunResult, where: Mapping[str, Sequence[str]]) -> bool:
+    return all(_is(result, names) for names in where.values())
+
+
+def _without(result: RunResult, names: Sequence[str]) -> list[str]:
+    return [variant for variant in _variants(result) if variant not in names]
+
+
+def _name(result: RunResult, names: Sequence[str]) -> str:
+    return next(variant for variant in _variants(result) if variant in names)
+
+
+NEVER_ABSOLUTE = (
+    "Shapes, knees and ratios are compared: hardware, versions and clients differ, so absolute"
+    " figures say nothing."
+)
+MULTIPLES = "multiples of the lightest load that both tried"
+
+
+class Against(Model):
+    """What a study published and what was measured, as far as both can be compared."""
+
+    title: str
+    sentences: tuple[str, ...]
+    shapes: tuple["Shape", ...]
+    doubts: tuple[str, ...]
+
+
+class Shape(Model):
+    """One published curve beside one run's, as multiples of the lightest load that both have."""
+
+    published: str
+    measured: str
+    clients: tuple[float, ...]
+    multiples: dict[str, tuple[tuple[float, float | None], ...]]  # {what: (published, measured)}
+
+
+def against(reference: Reference, results: Sequence[RunResult], names: Sequence[str]) -> Against:
+    """Lay runs over published figures.
+
+    Args:
+        reference: What was published.
+        results: The runs.
+        names: What they are called, in their order.
+
+    Raises:
+        UsageError: A curve has no run, or none of the ratios' variants was measured.
+    """
+    matched = _matched(reference.curves, results, names) if reference.curves else []
+    shapes = [_shape(curve, run, name, reference.statistic) for curve, run, name in matched]
+    sentences = [_knee(curve, run, name) for curve, run, name in matched]
+    for (low, slow, _), (high, fast, _) in pairwise(matched):
+        sentences.append(_step_up(low, high, ratio_words(fast, slow)))
+    told = [sentence for one in reference.ratios for sentence in ratio_sentences(one, results)]
+    if reference.ratios and not told:
+        raise UsageError("--with: no two of the runs are of variants that the file compares")
+    doubtful = [
+        f"{curve.iops:,} IOPS, {words.plural(step.clients, 'client')}: {step.doubt}"
+        for curve in reference.curves
+        for step in curve.steps
+        if step.doubt
+    ]
+    return Against(
+        title=reference.title,
+        sentences=(*sentences, *told),
+        shapes=tuple(shapes),
+        doubts=(*doubtful, *reference.doubts),
+    )
+
+
+Matched = tuple[PublishedCurve, RunResult, str]
+
+
+def _matched(
+    curves: Sequence[PublishedCurve], results: Sequence[RunResult], names: Sequence[str]
+) -> list[Matched]:
+    """Give each run its curve: by its IOPS where all have those of a curve, else in order."""
+    if len(results) > len(curves):
+        raise UsageError(f"--with: {len(results)} runs for {len(curves)} published curves")
+    for name, result in zip(names, results, strict=True):
+        if result.capacity is None or result.capacity.axis == "rate_ops_per_second":
+            raise UsageError(f"--with: {name} has no figures of loads by clients")
+    by_iops = {curve.iops: curve for curve in curves}
+    own = [_iops(result) for result in results]
+    if set(own) <= set(by_iops) and len(set(own)) == len(own):
+        chosen = [by_iops[iops] for iops in own if iops is not None]
+    else:
+        chosen = list(curves[: len(results)])
+    return sorted(zip(chosen, results, names, strict=True), key=lambda one: one[0].iops)
+
+
+def _iops(result: RunResult) -> int | None:
+    target = result.request.target
+    return None if isinstance(target, EndpointTarget | AuroraTarget) else target.volume.iops
+
+
+def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic) -> Shape:
+    assert run.capacity is not None  # noqa: S101 - `_matched` has refused others
+    measured = by_load(run.capacity)
+    published = {float(step.clients): step for step in curve.steps}
+    first = next((load for load in published if load in measured), None)
+    if first is None:
+        raise UsageError(f"--with: {name} tried none of the published numbers of clients")
+    operations = [
+        op for op in published[first].latency_us if _latency(measured[first], op, statistic)
+    ]
+    columns: dict[str, tuple[tuple[float, float | None], ...]] = {
+        "throughput": tuple(
+            (_over(step, published[first]), _throughput(measured.get(load), measured[first]))
+            for load, step in published.items()
+        )
+    }
+    for op in operations:
+        base = _latency(measured[first], op, statistic)
+        columns[op] = tuple(
+            (
+                step.latency_us[op] / published[first].latency_us[op],
+                _divided(_latency(measured.get(load), op, statistic), base),
+            )
+            for load, step in published.items()
+        )
+    return Shape(
+        published=f"{curve.iops:,} IOPS",
+        measured=name,
+        clients=tuple(published),
+        multiples=columns,
+    )
+
+
+def _over(step: PublishedStep, first: PublishedStep) -> float:
+    return step.throughput_ops_per_second / first.throughput_ops_per_second
+
+
+def _throughput(judged: JudgedStep | None, first: JudgedStep) -> float | None:
+    figure = judged.throughput_ops_per_second if judged else None
+    return _divided(figure, first.throughput_ops_per_second)
+
+
+def _latency(judged: JudgedStep | None, operation: str, statistic: Statistic) -> float | None:
+    """The median over the repetitions of a load; None where it was not measured."""
+    steps = judged.steps if judged else ()
+    values = [step.latency_us.get(operation, {}).get(statistic) for step in steps]
+    found = [value for value in values if value is not None]
+    return median(found) if found else None
+
+
+def _divided(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
+
+
+def _knee(curve: PublishedCurve, run: RunResult, name: str) -> str:
+    """Say where both knees lie, as a load and as a multiple of the first load's throughput."""
+    knee = next((step for step in curve.steps if step.knee), None)
+    published = "no maximum published"
+    if knee is not None:
+        times = words.ratio(_over(knee, curve.steps[0]))
+        load = words.plural(knee.clients, "client")
+        published = f"published at {load}, {times} times the throughput of the first load"
+    return f"Knee with {curve.iops:,} IOPS: {published}; measured ({name}) {_measured_knee(run)}."
+
+
+def _measured_knee(run: RunResult) -> str:
+    capacity: Capacity | None = run.capacity
+    figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+    if capacity is None or not figure or capacity.at is None or not capacity.steps:
+        return "none"
+    first = min(capacity.steps, key=lambda judged: judged.load)
+    times = words.ratio(figure / first.throughput_ops_per_second)
+    bound = "" if capacity.bound == "=" else "not reached up to "
+    return f"{bound}at {words.load(capacity.at, capacity.axis)}, {times} times"
+
+
+def _step_up(low: PublishedCurve, high: PublishedCurve, measured: str) -> str:
+    below, above = (next((s for s in one.steps if s.knee), None) for one in (low, high))
+    published = "not published"
+    if below is not None and above is not None:
+        published = f"published {words.ratio(_over(above, below))} times"
+        if above.doubt or below.doubt:
+            published += " (doubtful)"
+    return f"From {low.iops:,} to {high.iops:,} IOPS: {published}, measured {measured}."
+
+
+def shape_table(shape: Shape) -> ReportTable:
+    """One row for each published load: published and measured, as multiples of the first."""
+    groups = (("", 1), *((what, 2) for what in shape.multiples))
+    rows = []
+    for place, clients in enumerate(shape.clients):
+        cells = [ReportCell(words.number(clients))]
+        for pairs in shape.multiples.values():
+            published, measured = pairs[place]
+            shown = words.NOTHING if measured is None else words.ratio(measured)
+            cells += [ReportCell(words.ratio(published)), ReportCell(shown, "strong")]
+        rows.append(tuple(cells))
+    columns = ("clients", *(["published", "measured"] * len(shape.multiples)))
+    return ReportTable(columns=columns, rows=tuple(rows), groups=groups)

@@ -1,0 +1,331 @@
+"""The tables of a report: steps in the order in which they ran, and the audits of each load."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.credits import is_burst
+from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.judging.steps import STATISTICS, Purpose, Statistic, Step, TargetFigures
+from plimsoll.model.request.background import Background
+from plimsoll.model.run.results import BackgroundResult, RunResult, StepResult
+from plimsoll.report.charts import rows
+
+AUDIT_NAMES = {
+    "littles_law": "Little's law",
+    "clients_ran": "clients ran",
+    "enough_operations": "enough operations",
+    "clock_skew": "clocks agree",
+    "steady_state": "steady state",
+    "percentiles": "percentiles in order",
+    "server_count": "server counted the same",
+    "undisturbed": "this machine undisturbed",
+    "nothing_escaped": "nothing past the volume",
+}
+CLOSING_WORDS: dict[Purpose, str] = {
+    "sentinel": "sentinel",
+    "twice_clients": "more clients",
+    "polling": "polling",
+    "soak": "soak",
+    "open_loop": "open loop",
+    "with_background": "with background",
+    "without_background": "without",
+    "toggle": "toggle",
+}
+LOADS_MOST = 100  # up to so many loads, the audits of all are shown
+MARKS = {True: "✓", False: "✕", None: words.NOTHING}
+
+
+@dataclass(frozen=True)
+class ReportCell:
+    """A text, and what it stands for."""
+
+    text: str
+    kind: str = ""  # a CSS class: "over" (a limit), "passed", "failed" ...
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table, for a page or a terminal."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[ReportCell, ...], ...]
+    groups: tuple[tuple[str, int], ...] = ()  # a header row above: title and number of columns
+
+
+def steps_table(result: RunResult) -> ReportTable | None:
+    """One row for each step: load, throughput, latency by operation, the target, the judgement."""
+    if not result.steps:
+        return None
+    capacity = result.capacity
+    names = rows.operations(capacity) or operations_of(result.steps)
+    offered = any(done.plan.rate_ops_per_second is not None for done in result.steps)
+    shown = rows.shown_statistics(capacity)
+    groups = [
+        ("load", 4 if offered else 3),
+        ("throughput", 1),
+        *((f"{name}, latency", len(shown)) for name in names),
+        ("target", 3),
+        ("fleet", 2),
+        ("", 1),
+    ]
+    columns = [
+        "step",
+        *(["offered, ops/s"] if offered else []),
+        "clients",
+        "connections",
+        "ops/s",
+        *(words.statistic(statistic) for _ in names for statistic in shown),
+        *("IOPS", "queue", "CPU"),
+        *("errors", "busy"),
+        "judged",
+    ]
+    return ReportTable(
+        groups=tuple(groups),
+        columns=tuple(columns),
+        rows=tuple(tuple(_step_cells(done, capacity, names, offered)) for done in result.steps),
+    )
+
+
+def operations_of(steps: Sequence[StepResult]) -> list[str]:
+    """The operations of any step, in the order of their first."""
+    return list(dict.fromkeys(name for done in steps for name in done.operations))
+
+
+def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
+    """The judgement of the load of step `index`; None where there is none."""
+    if capacity is None:
+        return None
+    for judged in capacity.steps:
+        if any(step.index == index for step in judged.steps):
+            return judged
+    return None
+
+
+def _step_cells(
+    done: StepResult, capacity: Capacity | None, names: list[str], offered: bool
+) -> list[ReportCell]:
+    judged = judged_step(capacity, done.plan.index)
+    step = done.step
+    cells = [ReportCell(str(done.plan.index))]
+    if offered:
+        cells.append(ReportCell(words.number(done.plan.rate_ops_per_second)))
+    cells += [
+        ReportCell(words.number(done.plan.clients)),
+        ReportCell(words.number(done.plan.connections)),
+        ReportCell(words.rate(step.throughput_ops_per_second), "strong"),
+    ]
+    for name in names:
+        for statistic in rows.shown_statistics(capacity):
+            value = step.latency_us.get(name, {}).get(statistic)
+            limit = judged.limit_us.get(name) if judged else None
+            is_judged = capacity is not None and capacity.statistic == statistic
+            over = is_judged and value is not None and limit is not None and value > limit
+            cells.append(ReportCell(words.latency(value), "over" if over else ""))
+    cells += [ReportCell(figure) for figure in target_cells(done.target)]
+    cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
+    outcome = rows.outcome(judged) if judged else unjudged(step) or "not judged"
+    text = "burst" if judged and is_burst(judged) else outcome
+    return [*cells, ReportCell(text, outcome)]
+
+
+def unjudged(step: Step) -> str:
+    """What a step was that no load's judgement has: void, or a closing step; else empty."""
+    if step.void or step.purpose is None:
+        return "void" if step.void else ""
+    return step.state or CLOSING_WORDS.get(step.purpose, "")
+
+
+def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
+    """IOPS (reads and writes together), the volume's queue, and the CPU in whole percents."""
+    if target is None:
+        return (words.NOTHING,) * 3
+    known = [iops for iops in (target.read_iops, target.write_iops) if iops is not None]
+    cpu = None if target.cpu_percent is None else round(target.cpu_percent) / 100
+    return words.rate(sum(known) if known else None), words.rate(target.queue), words.percent(cpu)
+
+
+def audits_table(capacity: Capacity | None) -> ReportTable | None:
+    """One row for each load, one column for each audit.
+
+    Of more than `LOADS_MOST` loads only those that failed an audit are shown: the page stays small,
+    and nobody reads so many ticks.
+    """
+    if capacity is None or not capacity.steps:
+        return None
+    names = list(dict.fromkeys(audit.name for judged in capacity.steps for audit in judged.audits))
+    if not names:
+        return None
+    table = []
+    for judged in _with_audits(capacity):
+        results = {audit.name: audit.passed for audit in judged.audits}
+        cells = [ReportCell(words.load(judged.load, capacity.axis))]
+        for name in names:
+            passed = results.get(name)
+            kind = "failed" if passed is False else "passed" if passed else ""
+            cells.append(ReportCell(MARKS[passed], kind))
+        table.append(tuple(cells))
+    columns = ("load", *(AUDIT_NAMES.get(name, name) for name in names))
+    return ReportTable(columns=columns, rows=tuple(table))
+
+
+def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
+    """Load, audit, mark and figures of each audit; those that could not run are left out."""
+    if capacity is None:
+        return []
+    return [
+        (
+            words.load(judged.load, capacity.axis),
+            AUDIT_NAMES.get(audit.name, audit.name),
+            MARKS[audit.passed],
+            audit.detail,
+        )
+        for judged in _with_audits(capacity)
+        for audit in judged.audits
+        if audit.passed is not None
+    ]
+
+
+def _with_audits(capacity: Capacity) -> tuple[JudgedStep, ...]:
+    if len(capacity.steps) <= LOADS_MOST:
+        return capacity.steps
+    return tuple(s for s in capacity.steps if any(audit.passed is False for audit in s.audits))
+
+
+def audits_left_out(capacity: Capacity | None) -> int:
+    """How many loads the table of audits leaves out; none of them failed an audit."""
+    return 0 if capacity is None else len(capacity.steps) - len(_with_audits(capacity))
+
+
+# The steps of a run as CSV: one row for each step, units in the names, empty where not known.
+
+
+Value = str | int | float | None
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # OWASP, "CSV Injection"
+_TARGET = (
+    "read_iops",
+    "write_iops",
+    "read_mib_s",
+    "write_mib_s",
+    "queue",
+    "cpu_percent",
+    "burst_balance_percent",
+)
+
+
+def steps_csv(result: RunResult) -> str:
+    """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` judges."""
+    table = step_rows(result)
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(map(_no_formula, table[0] if table else ["step"]))
+    writer.writerows(map(_no_formula, row.values()) for row in table)
+    return out.getvalue()
+
+
+def step_rows(result: RunResult) -> list[dict[str, Value]]:
+    """Give a row for each step, all with the same columns; None where something is not known."""
+    operations = operations_of(result.steps)
+    return [_row(result, done, operations) for done in result.steps]
+
+
+def _no_formula(value: Value) -> Value:
+    """Have spreadsheets take text for text: some begin a formula with these characters."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
+    step, judged = done.step, judged_step(result.capacity, done.plan.index)
+    row: dict[str, Value] = {
+        "step": done.plan.index,
+        "clients": step.clients,
+        "connections": step.connections,
+        "rate_ops_per_second": step.rate_ops_per_second,
+        "throughput_ops_per_second": step.throughput_ops_per_second,
+        "operations": step.operations,
+        "errors": step.errors,
+        "window_s": step.window_s,
+        "client_busy": step.client_busy,
+    }
+    for name in operations:
+        for statistic in STATISTICS:
+            row[f"{name}_{statistic}_us"] = step.latency_us.get(name, {}).get(statistic)
+        row[f"{name}_operations"] = step.operation_counts.get(name)
+    for field in _TARGET:
+        row[field] = getattr(done.target, field) if done.target else None
+    row["judged"] = rows.outcome(judged) if judged else None
+    row["why"] = "; ".join(judged.explanations) if judged else None
+    return row
+
+
+# What ran beside the measured workload, step by step, for a page or a terminal.
+
+
+def schedule_words(background: Background) -> str:
+    """Say when it runs, on the clock of each step."""
+    lasts = words.duration(background.for_s)
+    if background.every_s is not None:
+        return f"every {words.duration(background.every_s)} of each step for {lasts}"
+    if background.at_s is not None:
+        return f"once in each step, {words.duration(background.at_s)} after its start, for {lasts}"
+    return "all the time"
+
+
+def background_lines(result: RunResult) -> Iterator[str]:
+    """Say of each background what it does and did: medians of the steps in which it ran."""
+    statistic = result.request.limits.statistic
+    for asked in result.request.background:
+        ran = [
+            one
+            for step in result.steps
+            for one in step.background
+            if one.name == asked.name and one.throughput_ops_per_second is not None
+        ]
+        name = asked.workload.name or "a workload of its own"
+        yield f"background {asked.name}: {name}, {schedule_words(asked)}{_did(ran, statistic)}"
+
+
+def _did(ran: list[BackgroundResult], statistic: Statistic) -> str:
+    rates = [one.throughput_ops_per_second or 0.0 for one in ran]
+    if not rates:
+        return "; it ran in no step"
+    told = words.statistic(statistic)
+    parts = [f"{words.throughput(median(rates))} while it runs"]
+    for name in dict.fromkeys(name for one in ran for name in one.operations):
+        latencies = [
+            us
+            for one in ran
+            if name in one.operations
+            and (us := getattr(one.operations[name].latency_us, statistic)) is not None
+        ]
+        if latencies:
+            parts.append(f"{name} {told} {words.latency(median(latencies))}")
+    steps = words.plural(len(ran), "step")
+    return f"; {', '.join(parts)} (median of {steps}; no part of the answer)"
+
+
+def background_table(result: RunResult) -> ReportTable | None:
+    """One row for each step and operation of what ran beside it; None where nothing did."""
+    rows = [
+        (
+            ReportCell(str(step.plan.index)),
+            ReportCell(one.name),
+            ReportCell(name),
+            ReportCell(words.duration(one.ran_s)),
+            ReportCell(words.rate(totals.succeeded / one.ran_s if one.ran_s else None)),
+            ReportCell(words.rate(totals.records / one.ran_s if one.ran_s else None)),
+            ReportCell(words.latency(totals.latency_us.mean)),
+            ReportCell(words.latency(totals.latency_us.p50)),
+            ReportCell(words.latency(totals.latency_us.p99)),
+            ReportCell(words.number(sum(totals.errors.values()))),
+        )
+        for step in result.steps
+        for one in step.background
+        for name, totals in one.operations.items()
+    ]
+    columns = ("step", "background", "operation", "ran", "ops/s", "records/s", "mean", "p50", "p99")
+    return ReportTable(columns=(*columns, "errors"), rows=tuple(rows)) if rows else None

@@ -1,0 +1,243 @@
+"""A step in one line: as it begins, and as it ends. Pure."""
+
+from plimsoll import words
+from plimsoll.model.judging.closing import PairedRatio
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.toggle import StateFigures, ToggleResult
+from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
+from plimsoll.report.tables import ReportCell, ReportTable
+
+
+def planned_words(plan: StepPlan, of: int | None = None) -> str:
+    """Describe a step that begins, of about how many; None: that is not said."""
+    if plan.index == WARMING_STEP:
+        return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
+    parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
+    if plan.phase is not None:
+        parts.insert(0, plan.why if plan.operations is not None else f"phase {plan.phase}")
+    if plan.rate_ops_per_second:
+        parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+    if plan.background:
+        parts.append(f"with {' and '.join(load.name for load in plan.background)} beside")
+    elif plan.purpose == "without_background":
+        parts.append("nothing beside")
+    if plan.window_factor > 1:
+        parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
+    about = "" if of is None or plan.index > of else f" of about {of}"
+    return f"step {plan.index}{about}: {', '.join(parts)}"
+
+
+def finished_words(step: StepResult, statistic: Statistic) -> str:
+    """Describe a finished step in one line."""
+    figure, length_s = step.step.throughput_ops_per_second, step.step.window_s
+    parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
+    parts += [
+        f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
+        for name, latencies in sorted(step.step.latency_us.items())
+    ]
+    if step.plan.operations is not None and length_s:
+        records = sum(totals.records for totals in step.operations.values())
+        rate = f"{words.rate(records / length_s)} records/s"
+        parts = [f"{words.number(records)} records in {words.duration(length_s)}: {rate}"]
+    if step.step.errors:
+        parts.append(words.plural(step.step.errors, "error"))
+    return "; ".join(parts)
+
+
+# What set the limit, in words: its name, how near it was, and what would have to change.
+
+
+def limit_cell(limiting: LimitingResource | None) -> str:
+    """Name what set the limit, for a cell; what was nearest to its limit says so."""
+    if limiting is None:
+        return words.NOTHING
+    name = words.RESOURCES[limiting.resource]
+    return name if _met(limiting) else f"nearest: {name} {words.percent(limiting.share)}"
+
+
+def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
+    """Name what set the limit, what comes second, and what would have to change."""
+    step = "" if limiting.step is None else f" (step {limiting.step})"
+    name, near = words.RESOURCES[limiting.resource], words.percent(limiting.share)
+    met = ("Limited by", f"{name}{step}")
+    facts = [met if _met(limiting) else ("Nearest to its limit", f"{name}, {near}{step}")]
+    if limiting.to_change is not None:
+        facts.append(("What would have to change", limiting.to_change))
+    if limiting.second is not None:
+        second = limiting.second
+        share = "" if second.share is None else f", {words.percent(second.share)}"
+        text = f"{words.RESOURCES[second.resource]}{share}; to change: {second.to_change}"
+        facts.append(("Second", text))
+    return facts
+
+
+def limit_sentence(limiting: LimitingResource) -> str:
+    """Say what set the limit, as a part of a sentence."""
+    name = words.RESOURCES[limiting.resource]
+    if limiting.resource == "unknown":
+        return "what set the limit could not be told from the target's figures"
+    if _met(limiting):
+        return f"{name} set the limit"
+    return f"nothing that was measured was at its limit, nearest to it: {name}" + (
+        "" if limiting.share is None else f" ({words.percent(limiting.share)})"
+    )
+
+
+def _met(limiting: LimitingResource) -> bool:
+    """Whether it set the limit; older results name nothing else."""
+    return limiting.reached is not False or limiting.resource == "unknown"
+
+
+# What a run measured, in words: what RDS made of what was asked for, or what stood in for it.
+
+
+def target_words(result: RunResult) -> str:
+    """Name a run's target: `MariaDB 11.4.5 on this machine, for MariaDB 11.4 on ...`."""
+    versions, target = result.versions, result.request.target
+    stand_in = versions.server if result.local and target.provisioned else None
+    return describe_target(target, version=versions.database, stand_in=stand_in)
+
+
+# What a toggle showed, in words and as a table.
+
+
+def toggle_facts(found: ToggleResult) -> list[str]:
+    """Say what stands beside the finding: each state's figure and settings, and the latencies."""
+    lines = [
+        f"{state.name}: {words.throughput(state.throughput_ops_per_second)} ({_what(state)})"
+        for state in found.states
+    ]
+    statistic = words.statistic(found.statistic)
+    lines += [
+        f"{name} {statistic}: {words.ratio(ratio.ratio)} times ({_interval(ratio)})"
+        for name, ratio in found.latency.items()
+        if ratio.ratio is not None
+    ]
+    if found.left_out:
+        lines.append(f"{words.plural(found.left_out, 'step')} of the pairs left out")
+    return lines
+
+
+def toggle_table(found: ToggleResult | None) -> ReportTable | None:
+    """One row for the throughput, each latency and each parameter; one column for each state."""
+    if found is None:
+        return None
+    first, second = found.states
+    statistic = words.statistic(found.statistic)
+    rows = [
+        (
+            "throughput, ops/s",
+            *(words.rate(state.throughput_ops_per_second) for state in found.states),
+            *_cells(found.throughput),
+        ),
+        *(
+            (f"{name}, {statistic} latency", words.NOTHING, words.NOTHING, *_cells(ratio))
+            for name, ratio in found.latency.items()
+        ),
+        *(
+            [("reached at", first.endpoint, second.endpoint or "", "", "")]
+            if first.endpoint
+            else []
+        ),
+        *(
+            (name, _told(first, name), _told(second, name), "", "")
+            for name in sorted(first.parameters)
+        ),
+    ]
+    columns = ("", first.name, second.name, f"{second.name} / {first.name}", "95 % interval")
+    cells = tuple(tuple(ReportCell(text) for text in row) for row in rows)
+    return ReportTable(columns=columns, rows=cells)
+
+
+def _cells(ratio: PairedRatio) -> tuple[str, str]:
+    value = words.NOTHING if ratio.ratio is None else words.ratio(ratio.ratio)
+    return value, _interval(ratio)
+
+
+def _interval(ratio: PairedRatio) -> str:
+    return words.ratio_interval(ratio.low, ratio.high)
+
+
+def _told(state: StateFigures, parameter: str) -> str:
+    """A parameter as the server has it; where it does not tell, as it was asked for."""
+    return state.server_says.get(parameter, f"{state.parameters[parameter]} (as asked)")
+
+
+def _what(state: StateFigures) -> str:
+    """Say what makes a state, and whether the server has told so."""
+    if state.endpoint is not None:
+        return f"reached at {state.endpoint}"
+    doubt = "" if state.server_says else ", not confirmed by the server"
+    return f"{_settings(state.server_says or state.parameters)}{doubt}"
+
+
+def _settings(values: dict[str, str] | dict[str, str | int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+# Dollars in words: what a target costs an hour, whose price that is, and what a run has cost.
+
+
+AS_IF = (
+    "Dollars are AWS list prices set against this machine's throughput: they compare these targets"
+    " with one another, and say nothing of AWS."
+)
+
+
+def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
+    """Give what the target costs an hour: `given`, else the run's own estimate; None: not known.
+
+    Where its I/Os are charged, those of the answer's load are in it.
+    """
+    if given is not None:
+        return given
+    cost = result.cost
+    if cost is None or cost.target_usd_per_hour is None:
+        return None
+    if cost.io is None or cost.io.usd == 0:
+        return cost.target_usd_per_hour
+    capacity, each = result.capacity, cost.io.usd_per_million_operations
+    figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+    if each is None or figure is None:
+        return None
+    return cost.target_usd_per_hour + each * figure * 3600 / 1e6
+
+
+def why_no_dollars(result: RunResult) -> str:
+    """Say why it is not known what the target costs an hour."""
+    cost = result.cost
+    if cost is None:
+        return "no cost was estimated"
+    if cost.missing:
+        return f"no price is known of {', '.join(cost.missing)}"
+    if cost.target_usd_per_hour is None:
+        return "what an endpoint costs is not known here"
+    return "its I/Os are charged, and were not counted"
+
+
+def whose_price(result: RunResult, given: float | None = None) -> str:
+    """Say where the price by the hour comes from."""
+    if given is not None or result.cost is None:
+        return "as given"
+    charged = result.cost.io is not None and result.cost.io.usd != 0
+    listed = f"list price of {result.cost.region}, {result.cost.as_of}"
+    if charged:
+        listed += ", its I/Os at this load among it"
+    if result.cost.basis == "as-if-on-aws":
+        return f"the AWS {listed}, of such a target, against this machine's throughput"
+    return listed
+
+
+def run_cost_words(result: RunResult) -> str | None:
+    """Say what the run has cost; None where nothing was spent, or no cost was estimated."""
+    cost = result.cost
+    if cost is None or cost.basis == "as-if-on-aws":
+        return None
+    of_io = f"; {cost.io.sentence}" if cost.io else ""
+    if cost.usd is None:
+        why = f": no price for {', '.join(cost.missing)}" if cost.missing else ""
+        return f"not known{why}{of_io}"
+    listed = f"estimated by list prices of {cost.region} ({cost.as_of})"
+    return f"{words.usd(cost.usd)}, {listed}{of_io}"

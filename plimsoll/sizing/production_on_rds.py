@@ -1,0 +1,105 @@
+"""Today's demand of an RDS instance, from CloudWatch: hours of up to some weeks."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll import words
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.run.run_record import TargetAddress
+from plimsoll.sizing.production import Observation, Rates, Spread
+from plimsoll.targets.cloudwatch_metrics import read_samples
+
+SCHEME = "rds://"
+HOUR_S = 3600
+# docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html: points of one
+# hour are kept for 455 days
+LONGEST_S = 455 * 86_400
+# docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
+_IDENTIFIER = re.compile(r"[A-Za-z](?:-?[A-Za-z0-9]){0,62}")
+
+
+def instance_of(dsn: str) -> str | None:
+    """Read `rds://INSTANCE`; None where the text names something else.
+
+    Raises:
+        UsageError: It names no instance.
+    """
+    if not dsn.startswith(SCHEME):
+        return None
+    name = dsn.removeprefix(SCHEME)
+    if len(name) > 63 or not _IDENTIFIER.fullmatch(name):
+        raise UsageError(
+            f"--observe: {name[:64]!r} is no identifier of an RDS instance (letters, digits and"
+            " single hyphens, 63 at most, a letter first)"
+        )
+    return name
+
+
+def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
+    """Read an instance's metrics, hour by hour, up to the last whole hour.
+
+    Raises:
+        UsageError: It is no time of whole hours that CloudWatch keeps.
+        PlimsollError: AWS refuses, or CloudWatch has no point of the instance.
+    """
+    if not HOUR_S <= for_s <= LONGEST_S or for_s % HOUR_S:
+        raise UsageError(
+            "--for: of an RDS instance whole hours, from 1h to 455d, not"
+            f" {words.duration(for_s)}: CloudWatch is asked for means of hours"
+        )
+    ended = now.replace(minute=0, second=0, microsecond=0)
+    began = ended - timedelta(hours=round(for_s / HOUR_S))
+    address = TargetAddress(
+        host="", port=0, database="", identifier=instance, protocol="mysql"
+    )  # of which CloudWatch needs the identifier
+    try:
+        samples = read_samples(address, "rds", start=began, end=ended, period_s=HOUR_S)
+    except (BotoCoreError, ClientError) as error:
+        raise PlimsollError(f"CloudWatch: {words.visible(str(error))}") from None
+    if not samples:
+        raise PlimsollError(
+            f"CloudWatch has no point of the RDS instance {instance} from {words.moment(began)} on:"
+            " is it in this account and region?"
+        )
+    return observation(instance, samples, began, ended)
+
+
+def observation(
+    instance: str, samples: Sequence[TargetSample], began: datetime, ended: datetime
+) -> Observation:
+    """Summarize the hours of an instance."""
+
+    def spread(of: Callable[[TargetSample], float | None]) -> Spread | None:
+        return Spread.of([of(sample) for sample in samples])
+
+    hours = round((ended - began).total_seconds() / HOUR_S)
+    notes = [
+        "each sample is an hour's mean: minutes within it may have asked for more",
+        "CloudWatch knows of no operations: a DSN of the database tells them",
+    ]
+    if len(samples) < hours:
+        notes.append(f"CloudWatch has points of {len(samples)} of {words.plural(hours, 'hour')}")
+    return Observation(
+        source="cloudwatch",
+        database=instance,
+        began=began,
+        ended=ended,
+        sample_s=HOUR_S,
+        rates=Rates(
+            read_iops=spread(lambda sample: sample.read_iops),
+            write_iops=spread(lambda sample: sample.write_iops),
+            iops=spread(lambda sample: _both(sample.read_iops, sample.write_iops)),
+            mib=spread(lambda sample: _both(sample.read_mib_s, sample.write_mib_s)),
+            cpu_percent=spread(lambda sample: sample.cpu_percent),
+            queue=spread(lambda sample: sample.queue),
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _both(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other

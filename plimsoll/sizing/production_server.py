@@ -1,0 +1,166 @@
+"""Today's demand, from what a server counts: its statements, its I/O, its log, its locks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from plimsoll.capacity.statistics.factorial import visits_per_operation
+from plimsoll.databases.counted_statements import Look, grown
+from plimsoll.databases.family import Family, family_of
+from plimsoll.databases.observing import looks_for, open_statements, statements_seen
+from plimsoll.errors import UsageError
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.steps import StorageRates
+from plimsoll.model.run.fleet import ServerCounters
+from plimsoll.model.run.results import ServerWaits
+from plimsoll.sizing.measured import Demand
+from plimsoll.sizing.production import Observation, OperationSeen, Rates, Spread
+from plimsoll.workload.derive.derived import Derived, derive
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a server did between two looks.
+
+    Attributes:
+        interval_s: Between them.
+        statements: That it was sent.
+        storage: Its I/O; None: it does not tell.
+        waits: What its sessions waited for.
+        reads: Of data; None: not told, or of pages that may have come from memory.
+        writes: All others.
+    """
+
+    interval_s: float
+    statements: int
+    storage: StorageRates | None
+    waits: ServerWaits
+    reads: int | None
+    writes: float | None
+
+
+def observe_server(
+    target: EngineTarget, for_s: float, wait: Callable[[float], None]
+) -> Observation:
+    """Watch a server for so long: its counters are read every few seconds, nothing is changed.
+
+    Raises:
+        PlimsollError: It cannot be reached, refuses, or counts no statements.
+    """
+    family = family_of(target.protocol)
+    counters: list[ServerCounters | None] = []
+    with open_statements(target) as reader:
+        looks = looks_for(
+            reader, for_s, wait, lambda: counters.append(family.read_counters(target))
+        )
+        seen = statements_seen(reader, target, looks)
+    samples = _samples(family, looks, counters)
+    try:
+        derived = derive(seen, writes=True)
+    except UsageError as error:  # rates are told all the same
+        found = observation(None, samples, server=seen.server, looks=looks)
+        return found.model_copy(update={"notes": (*found.notes, *seen.notes, str(error))})
+    return observation(derived, samples, server=seen.server, looks=looks)
+
+
+def _samples(
+    family: Family, looks: Sequence[Look], counters: Sequence[ServerCounters | None]
+) -> list[Sample]:
+    found = []
+    for (before, after), (old, new) in zip(pairwise(looks), pairwise(counters), strict=True):
+        statements = sum(one.calls for one in grown([before, after]).values())
+        storage, waits, reads = None, ServerWaits(), None
+        writes: float | None = None
+        if old is not None and new is not None:
+            figures = family.server_figures(old, new, statements_by_clients=None)
+            storage, waits = family.storage_rates(figures), family.waits(figures)
+            reads = figures.counters.get("Innodb_data_reads")
+            if storage and reads is not None:
+                writes = float(max(0, round(storage.iops * storage.interval_s) - reads))
+        interval_s = after.epoch_s - before.epoch_s
+        found.append(Sample(interval_s, statements, storage, waits, reads, writes))
+    return found
+
+
+def observation(
+    derived: Derived | None, samples: Sequence[Sample], *, server: str, looks: Sequence[Look]
+) -> Observation:
+    """Put together what was observed; without operations where none can be made of statements."""
+    window_s = looks[-1].epoch_s - looks[0].epoch_s
+    operations = derived.operations if derived else ()
+    calls = sum(one.calls for one in operations)
+    statements = sum(sample.statements for sample in samples)
+    rates = _rates(samples, calls / statements if statements and calls else None)
+    return Observation(
+        source="server",
+        database=server,
+        began=datetime.fromtimestamp(looks[0].epoch_s, UTC),
+        ended=datetime.fromtimestamp(looks[-1].epoch_s, UTC),
+        sample_s=window_s / len(samples),
+        rates=rates,
+        demand=_demand(rates, calls / window_s),
+        operations=tuple(
+            OperationSeen(
+                name=one.name,
+                ops_per_second=one.calls / window_s,
+                share=one.calls / calls,
+                mean_us=1e6 * one.time_s / one.calls,
+                statements=tuple(text for text, _ in one.statements),
+            )
+            for one in operations
+        ),
+        share_of_calls=derived.share_of_calls if derived else None,
+        notes=(*(derived.notes if derived else ()), *_notes(samples)),
+    )
+
+
+def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
+    def rate(of: Callable[[Sample], float | None]) -> Spread | None:
+        values = [(of(sample), sample.interval_s) for sample in samples]
+        return Spread.of([None if value is None else value / s for value, s in values])
+
+    storages = [sample.storage for sample in samples]
+    return Rates(
+        operations=rate(lambda sample: per_statement and sample.statements * per_statement),
+        statements=rate(lambda sample: sample.statements),
+        read_iops=rate(lambda sample: sample.reads),
+        write_iops=rate(lambda sample: sample.writes),
+        iops=Spread.of([one.iops if one else None for one in storages]),
+        mib=Spread.of([one.mib_s if one else None for one in storages]),
+        log_flushes=rate(lambda sample: sample.waits.log_flushes),
+        row_lock_wait_s=rate(lambda sample: sample.waits.row_locks_s),
+    )
+
+
+def _demand(rates: Rates, ops_per_second: float) -> Demand | None:
+    if not ops_per_second:
+        return None
+
+    def each(spread: Spread | None) -> float | None:
+        return visits_per_operation(spread.mean if spread else None, ops_per_second)
+
+    return Demand(
+        ops_per_second=ops_per_second,
+        ios=each(rates.iops),
+        read_ios=each(rates.read_iops),
+        write_ios=each(rates.write_iops),
+        mib=each(rates.mib),
+        log_flushes=each(rates.log_flushes),
+        lock_wait_s=each(rates.row_lock_wait_s),
+    )
+
+
+def _notes(samples: Sequence[Sample]) -> list[str]:
+    notes = [
+        "the peak of the operations is that of the statements, at the mean mix of the whole time",
+        "I/O, the log and waits are the whole server's, of its other databases too",
+    ]
+    if any(sample.storage is None for sample in samples):
+        notes.append("the server's own I/O is not known for all of the time")
+    if any(sample.storage and not sample.storage.whole for sample in samples):
+        notes.append(
+            "I/O that surely reached the storage (the log, and what checkpoints wrote): reads, and"
+            " other writes, may have ended in the operating system's memory and are not counted"
+        )
+    return notes

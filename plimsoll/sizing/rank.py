@@ -1,0 +1,277 @@
+"""From a run and a wish to a ranking of everything that could be bought. Pure."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from plimsoll import words
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.sizing.answer import Growth, Negative, Option
+from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed
+from plimsoll.sizing.offers import classes, monthly, of_class, storages, volume_ladders, with_volume
+from plimsoll.sizing.predict import Bound, Calibrated, Prediction, latencies, predict
+
+NOTHING_MORE = "nothing carries this; "
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted.
+
+    Attributes:
+        ops_per_second: The load.
+        limits_us: The most that each operation may take.
+        headroom: The share of the load line that stays free.
+        least_gib: The smallest volume that holds the data.
+    """
+
+    ops_per_second: float
+    limits_us: Mapping[str, float]
+    headroom: float
+    least_gib: int
+
+    @property
+    def required(self) -> float:
+        """The load line that is needed."""
+        return self.ops_per_second / (1 - self.headroom)
+
+
+@dataclass(frozen=True)
+class Sizer:
+    """Predicts targets like the one that was measured.
+
+    Attributes:
+        known: What the run says.
+        base: Its target.
+        wish: What is wanted.
+        prices: By which is ranked.
+        local: Whether the run was on one machine.
+    """
+
+    known: Calibrated
+    base: Made
+    wish: Wish
+    prices: PriceTable
+    local: bool
+    _found: dict[Caps, Prediction] = field(default_factory=dict)
+
+    def prediction(self, target: Made, *, processors: int | None = None) -> Prediction:
+        """Predict a target's load line.
+
+        Args:
+            target: On AWS.
+            processors: Of the machine that stands in for it; None: it does not.
+        """
+        caps = self._caps(target)
+        if processors is not None:
+            caps = on_machine(caps_of(target, lasting=False), processors)
+        key = caps.model_copy(update={"family": ""})
+        if key not in self._found:
+            self._found[key] = predict(self.known, caps, self.wish.limits_us)
+        return self._found[key]
+
+    def _caps(self, target: Made) -> Caps:
+        return with_speed(caps_of(target), self.known.profile.own, local=self.local)
+
+    def carries(self, target: Made) -> bool:
+        """Whether it is predicted to carry the load with the headroom."""
+        return self.prediction(target).ops_per_second >= self.wish.required
+
+    def options(self) -> Iterator[Option]:
+        """Predict the cheapest target of each class and type of volume that carries the load."""
+        for name in self.classes():
+            on_class = of_class(self.base, name)
+            if isinstance(on_class, AuroraTarget):
+                found: list[Made] = [t for t in storages(on_class) if self.carries(t)]
+            else:
+                found = [with_volume(on_class, volume) for volume in self._volumes(on_class)]
+            for target in found:
+                yield self.option(target)
+
+    def classes(self) -> list[str]:
+        """List the classes that are asked about.
+
+        Where nothing tells how the reads of pages change with memory, one with less than the run's
+        could be anything: those are left out.
+        """
+        return [
+            name
+            for name in classes(self.base, self.prices)
+            if self.knows_memory_of(of_class(self.base, name))
+        ]
+
+    def knows_memory_of(self, target: Made) -> bool:
+        """Whether its reads of pages can be told: with less memory they could be anything."""
+        own = self.known.profile.own
+        if self.known.profile.pool is not None or own.memory_gib is None:
+            return True
+        caps = caps_of(target)
+        smaller_pool = caps.pool_bytes is not None and caps.pool_bytes < (own.pool_bytes or 0)
+        return (caps.memory_gib or 0.0) >= own.memory_gib and not smaller_pool
+
+    def _volumes(self, on_class: Made) -> Iterator[Volume]:
+        """Give the cheapest volume of each type that carries the load on a class."""
+        assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
+        by_type: dict[str, list[Volume]] = {}
+        for ladder in volume_ladders(on_class, self.wish.least_gib):
+            first = ladder.first(lambda volume: self.carries(with_volume(on_class, volume)))
+            if first is not None:
+                by_type.setdefault(ladder.type, []).append(first)
+
+        def usd(volume: Volume) -> float:
+            price = monthly(with_volume(on_class, volume), self.prices).usd
+            return float("inf") if price is None else price
+
+        for volumes in by_type.values():
+            yield min(volumes, key=usd)
+
+    def option(self, target: Made) -> Option:
+        """Describe a target as it is predicted."""
+        found, price = self.prediction(target), monthly(target, self.prices)
+        required = self.wish.required
+        carries = found.ops_per_second >= required
+        return Option(
+            status="predicted",
+            target=target,
+            usd_per_month=price.usd,
+            items=price.items,
+            ops_per_second=found.ops_per_second,
+            low=found.low,
+            high=found.high,
+            binds=found.binds,
+            next=found.next,
+            latency_us=latencies(self.known, self._caps(target), self.wish.ops_per_second),
+            carries=carries,
+            sure=found.low >= required or found.high < required,
+        )
+
+    def negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
+        """Say of the run's own class, and of all classes, which volumes do not carry the load."""
+        if isinstance(self.base, AuroraTarget):
+            return
+        own_class = self.base.instance_class
+        carried = {
+            (option.target.instance_class, option.target.volume.type)
+            for option in carrying
+            if isinstance(option.target, RdsTarget | CassandraTarget)
+        }
+        if not carried:
+            yield from self._largest()
+        best: dict[str, Prediction] = {}
+        for ladder in volume_ladders(self.base, self.wish.least_gib):
+            if (own_class, ladder.type) in carried or ladder.top is None:
+                continue
+            found = self.prediction(with_volume(self.base, ladder.top))
+            known = best.get(ladder.type)
+            if known is None or known.ops_per_second < found.ops_per_second:
+                best[ladder.type] = found
+        for kind, found in best.items():
+            if found.ops_per_second < self.wish.required:
+                yield _negative(kind, own_class, found)
+
+    def _largest(self) -> Iterator[Negative]:
+        """Say what the most is that any class and volume is predicted to carry."""
+        found = [
+            (self.prediction(with_volume(on_class, ladder.top)), name, ladder.type)
+            for name in self.classes()
+            for on_class in (of_class(self.base, name),)
+            if not isinstance(on_class, AuroraTarget)
+            for ladder in volume_ladders(on_class, self.wish.least_gib)
+            if ladder.top is not None
+        ]
+        if found:
+            most, name, kind = max(found, key=lambda one: one[0].ops_per_second)
+            yield _negative(kind, name, most, beginning=f"{NOTHING_MORE}the most is")
+
+
+def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None = None) -> Negative:
+    what = f"{kind} on {name}"
+    at = words.throughput(found.ops_per_second)
+    beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
+    why = f"{bound_words(found.binds)} binds at {at}"
+    if not found.ops_per_second:
+        why = "an operation that is alone takes longer than its limit"
+    return Negative(
+        what=what,
+        ops_per_second=found.ops_per_second,
+        binds=found.binds,
+        sentence=f"{beginning}: {why}",
+    )
+
+
+def bound_words(bound: Bound) -> str:
+    """Name what binds, and whose limit it is: `storage IOPS of the instance`."""
+    name = words.RESOURCES[bound.resource]
+    storage = bound.resource in {"storage_iops", "storage_throughput"}
+    return f"{name} of the instance" if storage and bound.owner == "instance" else name
+
+
+def ranked(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Order by price a month; of one price the measured first, then the larger line."""
+    return tuple(
+        sorted(
+            options,
+            key=lambda o: (
+                o.usd_per_month is None,
+                o.usd_per_month or 0.0,
+                o.status != "measured",
+                -(o.ops_per_second or 0.0),
+            ),
+        )
+    )
+
+
+# Until when a load that grows by the same factor each year is carried. Pure.
+
+
+_FORM = re.compile(
+    r"(?:(\d{1,4}(?:\.\d{1,4})?)x|(\d{1,4}(?:\.\d{1,4})?) ?%)/(year|month)", re.ASCII
+)
+DAYS_PER_YEAR = 365.25
+BEYOND_YEARS = 100.0  # nobody plans for it
+
+
+def times_per_year(text: str, option: str) -> float:
+    """Read a growth: `2x/year`, `1.5x/year`, `30%/year`, `3%/month`; gives the factor of a year.
+
+    Raises:
+        UsageError: It is none, or the load would not grow.
+    """
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{option}: {text!r} is no growth: write 2x/year, 30%/year or 3%/month")
+    times, percent, period = found.groups()
+    factor = float(times) if times else 1 + float(percent) / 100
+    if factor <= 1:
+        raise UsageError(f"{option}: {text!r} does not grow: write more than 1x, or more than 0%")
+    return factor**12 if period == "month" else factor
+
+
+def growth(
+    line_ops_per_second: float,
+    want_ops_per_second: float,
+    *,
+    headroom: float,
+    times_a_year: float,
+    today: date,
+) -> Growth:
+    """Say how long a load line suffices: log(line / load) / log(growth) years."""
+
+    def years(line: float) -> float:
+        ratio = line / want_ops_per_second
+        return max(0.0, math.log(ratio) / math.log(times_a_year)) if ratio > 0 else 0.0
+
+    lasting = years(line_ops_per_second * (1 - headroom))
+    until = today + timedelta(days=lasting * DAYS_PER_YEAR) if lasting < BEYOND_YEARS else None
+    return Growth(
+        times_per_year=times_a_year,
+        years=lasting,
+        until=until,
+        years_without_headroom=years(line_ops_per_second),
+    )

@@ -1,0 +1,147 @@
+"""What differs between two runs of one request in two places. Pure."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from plimsoll import words
+from plimsoll.aws import clients
+from plimsoll.errors import PlimsollError
+from plimsoll.local.home import twin_home
+from plimsoll.local.runner import LocalRun
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.base import Model
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.results import RunResult, StepResult
+from plimsoll.report.folder import RESULT, read_model
+from plimsoll.report.words import limit_cell
+from plimsoll.trial.place import Teller
+
+
+class Row(Model):
+    """A field in which the runs differ, with its value in each."""
+
+    field: str
+    here: str
+    there: str
+
+
+def differing(here: RunResult, there: RunResult) -> tuple[Row, ...]:
+    """List the fields in which two runs of one request differ, as they are written for people."""
+    ours, theirs = dict(_fields(here)), dict(_fields(there))
+    rows = (
+        Row(
+            field=field, here=ours.get(field, words.NOTHING), there=theirs.get(field, words.NOTHING)
+        )
+        for field in dict.fromkeys([*ours, *theirs])
+    )
+    return tuple(row for row in rows if row.here != row.there)
+
+
+def _fields(result: RunResult) -> Iterator[tuple[str, str]]:
+    yield "state", result.state
+    for field, write in _ANSWER.items():
+        yield field, write(result)
+    for phase, begin, end in _PHASES:
+        seconds = _seconds(getattr(result.moments, begin), getattr(result.moments, end))
+        yield f"time of {phase}", words.duration(seconds)
+    first: dict[int, StepResult] = {}
+    for step in result.steps:  # of a load that was measured again, the first step
+        first.setdefault(step.plan.clients, step)
+    for count, step in first.items():
+        load = words.plural(count, "client")
+        for field, write_step in _STEP.items():
+            yield f"{load}: {field}", write_step(step)
+        for operation, latency in sorted(step.step.latency_us.items()):
+            statistic = result.request.limits.statistic
+            yield f"{load}: {operation} {statistic}", words.latency(latency.get(statistic))
+    yield "notes told", words.number(len(result.notes))
+
+
+def _capacity(result: RunResult) -> str:
+    capacity = result.capacity
+    figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+    if capacity is None or figure is None:
+        return words.NOTHING
+    return words.bounded(words.throughput(figure), capacity.bound)
+
+
+def _at(result: RunResult) -> str:
+    capacity = result.capacity
+    return words.load(capacity.at, capacity.axis) if capacity else words.NOTHING
+
+
+_ANSWER: dict[str, Callable[[RunResult], str]] = {
+    "verdict": lambda result: result.capacity.verdict if result.capacity else words.NOTHING,
+    "capacity": _capacity,
+    "at": _at,
+    "limited by": lambda result: limit_cell(result.limiting),
+    "server": lambda result: result.versions.server or words.NOTHING,
+    "load engine": lambda result: result.versions.engine or words.NOTHING,
+    "rows": lambda result: words.number(result.rows),
+    "steps": lambda result: words.number(len(result.steps)),
+}
+_PHASES = (
+    ("making the target", "provision", "target_ready"),
+    ("loading and warming", "prepare", "step"),
+    ("all steps", "step", "conclude"),
+    ("deleting the target", "teardown", "deleted"),
+)
+
+
+def _iops(step: StepResult) -> str:
+    target = step.target
+    if target is None or target.read_iops is None or target.write_iops is None:
+        return words.NOTHING
+    return words.rate(target.read_iops + target.write_iops)
+
+
+def _cpu(step: StepResult) -> str:
+    percent = step.target.cpu_percent if step.target else None
+    return words.percent(None if percent is None else percent / 100)
+
+
+_STEP: dict[str, Callable[[StepResult], str]] = {
+    "throughput": lambda step: words.throughput(step.step.throughput_ops_per_second),
+    "IOPS": _iops,
+    "I/Os waiting": lambda step: words.rate(step.target.queue if step.target else None),
+    "CPU": _cpu,
+    "points of metrics": lambda step: words.number(step.target.points if step.target else None),
+    "errors": lambda step: words.number(step.step.errors),
+    "clients late": lambda step: words.number(len(step.fleet.late)),
+    "start spread": lambda step: words.duration(_s(step.fleet.start_spread_ms)),
+    "cold starts": lambda step: words.number(step.fleet.cold_starts),
+    "client CPU an operation": lambda step: words.latency(step.fleet.cpu_us_per_operation),
+    "problems told": lambda step: words.number(len(step.problems)),
+}
+
+
+def _s(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000
+
+
+def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
+    return None if begin is None or end is None else (end - begin).total_seconds()
+
+
+# The twin's run of a canary's request, with which the canary's own is compared.
+
+
+def run_on_twin(request: Request, folder: Path, teller: Teller) -> RunResult:
+    """Run a request on one machine, as `plimsoll run --local` does; its files go to a folder.
+
+    Raises:
+        PlimsollError: It failed: where it cannot be run, nothing has to be deployed.
+    """
+    try:
+        with twin_home([request]) as home, LocalTwin(home) as twin:
+            run = LocalRun(twin, request)
+            run.wait(teller.show)
+            run.save(folder)
+    finally:
+        clients.through(None)
+    result = read_model(folder / RESULT, RunResult)
+    if result.capacity is None:
+        why = result.failure.cause if result.failure else result.state
+        raise PlimsollError(f"the run fails on this machine already: {why}")
+    return result

@@ -1,0 +1,344 @@
+"""A canary on AWS: a deployment under a name of its own, made and destroyed by `npx cdk`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll import words
+from plimsoll.aws import clients
+from plimsoll.client.address import OUTPUT, read_address
+from plimsoll.client.http import Http
+from plimsoll.client.service_client import Service
+from plimsoll.errors import MissingToolError, PlimsollError, PreflightError, UsageError
+from plimsoll.model.deployment.deployment import DeploymentConfig, read_deployment
+from plimsoll.model.deployment.functions import FUNCTIONS
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request
+from plimsoll.preflight.checks import Check
+from plimsoll.preflight.quota_checks import quota_checks
+from plimsoll.preflight.rds_checks import rds_target_checks, role_check
+from plimsoll.targets.deployment_guard import living_stacks
+from plimsoll.targets.target_stacks import find_stack
+from plimsoll.trial.place import Left, Teller
+
+# `npx cdk`, as the README deploys, with its output in a file and its time told.
+
+
+_LOOK_EVERY_S = 0.5
+_END_PATIENCE_S = 20.0
+_LINES_SHOWN = 5
+
+
+def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> None:
+    """Run `npx cdk` to its end; whatever ends the waiting ends it, too.
+
+    Args:
+        arguments: Behind `cdk`.
+        root: Where `cdk.json` is.
+        log: Gets what it prints, behind what is there.
+        teller: Is told twice a second what is waited for; may raise to end it.
+
+    Raises:
+        MissingToolError: There is no npx.
+        PlimsollError: It failed; with its last lines.
+    """
+    began = time.monotonic()
+    with log.open("ab") as output:
+        try:
+            process = subprocess.Popen(
+                ["npx", "cdk", *arguments],
+                cwd=root,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is ours alone
+            )
+        except FileNotFoundError:
+            raise MissingToolError("npx is missing: install Node.js 20 or later") from None
+    try:
+        while process.poll() is None:
+            lasted = words.duration(round(time.monotonic() - began))
+            teller.status(f"npx cdk {arguments[0]}, {lasted}: {_last_line(log)}")
+            time.sleep(_LOOK_EVERY_S)
+    except BaseException:
+        _end(process)
+        raise
+    if process.returncode:
+        lines = " | ".join(_lines(log)[-_LINES_SHOWN:])
+        code = process.returncode
+        raise PlimsollError(
+            f"npx cdk {arguments[0]} failed with exit code {code}: {lines} (all of it: {log})"
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it with all that it has started; what CloudFormation has begun goes on there."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(_END_PATIENCE_S)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        else:
+            return
+
+
+def _lines(log: Path) -> list[str]:
+    text = log.read_bytes()[-4000:].decode(errors="replace")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _last_line(log: Path) -> str:
+    lines = _lines(log)
+    return lines[-1][:100] if lines else "starting"
+
+
+# What AWS knows under a tag of ours: the Resource Groups Tagging API, and the janitor's view.
+
+
+RUN_TAG = "plimsoll:run-id"
+DEPLOYMENT_TAG = "plimsoll:deployment"
+
+
+def left_under(tag: str, value: str) -> list[Left]:
+    """List the resources that bear a tag.
+
+    The API goes on to list for some minutes what has just been deleted: ask again before despair.
+
+    https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+    """
+    pages = clients.tagging().get_paginator("get_resources")
+    found = pages.paginate(TagFilters=[{"Key": tag, "Values": [value]}])
+    arns = [row["ResourceARN"] for page in found for row in page["ResourceTagMappingList"]]
+    return [Left(arn, deletion_of(arn)) for arn in arns]
+
+
+def left_of_target(run_id: str) -> list[Left]:
+    """List what is left of a run's target: what bears its tag, and the stack that the janitor sees.
+
+    Args:
+        run_id: The run.
+    """
+    tagged = left_under(RUN_TAG, run_id)
+    known = " ".join(left.what for left in tagged)
+    stacks = (stack["StackName"] for stack in living_stacks())
+    own = [name for name in stacks if name.endswith(run_id) and name not in known]
+    return [*tagged, *(Left(f"the stack {name}", delete_stack(name)) for name in own)]
+
+
+def delete_stack(name: str) -> str:
+    """Give the command that deletes a stack."""
+    return f"aws cloudformation delete-stack --stack-name {name}"
+
+
+def deletion_of(arn: str) -> str:
+    """Give the command that deletes a resource; of a kind that is not known, one that shows it."""
+    service, name = arn.split(":")[2], arn.split(":", 5)[5]
+    make = _DELETIONS.get((service, *_kind(name))) or _DELETIONS.get((service,))
+    return (
+        make(name)
+        if make
+        else f"aws resourcegroupstaggingapi get-resources --resource-arn-list {arn}"
+    )
+
+
+def _kind(name: str) -> tuple[str, ...]:
+    for separator in ("/", ":"):
+        kind, found, _ = name.partition(separator)
+        if found and ":" not in kind:
+            return (kind,)
+    return ()
+
+
+def _tail(name: str) -> str:
+    return name.replace(":", "/").rpartition("/")[2]
+
+
+_Command = Callable[[str], str]
+_DELETIONS: dict[tuple[str, ...], _Command] = {
+    ("cloudformation", "stack"): lambda name: delete_stack(name.split("/")[1]),
+    ("rds", "db"): lambda name: (
+        f"aws rds delete-db-instance --db-instance-identifier {_tail(name)}"
+        " --skip-final-snapshot --delete-automated-backups"
+    ),
+    ("rds", "cluster"): lambda name: (
+        f"aws rds delete-db-cluster --db-cluster-identifier {_tail(name)} --skip-final-snapshot"
+    ),
+    ("ec2", "instance"): lambda name: f"aws ec2 terminate-instances --instance-ids {_tail(name)}",
+    ("ec2", "volume"): lambda name: f"aws ec2 delete-volume --volume-id {_tail(name)}",
+    ("secretsmanager",): lambda name: (
+        f"aws secretsmanager delete-secret --secret-id {name.removeprefix('secret:')}"
+    ),
+    ("dynamodb", "table"): lambda name: f"aws dynamodb delete-table --table-name {_tail(name)}",
+    ("logs",): lambda name: (
+        f"aws logs delete-log-group --log-group-name {name.removeprefix('log-group:')}"
+    ),
+    ("s3",): lambda name: f"aws s3 rb --force s3://{name}",
+}
+
+
+NAME = "plimsoll-canary"  # of the deployment, and of its stack
+TEAM = "canary"
+_ROOT = Path(__file__).parents[2]
+_OUTPUTS = "outputs.json"
+_LOGS = f"/aws/lambda/{NAME}-"  # Lambda makes them for the CDK's own functions, beyond the stack
+_SESSION = re.compile(r"(arn:[a-z-]+:sts::\d{12}:assumed-role/[^/]+)/.+")
+
+
+class OnAws:
+    """The account and the region that the AWS clients are of."""
+
+    name = "AWS"
+
+    def __init__(self, folder: Path, *, region: str, profile: str | None = None) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            folder: For the deployment's outputs and what `cdk` prints.
+            region: Where.
+            profile: Of the AWS command line; None: as that chooses.
+
+        Raises:
+            UsageError: This is no checkout of Plimsoll: what is deployed is not here.
+        """
+        if not (_ROOT / "app.py").is_file() or not (_ROOT / "cdk.json").is_file():
+            raise UsageError(
+                "the canary deploys as the README does: run it in a checkout of Plimsoll"
+                " (--local needs none)"
+            )
+        self._folder = folder
+        self._place = ["--region", region, *(["--profile", profile] if profile else [])]
+        self._region = region
+        self._configuration: dict[str, Any] = {}
+
+    def require_free(self) -> None:
+        """Look who asks, and whether another canary is there."""
+        try:
+            caller = clients.sts().get_caller_identity()["Arn"]
+            taken = find_stack(NAME)
+            role = clients.apigateway().get_account().get("cloudwatchRoleArn")
+        except (BotoCoreError, ClientError) as error:
+            raise PlimsollError(f"AWS: {error}") from error
+        if taken is not None:
+            raise PlimsollError(
+                f"there is a stack {NAME} in {self._region} already, {taken['StackStatus']}:"
+                " another canary is under way, or one has left it;"
+                f" then: {delete_stack(NAME)}"
+            )
+        self._configuration = _configuration(caller, makes_log_role=not role)
+
+    def creates(self) -> Sequence[str]:
+        """Say what deploying makes."""
+        account = clients.sts().get_caller_identity()["Account"]
+        return (
+            f"in the account {account}, region {self._region}:",
+            f"the stack {NAME}: network, {len(FUNCTIONS) + 1} functions, workflow, tables, API ...",
+            "a stack plimsoll-run-ID: the target, for as long as the run takes",
+            "both are deleted, however it ends; packages stay in the bucket of `cdk bootstrap`",
+        )
+
+    def deploy(self, teller: Teller) -> Service:
+        """Run `npx cdk deploy`."""
+        outputs = self._folder / _OUTPUTS
+        never = ["--require-approval", "never", "--progress", "events"]
+        self._cdk(["deploy", NAME, *never, "--outputs-file", str(outputs)], teller)
+        url = json.loads(outputs.read_text())[NAME][OUTPUT]
+        teller.say(f"deployed: {url}")
+        return Service(Http(read_address(url, source=f"the stack's output {OUTPUT}")))
+
+    def left_of_run(self, run_id: str) -> list[Left]:
+        """Ask the Tagging API, and look as the janitor does."""
+        return left_of_target(run_id)
+
+    def destroy(self, teller: Teller) -> None:
+        """Run `npx cdk destroy`, and delete the logs that are of no stack."""
+        if find_stack(NAME) is not None:
+            teller.say(
+                "destroying: the network waits for the functions' interfaces, 20 to 40 minutes"
+            )
+            self._cdk(["destroy", NAME, "--force", "--progress", "events"], teller)
+        for group in _logs():
+            clients.logs().delete_log_group(logGroupName=group)
+
+    def left_of_deployment(self) -> list[Left]:
+        """Look for the stack, for what bears its tag, and for logs."""
+        left = left_under(DEPLOYMENT_TAG, NAME)
+        if find_stack(NAME) is not None:
+            left = [Left(f"the stack {NAME}", delete_stack(NAME)), *left]
+        command = "aws logs delete-log-group --log-group-name"
+        return [*left, *(Left(f"the log group {name}", f"{command} {name}") for name in _logs())]
+
+    def _cdk(self, arguments: Sequence[str], teller: Teller) -> None:
+        context = json.dumps(self._configuration, separators=(",", ":"))
+        own = ["--context", f"plimsoll={context}", "--output", str(self._folder / "cdk.out")]
+        cdk(
+            [*arguments, *own, *self._place],
+            root=_ROOT,
+            log=self._folder / "cdk.log",
+            teller=teller,
+        )
+
+
+def _configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
+    """Write what `cdk.json` would say: the defaults, a name, and the caller's own team.
+
+    The account has one role with which API Gateway logs: where it has one, that is left alone.
+
+    Raises:
+        UsageError: The caller cannot be of a team.
+    """
+    session = _SESSION.fullmatch(caller)
+    principal = f"{session[1]}/*" if session else caller
+    team = {"principals": [principal], "concurrent_runs": 1, "spend_usd_per_month": None}
+    configuration = {
+        "name": NAME,
+        "teams": {TEAM: team},
+        "api": {"makes_log_role": makes_log_role},
+        "results_days": 1,
+    }
+    try:
+        read: DeploymentConfig = read_deployment(configuration)
+    except UsageError as error:
+        raise UsageError(
+            f"{caller} cannot call the API, use an IAM user or role: {error}"
+        ) from None
+    assert read.stack_name == NAME  # noqa: S101 - what `cdk deploy` is told
+    return configuration
+
+
+def _logs() -> list[str]:
+    pages = clients.logs().get_paginator("describe_log_groups")
+    found = pages.paginate(logGroupNamePrefix=_LOGS)
+    return [group["logGroupName"] for page in found for group in page["logGroups"]]
+
+
+# What of the preflight needs no deployment: whether the account can make the canary's target.
+
+
+def require_orderable(request: Request) -> None:
+    """Look before anything is made; what these credentials cannot know is no failure.
+
+    Raises:
+        PreflightError: The account, its region or its quotas do not have what the run takes.
+    """
+    failed = [check for check in _checks(request) if check.state == "failed"]
+    if failed:
+        lines = (f"{check.name}: {check.detail}; {check.to_do}" for check in failed)
+        raise PreflightError("\n".join(("nothing has been made:", *lines)))
+
+
+def _checks(request: Request) -> Iterator[Check]:
+    if isinstance(request.target, RdsTarget | AuroraTarget):
+        yield from rds_target_checks(request.target, ())
+        yield from role_check()
+    yield from quota_checks([request])

@@ -1,0 +1,261 @@
+"""The barrier of a planned step: when all of its clients start, or why it cannot be."""
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from plimsoll import words
+from plimsoll.aws.run_files import (
+    QUOTE,
+    RunFiles,
+    files_of,
+    plan_path,
+)
+from plimsoll.aws.run_records import Records, deadline_passed, now, records_of
+from plimsoll.databases.family import family_of
+from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
+from plimsoll.fleet.background import beside
+from plimsoll.fleet.plan import (
+    barrier_epoch_ms,
+    late_in_a_row,
+    wait_for_period_ms,
+)
+from plimsoll.model.deployment.function_settings import PlanStepSettings
+from plimsoll.model.judging.steps import CLOSING, FinishedStep
+from plimsoll.model.request.experiment import Turn
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.run.quote import Quote
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.quoting.budget import fleet_usd, used_by_fleet
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_workload import background_workload
+from plimsoll.targets.cloudwatch_metrics import has_metrics
+from plimsoll.targets.connection import engine_target
+
+# What the workflow does next, as `plan-step` answers it.
+
+
+class Next:
+    """What the workflow does next. Every field is always present: JSONata fails on absent ones."""
+
+    @staticmethod
+    def conclude() -> dict[str, object]:
+        """The search is over."""
+        return _next("conclude")
+
+    @staticmethod
+    def pause(wait_s: int) -> dict[str, object]:
+        """The target recovers first, or the step's window would hold no whole periods."""
+        return _next("pause", wait_s=wait_s)
+
+    @staticmethod
+    def switch(following: NextStep) -> dict[str, object]:
+        """The target is brought into the state that the next step is to be measured in."""
+        return _next("switch", step=following.index + 1, state=following.state or "")
+
+    @staticmethod
+    def step(plan: StepPlan) -> dict[str, object]:
+        """The fleet does a step."""
+        return _next(
+            "step",
+            step=plan.index,
+            clients=list(range(plan.clients_in_all)),
+            start_at_epoch_ms=plan.start_at_epoch_ms,
+        )
+
+
+def _next(
+    kind: str,
+    *,
+    wait_s: int = 0,
+    step: int = 0,
+    state: str = "",
+    clients: Iterable[int] = (),
+    start_at_epoch_ms: int = 0,
+) -> dict[str, object]:
+    return {
+        "next": kind,
+        "wait_s": wait_s,
+        "step": step,
+        "state": state,
+        "clients": list(clients),
+        "start_at_epoch_ms": start_at_epoch_ms,
+    }
+
+
+# What a run has planned so far, and whether its budget pays for one step more.
+
+
+def require_step_budget(
+    files: RunFiles, record: RunRecord, request: Request, plan: StepPlan
+) -> None:
+    """Let a step start only if the load's part of the budget pays for it too.
+
+    Raises:
+        BudgetPassedError: It does not.
+    """
+    if record.budget is None:
+        return
+    quote = files.get(QUOTE, Quote)
+    others = [other for other in planned_steps(files) if other.index != plan.index]
+    plans = others + [plan] * (plan.round + 1)
+    spent = fleet_usd(quote, used_by_fleet(record, request, plans))
+    if spent > float(record.budget.fleet_usd):
+        raise BudgetPassedError(
+            f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
+            f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
+            f" {plan.index} ({words.plural(plan.clients_in_all, 'client')}) it would be"
+            f" {words.usd_each(spent)}"
+        )
+
+
+def planned_steps(files: RunFiles) -> list[StepPlan]:
+    """Read every step that was ever planned, the warming one and one under way too."""
+    paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
+    numbers = sorted(int(path.split("/")[1]) for path in paths)
+    plans = [files.get(plan_path(number), StepPlan) for number in numbers]
+    return [plan for plan in plans for _ in range(plan.round + 1)]  # of rounds, the last is written
+
+
+# A run that takes turns with another: it waits for it before its first measured step.
+
+
+PATIENCE_SHARE = 0.5  # of the time limit: then it goes on without the other, and without pairs
+
+
+def waits_for_other(records: Records, record: RunRecord) -> bool:
+    """Say whether the other run can still come; notes that this one is ready.
+
+    It does not wait for one that has ended or is being stopped, nor beyond half its time limit.
+
+    Args:
+        records: Of the runs.
+        record: Of the run that could begin to measure.
+    """
+    if record.turn is None:
+        return False
+    if record.turn_ready_at is None:
+        records.change(record.run_id, turn_ready_at=now())
+    other = records.find(record.turn.beside)
+    ready = other is not None and (
+        other.turn_ready_at is not None or other.state not in (RunState.PENDING, RunState.RUNNING)
+    )
+    patience = timedelta(seconds=PATIENCE_SHARE * record.time_limit_s)
+    return not ready and now() < (record.started_at or record.submitted_at) + patience
+
+
+def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+    """Give how much later a step has to start, for its turn and for whole periods of metrics.
+
+    Args:
+        plan: The step, to start as soon as its clients can be there.
+        period_s: Of its target's metrics; None: it has none.
+        turn: Whose slots it keeps to; None: it takes no turns.
+    """
+    if turn is None or plan.index == WARMING_STEP:
+        return wait_for_period_ms(plan, period_s)
+    return turn.wait_ms(plan.window_start_epoch_ms)  # a slot begins with a period, and so with it
+
+
+PAUSE_LEAST_S = 10  # a step that would wait longer for its barrier is planned again, later
+PLANNING_S = 5  # what planning it again takes at most, as a rule: else it waits for a period more
+AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
+
+
+def start_step_or_do_without(
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    plan: StepPlan,
+    finished: Sequence[FinishedStep],
+) -> dict[str, object] | None:
+    """Start a step; one that would be more than is left is left out or shortened, where it may be.
+
+    Returns:
+        None where it is left out: the answer stands without what would have questioned it.
+
+    Raises:
+        TimeLimitPassedError: The run's time would be up within the step, which it needs.
+        BudgetPassedError: Its budget would be spent within it.
+    """
+    try:
+        return start_step(settings, record, request, plan, finished)
+    except (BudgetPassedError, TimeLimitPassedError):
+        if plan.purpose in CLOSING:
+            return None
+        if plan.window_factor == 1:
+            raise
+    load = request.load  # a longer window would be too long for what is left of time or money
+    usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
+    return start_step(settings, record, request, plan.model_copy(update=usual), finished)
+
+
+def start_step(
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    plan: StepPlan,
+    finished: Sequence[FinishedStep],
+) -> dict[str, object]:
+    """Write a step's plan with its barrier, or have it planned again where that lies too far ahead.
+
+    Raises:
+        TimeLimitPassedError: The run's time would be up within the step.
+        BudgetPassedError: Its budget would be spent within it.
+    """
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    plan = beside(request, plan)
+    require_step_budget(files_of(settings, record.run_id), record, request, plan)
+    late = late_in_a_row(finished)
+    early = _with_barrier(settings, plan, late)
+    kind = request.target.kind
+    period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
+    pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
+    if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
+        return Next.pause(pause_s)
+    target = engine_target(settings, record.target)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        number = datasets.begin_load(compiled_step(request, plan.phase))
+        numbered = []
+        for load in plan.background:
+            own = datasets.begin_load(background_workload(request, load.number))
+            numbered.append(load.model_copy(update={"load_number": own}))
+    numbers = {"load_number": number, "background": tuple(numbered)}
+    plan = _with_barrier(settings, plan, late).model_copy(update=numbers)
+    start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
+    plan = plan.model_copy(update={"start_at_epoch_ms": start})
+    ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
+    if record.expires_at is not None and ends_s > record.expires_at.timestamp():
+        raise deadline_passed(
+            record,
+            f"leaves no time for step {plan.index}"
+            f" ({words.plural(plan.clients_in_all, 'client')},"
+            f" {words.duration(plan.warmup_s + plan.duration_s)})",
+        )
+    files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
+    records_of(settings).change(record.run_id, step=plan.index, recovery=None)
+    return Next.step(plan)
+
+
+def with_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
+    """Let a pass last no longer than the run may: when it ends is not known beforehand."""
+    if record.expires_at is None:
+        return plan
+    start_s = _with_barrier(settings, plan, 0).start_at_epoch_ms / 1000
+    left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
+    return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
+
+
+def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
+    """Let a step's clients start as soon as they can be there."""
+    start = barrier_epoch_ms(
+        round(time.time() * 1000),
+        clients=plan.clients_in_all,
+        lead_ms=settings.start_lead_ms,
+        per_client_ms=settings.start_lead_ms_per_client,
+        late_before=late_before,
+        load_s=plan.warmup_s + plan.duration_s,
+    )
+    return plan.model_copy(update={"start_at_epoch_ms": start})

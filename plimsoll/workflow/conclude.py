@@ -1,0 +1,194 @@
+"""The verdict, drawn from all steps and the target's own figures."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import chain
+
+from plimsoll import words
+from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.capacity.beside import background_cost
+from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.search import axis_of
+from plimsoll.limiting import limiting_resource
+from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import answer_points
+from plimsoll.model.aws.volumes import VolumeLimits, limits
+from plimsoll.model.base import Model
+from plimsoll.model.deployment.function_settings import ConcludeSettings
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.closing import Closing
+from plimsoll.model.metric_periods import PATIENCE_PERIODS
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.run.quote import BilledIo
+from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds, StepResult
+from plimsoll.model.run.run_record import RunFigures, RunRecord
+from plimsoll.targets.aurora_io import read_billed_io
+from plimsoll.targets.cloudwatch_metrics import has_metrics
+from plimsoll.targets.node_samples import together
+from plimsoll.workflow.judge_step import measured_steps
+from plimsoll.workflow.metric_points import run_points
+from plimsoll.workflow.phases import phase_results
+from plimsoll.workflow.target_figures import (
+    lack_points,
+    node_samples,
+    with_credits,
+    with_figures,
+    with_node_figures,
+)
+from plimsoll.workflow.toggle import readings_of
+
+# What the volume of a run's target promises. Pure.
+
+
+def volume_limits(request: Request) -> VolumeLimits | None:
+    """Give what the target's volume promises; None for Aurora and an existing endpoint."""
+    target = request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return None
+    return limits(target.volume, service=target.service)
+
+
+WRITES_OF_AURORA = (
+    "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
+    " not the I/Os that AWS charges: those are counts of the cluster every five minutes, and the"
+    " run's cost has them"
+)
+PUBLISHING_S = (
+    120.0  # this function has 300 s; writing the whole run's metrics may take so many of them
+)
+
+
+class Conclusion(Model):
+    """What `conclude` draws; `end-run` makes it part of `result.json`."""
+
+    capacity: Capacity
+    limiting: LimitingResource
+    notes: tuple[str, ...] = ()
+    billed_io: BilledIo | None = None  # of Aurora
+    toggle: ToggleResult | None = None
+    phases: tuple[PhaseResult, ...] = ()
+
+
+def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
+    """Judge the run's steps and name what set the limit, once the target's metrics are there.
+
+    CloudWatch's points come a minute or two late. Whoever calls this waits meanwhile, which costs
+    less than a function that sleeps, and calls again.
+
+    Returns:
+        Whether it is `concluded`; if not, it is to be called again after `wait_s`.
+    """
+    record = _begun(settings, run_id)
+    files = files_of(settings, run_id)
+    request = files.get(REQUEST, Request)
+    since, kind = record.step_at or record.submitted_at, request.target.kind
+    by_node = node_samples(settings, record, kind=kind, since=since, until=now())
+    samples = together(by_node) if by_node else ()
+    period_s = settings.metric_period_seconds
+    steps = [
+        with_credits(with_figures(step, samples, period_s), request.target, samples)
+        for step in (with_node_figures(s, by_node, period_s) for s in measured_steps(files))
+    ]
+    lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
+    if lacking and _goes_on_waiting(settings, record):
+        return {"concluded": False, "wait_s": settings.poll_seconds}
+    for step in steps:
+        files.put_model(step_path(step.plan.index), step)
+    passes = [step for step in steps if step.plan.phase is not None]
+    steps = [step for step in steps if step.plan.phase is None]
+    seconds = Seconds.of(run_id, steps, samples)
+    files.put_model(SECONDS, seconds)
+    axis = axis_of(request.search)
+    capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
+    capacity = _with_background(capacity, steps, request)
+    limiting = limiting_resource(capacity, steps, volume_limits(request))
+    capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    points = chain(answer_points(capacity, seconds), run_points(files, run_id, samples))
+    published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
+    notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
+    notes += [f"metrics: {published.problem}"] if published.problem else []
+    if lacking:
+        patience = words.duration(PATIENCE_PERIODS * period_s)
+        notes.append(f"the target's metrics of its last step were not all there after {patience}")
+    billed = None
+    if isinstance(request.target, AuroraTarget):
+        billed = _billed_io(record, seconds)
+        notes.append(WRITES_OF_AURORA)
+    conclusion = Conclusion(
+        capacity=capacity,
+        limiting=limiting,
+        notes=tuple(notes),
+        billed_io=billed,
+        toggle=_toggled(request, steps, record),
+        phases=phase_results(request, passes, volume_limits(request)),
+    )
+    files.put_model(CONCLUSION, conclusion)
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    records_of(settings).change(
+        run_id,
+        metrics_awaited_until=None,
+        verdict=capacity.verdict,
+        figures=RunFigures.of(capacity, final=True),
+        capacity_ops_per_second=None if figure is None else str(figure),
+    )
+    return {"concluded": True, "wait_s": 0}
+
+
+def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
+    """Add what the background takes, where pairs of steps tell it."""
+    cost = background_cost(request, [step.step for step in steps])
+    if cost is None:
+        return capacity
+    closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
+    return capacity.model_copy(update={"closing": closing})
+
+
+def _toggled(
+    request: Request, steps: Sequence[StepResult], record: RunRecord
+) -> ToggleResult | None:
+    if request.toggle is None:
+        return None
+    found = toggled(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings=readings_of(steps),
+        addresses=addresses_by_state(request.target, request.toggle),
+    )
+    if record.switch is None or record.switch.problem is None:
+        return found
+    return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
+
+
+def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
+    """Count the I/Os of a cluster, whose identifier is its writer's, since it was there."""
+    if record.target is None or record.target.identifier is None:
+        return None
+    since = record.target_ready_at or record.submitted_at
+    return read_billed_io(
+        record.target.identifier, start=since, end=now(), seconds=seconds.operations
+    )
+
+
+def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
+    """Note when the conclusion began; it begins once."""
+    record = records_of(settings).get(run_id)
+    if record.conclude_at is None:
+        records_of(settings).change(run_id, phase="conclude", conclude_at=now())
+        record = records_of(settings).get(run_id)
+    return record
+
+
+def _goes_on_waiting(settings: ConcludeSettings, record: RunRecord) -> bool:
+    """Say whether there is still time to wait, and note until when."""
+    assert record.conclude_at is not None  # noqa: S101 - it has begun
+    patience_s = PATIENCE_PERIODS * settings.metric_period_seconds
+    until = record.conclude_at + timedelta(seconds=patience_s)
+    records_of(settings).change(record.run_id, metrics_awaited_until=until)
+    return now() < until

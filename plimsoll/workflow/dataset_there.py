@@ -1,0 +1,155 @@
+"""A dataset that is there: what it lies like, and, restored from a snapshot, read through once."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.aws.run_files import DATASET, files_of
+from plimsoll.databases.dataset_notes import check_whole
+from plimsoll.databases.family import Datasets, family_of
+from plimsoll.errors import DatasetError, PlimsollError
+from plimsoll.model.datasets import DatasetLayout, LoadOrder, TableLayout
+from plimsoll.model.deployment.function_settings import ReachSettings, RunSettings
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
+from plimsoll.targets.connection import engine_target
+from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
+
+READING_S = 720.0  # of a call's 900 s; the last piece that it reads takes a while
+ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
+
+
+def parts_of(rows: int, *, clients: int) -> int:
+    """Say into how many parts a table's rows are divided.
+
+    One for each client, since a part's rows go in by their keys' order; none so small that its call
+    costs more than its rows, none so large that a client's time runs out.
+    """
+    wanted = min(clients, max(1, rows // 5_000))
+    return max(wanted, -(-rows // ROWS_OF_A_PART))
+
+
+def note_layout(
+    settings: RunSettings,
+    record: RunRecord,
+    request: Request,
+    target: EngineTarget,
+    counts: Mapping[str, int],
+) -> None:
+    """Write how the dataset lies there, before any load of the run: `dataset.json`.
+
+    A server that does not tell keeps no run from its measurement: then that stands there.
+    """
+    tables, unknown = _asked(target, prepared_workloads(request), counts)
+    layout = DatasetLayout(
+        tables=tables,
+        order=_order(settings, record, request),
+        restored_from=record.restores.snapshot if record.restores else request.target.snapshot,
+        unknown=unknown,
+    )
+    files_of(settings, record.run_id).put_model(DATASET, layout)
+
+
+def _asked(
+    target: EngineTarget, workloads: Sequence[Compiled], counts: Mapping[str, int]
+) -> tuple[tuple[TableLayout, ...], str | None]:
+    try:
+        with family_of(target.protocol).open_datasets(target) as datasets:
+            tables = [table for one in workloads for table in datasets.layout(one, counts)]
+            return tuple(tables), None
+    except PlimsollError as error:
+        known = (TableLayout(name=name, rows=rows) for name, rows in counts.items())
+        return tuple(known), str(error)
+
+
+def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOrder | None:
+    """Say in which order the rows were loaded: by the run that prepared them, where one did.
+
+    Of an existing endpoint, and of a snapshot of the user's, it is not known.
+    """
+    if record.restores is not None:
+        prepared = files_of(settings, record.restores.prepared_by)
+        layout = prepared.find_model(DATASET, DatasetLayout)
+        return None if layout is None else layout.order
+    if not request.target.provisioned or request.target.snapshot is not None:
+        return None
+    clients = request.prepare.clients
+    return LoadOrder(
+        clients=clients,
+        connections_per_client=request.prepare.connections_per_client,
+        parts={
+            table.name: parts_of(table.rows, clients=clients) for table in prepared_tables(request)
+        },
+        rows_per_statement=ROWS_PER_STATEMENT,
+    )
+
+
+def is_restored(record: RunRecord, request: Request) -> bool:
+    """Whether the target comes with its data."""
+    return record.restores is not None or request.target.snapshot is not None
+
+
+def is_own(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
+    """Whether the tables are the user's: of a snapshot of his, in which no dataset is noted."""
+    if request.target.snapshot is None:
+        return False
+    return datasets.read_note(compiled.dataset) is None
+
+
+def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
+    """Refuse to draw keys of rows that are not there: a read of none would count as one.
+
+    Raises:
+        DatasetError: A table of the user's has fewer rows than the workload draws from.
+    """
+    for table in compiled.tables:
+        if counts[table.name] < table.rows:
+            raise DatasetError(
+                f"the snapshot's table {table.name} has {counts[table.name]:,} rows, and"
+                f" workload.records draws from {table.rows:,}: name fewer"
+            )
+
+
+def require_in_each_state(settings: ReachSettings, record: RunRecord, request: Request) -> None:
+    """Check that the dataset is there wherever a toggle reaches it, before anything is measured.
+
+    Raises:
+        PlimsollError: In one of its states it is not, or not whole, or cannot be reached.
+    """
+    for state, address in record.targets_by_state.items():
+        target = engine_target(settings, address)
+        with family_of(target.protocol).open_datasets(target) as datasets:
+            for workload in prepared_workloads(request):
+                note = datasets.read_note(workload.dataset) if datasets.has_place() else None
+                check_whole(workload, note, f"state {state}: {address.host}:{address.port}")
+
+
+def to_read(tables: Sequence[Table]) -> list[dict[str, object]]:
+    """Divide what a restored volume has to be read through for: one item for each call.
+
+    A volume made from a snapshot fetches each block from S3 when it is first read, at many times
+    the latency (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_RestoreFromSnapshot.html); a
+    full scan brings them all (repost.aws/knowledge-center/rds-point-in-time-restore-issues).
+    """
+    return [
+        {"table": number, "share": share, "shares": 0, "index": index}
+        for number, table in enumerate(tables)
+        for share, index in enumerate([None, *table.index_sql])
+    ]
+
+
+def read_through(
+    target: EngineTarget, table: Table, part: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Read a table, or one of its indexes, for as long as a call may last.
+
+    Returns:
+        The part that is left, for another call; None: nothing is.
+    """
+    ends_at = time.monotonic() + READING_S
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        going_on = lambda: time.monotonic() < ends_at  # noqa: E731 - read with the next line
+        rest = datasets.scan(table, part["index"], part.get("start"), going_on)
+    return None if rest is None else {**part, "start": rest}

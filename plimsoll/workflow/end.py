@@ -1,0 +1,270 @@
+"""The end of every run: its outcome is recorded, told, and shown on a page."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import plimsoll
+from plimsoll.aws.event_bus import emit
+from plimsoll.aws.run_files import (
+    CONCLUSION,
+    DATASET,
+    QUOTE,
+    REPORT,
+    REQUEST,
+    RESULT,
+    SECONDS,
+    RunFiles,
+    files_of,
+)
+from plimsoll.aws.run_records import deadline_passed, now, records_of
+from plimsoll.errors import BudgetPassedError
+from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.datasets import DatasetLayout
+from plimsoll.model.deployment.events import RunEnded
+from plimsoll.model.deployment.function_settings import EndRunSettings, TeamSettings
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.dashboards import Links
+from plimsoll.model.run.quote import Quote, RunCost
+from plimsoll.model.run.results import Moments, PhaseResult, RunResult, Seconds, Versions
+from plimsoll.model.run.run_record import Failure, RunRecord, RunState
+from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
+from plimsoll.report.expectations import with_expectations
+from plimsoll.requests.request_workload import workload_sha256
+from plimsoll.teams.limits import limits_of
+from plimsoll.workflow.barrier import planned_steps
+from plimsoll.workflow.conclude import Conclusion, volume_limits
+from plimsoll.workflow.judge_step import finished_steps, measured_steps
+from plimsoll.workflow.phases import phase_results
+
+# as models these bytes take about 500 MiB, half of this function's memory
+SERIES_MOST_BYTES = 30_000_000
+LOGGED = {"name", "team", "state", "verdict", "bound", "capacity_ops_per_second", "ended_at"}
+BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
+WAYS_OUT = {  # the outcome of an execution that could not record its own end
+    "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
+    "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
+    "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
+}
+
+
+def end_run(
+    settings: EndRunSettings,
+    run_id: str,
+    *,
+    failure: Mapping[str, Any] | None = None,
+    ended: str | None = None,
+) -> dict[str, object]:
+    """Write the record's last word and `result.json`; one that has ended already stays as it is.
+
+    Args:
+        settings: Where.
+        run_id: The run.
+        failure: What the workflow caught, if it failed: phase, error and cause.
+        ended: How the execution ended, where it could not say so itself.
+    """
+    records = records_of(settings)
+    record = records.get(run_id)
+    if not record.state.ended:
+        state, run_failure = _outcome(record, failure, ended)
+        last: dict[str, Any] = {"state": state, "failure": run_failure, "ended_at": now()}
+        files = files_of(settings, run_id)
+        cost, usd = _cost(record.model_copy(update=last), files)
+        last["cost_usd"] = None if usd is None else f"{usd:.6f}"
+        links = settings.dashboards.links(run_id, since=record.submitted_at, until=last["ended_at"])
+        # a baseline is a file of the caller's: whoever has it judges by it
+        result = with_expectations(
+            _result(record.model_copy(update=last), files, cost=cost, links=links)
+        )
+        _keep_series(files, run_id)
+        files.put_model(RESULT, result)
+        # written first: whoever sees the end then finds the results, and room for the next run
+        _release(settings, record, last["cost_usd"])
+        told_first = records.change(run_id, states=BEFORE_END, **last)
+        if told_first:
+            ended_event = run_ended(result, files)
+            print(_log_line(ended_event, last["cost_usd"]), flush=True)
+            emit(settings.event_bus, ended_event)
+        _draw_report(files, result)
+    else:
+        _release(settings, record, record.cost_usd)
+    final = records.get(run_id).failure
+    return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
+
+
+def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | None]:
+    """Estimate what the run cost, and what it counts as in its team's spend."""
+    quote = files.find_model(QUOTE, Quote)
+    if quote is None:
+        return None, None
+    request = files.get(REQUEST, Request)
+    conclusion = files.find_model(CONCLUSION, Conclusion)
+    plans = planned_steps(files)
+    capacity = conclusion.capacity if conclusion else None
+    billed = conclusion.billed_io if conclusion else None
+    usd = total_usd(cost_lines(quote, request, record, plans, billed=billed))
+    return run_cost(quote, request, record, plans, capacity, billed=billed), usd
+
+
+def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
+    """Give back the run's share of its team's limits. The janitor repairs what fails here."""
+    try:
+        limits = limits_of(settings, record.team)
+        if limits is not None:
+            limits.release(record.run_id, usd=None if cost_usd is None else float(cost_usd))
+    except Exception as error:  # noqa: BLE001 - see above
+        print(f"the share of {record.run_id} is not released: {error!r}", file=sys.stderr)
+
+
+def _outcome(
+    record: RunRecord, failure: Mapping[str, Any] | None, ended: str | None
+) -> tuple[RunState, Failure | None]:
+    left_behind = record.stack_id is not None and record.deleted_at is None
+    if left_behind:
+        cause = record.teardown_error or "its deletion was not seen"
+        return RunState.FAILED, Failure(
+            phase="teardown",
+            error="TeardownError",
+            cause=f"the target's stack {record.stack_name} may still be there: {cause}",
+        )
+    if failure is not None:
+        error, cause = str(failure["error"]), plain_cause(str(failure["cause"]))
+        state = RunState.FAILED
+        if error == "RunStoppedError":
+            state = RunState.STOPPED
+        elif error == "TimeLimitPassedError":
+            state = RunState.TIMED_OUT
+        elif error == "BudgetPassedError":
+            state = RunState.OVER_BUDGET
+        return state, Failure(phase=failure["phase"], error=error, cause=cause)
+    if ended is not None:
+        state, error, cause = WAYS_OUT[ended]
+        if record.expires_at is not None and now() >= record.expires_at:
+            passed = deadline_passed(record, "passed")
+            over = isinstance(passed, BudgetPassedError)
+            state = RunState.OVER_BUDGET if over else RunState.TIMED_OUT
+            error, cause = type(passed).__name__, str(passed)
+        return state, Failure(phase=record.phase, error=error, cause=cause)
+    return RunState.SUCCEEDED, None
+
+
+def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
+    """Describe a run's end to the bus."""
+    capacity = result.capacity
+    return RunEnded(
+        run_id=result.run_id,
+        name=result.name,
+        team=result.team,
+        local=result.local,
+        state=result.state,
+        failure=result.failure,
+        verdict=capacity.verdict if capacity else None,
+        capacity_ops_per_second=(
+            capacity.max_sustainable_throughput_ops_per_second if capacity else None
+        ),
+        bound=capacity.bound if capacity else None,
+        summary=capacity.summary if capacity else None,
+        ended_at=result.moments.ended or now(),
+        results=files.address,
+    )
+
+
+def _log_line(ended: RunEnded, cost_usd: str | None) -> str:
+    """Write the end for the log, from which the deployment's page in CloudWatch lists its runs."""
+    told = ended.model_dump(mode="json", include=LOGGED)
+    cost = None if cost_usd is None else float(cost_usd)
+    return json.dumps({"run_ended": ended.run_id, **told, "usd": cost})
+
+
+def _keep_series(files: RunFiles, run_id: str) -> None:
+    """Put the clients' seconds together where the run ended before `conclude` could."""
+    if SECONDS in files.paths(SECONDS):
+        return
+    series = Seconds.of(run_id, finished_steps(files), ())
+    if series.operations:
+        files.put_model(SECONDS, series)
+
+
+def _draw_report(files: RunFiles, result: RunResult) -> None:
+    """Put the page beside the results. It comes last, when the run has ended already.
+
+    It can be drawn again from the files at any time, so a failure here is only logged.
+    """
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+
+    try:
+        series = files.find(SECONDS) or b""
+        if len(series) > SERIES_MOST_BYTES:
+            print(f"{files.key(REPORT)} is not drawn: {len(series):,} bytes of series", flush=True)
+            return
+        none = Seconds(run_id=result.run_id, operations=(), target=())
+        seconds = Seconds.model_validate_json(series) if series else none
+        files.put(REPORT, render(result, seconds), content_type="text/html; charset=utf-8")
+    except Exception as error:  # noqa: BLE001 - see above
+        print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
+
+
+def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links) -> RunResult:
+    request = files.get(REQUEST, Request)
+    conclusion = files.find_model(CONCLUSION, Conclusion)
+    steps = finished_steps(files)
+    begun = steps or measured_steps(files)
+    notes = [*conclusion.notes] if conclusion else []
+    if isinstance(request.target, EndpointTarget):
+        notes.append("the target is an existing endpoint: its dataset stays there")
+    return RunResult(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        local=record.local,
+        processors=os.cpu_count() if record.local else None,
+        state=record.state,
+        failure=record.failure,
+        capacity=conclusion.capacity if conclusion else None,
+        limiting=conclusion.limiting if conclusion else None,
+        toggle=conclusion.toggle if conclusion else None,
+        steps=tuple(step.without_seconds for step in steps),
+        phases=conclusion.phases if conclusion else _phases_so_far(request, files),
+        rows=record.rows,
+        dataset=files.find_model(DATASET, DatasetLayout),
+        volume_limits=volume_limits(request),
+        cost=cost,
+        moments=_moments(record),
+        zone=record.zone,
+        versions=Versions(
+            plimsoll=plimsoll.__version__,
+            engine=next((step.fleet.engine_version for step in begun), None),
+            database=record.database_version,
+            server=record.server_version,
+            workload_sha256=workload_sha256(request),
+        ),
+        notes=tuple(notes),
+        links=links,
+        request=request,
+    )
+
+
+def _phases_so_far(request: Request, files: RunFiles) -> tuple[PhaseResult, ...]:
+    """Sum up the phases of a run that ended before its conclusion."""
+    if not request.phases:
+        return ()
+    passes = [step for step in measured_steps(files) if step.plan.phase is not None]
+    return phase_results(request, passes, volume_limits(request))
+
+
+def _moments(record: RunRecord) -> Moments:
+    return Moments(
+        submitted=record.submitted_at,
+        record=record.started_at,
+        provision=record.provision_at,
+        target_ready=record.target_ready_at,
+        prepare=record.prepare_at,
+        step=record.step_at,
+        conclude=record.conclude_at,
+        teardown=record.teardown_asked_at,
+        deleted=record.deleted_at,
+        ended=record.ended_at,
+    )

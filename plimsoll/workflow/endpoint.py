@@ -1,0 +1,79 @@
+"""Existing databases as targets: which a deployment allows, and where they answer. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import protocol_of_engine
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.toggle import endpoints_by_state
+from plimsoll.model.run.run_record import TargetAddress
+
+
+def endpoint_addresses(request: Request, allowed: Mapping[str, str]) -> dict[str, TargetAddress]:
+    """Give the addresses of an existing database by the states of its toggle, the first first.
+
+    Args:
+        request: Its target is an endpoint; without a toggle it has one state, without a name.
+        allowed: As of `endpoint_address`.
+
+    Raises:
+        UsageError: The deployment does not allow load on one of them, or not with this secret.
+    """
+    assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
+    if request.toggle is None:
+        return {"": endpoint_address(request.target, allowed)}
+    addresses = {}
+    for number, (name, target) in enumerate(
+        endpoints_by_state(request.target, request.toggle).items()
+    ):
+        try:
+            addresses[name] = endpoint_address(target, allowed)
+        except UsageError as error:
+            if request.toggle.states[number].endpoint is None:
+                raise
+            raise _of_state(number, error) from None
+    return addresses
+
+
+def _of_state(number: int, error: UsageError) -> UsageError:
+    """Name the state's field in place of the target's."""
+    place = ("toggle", "states", number, "endpoint")
+    return UsageError(*(replace(c, path=(*place, *c.path[1:])) for c in error.complaints))
+
+
+def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
+    """Give the address of an existing database.
+
+    Args:
+        target: What is asked for.
+        allowed: The secret of each endpoint that the deployment allows, by `host:port`. A secret
+            opens its own endpoint alone: another's password is never sent there.
+
+    Raises:
+        UsageError: The deployment does not allow load on it, or not with this secret.
+    """
+    endpoint = target.address
+    if endpoint not in allowed:
+        problem = f"{endpoint} is not among the endpoints that this deployment allows"
+        raise UsageError(Complaint(("target", "host"), problem, target.host, tuple(allowed)))
+    if target.engine == "cassandra":
+        problem = "an existing Cassandra is measured by `plimsoll find` alone"
+        raise UsageError(Complaint(("target", "engine"), problem, target.engine))
+    if target.secret_arn != allowed[endpoint]:
+        path, secret = ("target", "secret_arn"), allowed[endpoint]
+        problem = f"{endpoint} has another secret" if target.secret_arn else "is missing"
+        raise UsageError(Complaint(path, problem, target.secret_arn, (secret,)))
+    return TargetAddress(
+        host=target.host,
+        port=target.port,
+        database=target.database,
+        secret_arn=target.secret_arn,
+        identifier=None,
+        protocol=protocol_of_engine(target.engine),
+        tls=target.tls,
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
+    )

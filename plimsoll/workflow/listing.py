@@ -1,0 +1,183 @@
+"""A team's runs, newest first, a page at a time."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from plimsoll.aws import clients
+from plimsoll.aws.items import pass_over
+from plimsoll.aws.run_records import read_run
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UnreadableRecordError, UsageError
+from plimsoll.model.deployment.tables import RUNS_BY_TEAM
+from plimsoll.model.run.run_record import RunFigures, RunRecord, RunState
+from plimsoll.model.service.answers import Progress, RunSummary, ThroughputInterval
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
+
+
+_MOST_QUERIES = (
+    10  # reads of up to 1 MiB each for one page; a rare tag is not searched for beyond them
+)
+_LONGEST_CURSOR = 400
+
+
+@dataclass(frozen=True)
+class PageOfRuns:
+    """A page.
+
+    Attributes:
+        runs: Newest first.
+        next_cursor: Of the next page; None where there is none.
+        unreadable: Records that this version cannot read, and left out.
+    """
+
+    runs: list[RunRecord]
+    next_cursor: str | None
+    unreadable: int
+
+
+def page_of_runs(
+    table: str,
+    team: str,
+    *,
+    state: RunState | None = None,
+    tag: tuple[str, str] | None = None,
+    target: str | None = None,
+    cursor: str | None = None,
+    limit: int = 20,
+) -> PageOfRuns:
+    """Read a page of a team's runs, newest first; what cannot be read is left out, and counted.
+
+    Args:
+        table: The runs table.
+        team: Whose.
+        state: Only runs in this state.
+        tag: Only runs with this tag and value.
+        target: Only runs whose target in words contains this.
+        cursor: Where the page before ended.
+        limit: Runs at most; a page may hold fewer, and have a next one all the same.
+
+    Raises:
+        UsageError: The cursor is none of ours.
+    """
+    start = _start(team, cursor) if cursor is not None else None
+    records: list[RunRecord] = []
+    unreadable = 0
+    for _ in range(_MOST_QUERIES):
+        query = _query(table, team, state, tag, target)
+        if "FilterExpression" not in query:  # it would count what a filter leaves out
+            query["Limit"] = limit + 1
+        if start is not None:
+            query["ExclusiveStartKey"] = start
+        answer = clients.dynamodb().query(**query)
+        for item in answer["Items"]:
+            if len(records) > limit:
+                break
+            try:
+                records.append(read_run(item))
+            except UnreadableRecordError as error:
+                pass_over(error)
+                unreadable += 1
+        start = answer.get("LastEvaluatedKey")
+        if start is None or len(records) >= limit:
+            break
+    if len(records) > limit:
+        last = records[limit - 1]
+        following = _cursor(last.run_id, last.submitted_at.isoformat())
+        return PageOfRuns(records[:limit], following, unreadable)
+    cursor = _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
+    return PageOfRuns(records, cursor, unreadable)
+
+
+def _query(
+    table: str,
+    team: str,
+    state: RunState | None,
+    tag: tuple[str, str] | None,
+    target: str | None,
+) -> "QueryInputTypeDef":
+    names = {"#team": "team"}
+    values: dict[str, Any] = {":team": {"S": team}}
+    filters = []
+    if state is not None:
+        names["#state"], values[":state"] = "state", {"S": state.value}
+        filters.append("#state = :state")
+    if tag is not None:
+        names |= {"#tags": "tags", "#tag": tag[0]}
+        values[":tag"] = {"S": tag[1]}
+        filters.append("#tags.#tag = :tag")
+    if target is not None:
+        names["#target_words"], values[":target"] = "target_words", {"S": target}
+        filters.append("contains(#target_words, :target)")
+    query: QueryInputTypeDef = {
+        "TableName": table,
+        "IndexName": RUNS_BY_TEAM.name,
+        "KeyConditionExpression": "#team = :team",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+        "ScanIndexForward": False,
+    }
+    if filters:
+        query["FilterExpression"] = " AND ".join(filters)
+    return query
+
+
+def _cursor(run_id: str, submitted_at: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([run_id, submitted_at]).encode()).decode()
+
+
+def _start(team: str, cursor: str) -> Mapping[str, Any]:
+    """Say where to go on. The team is always the caller's own, whatever the cursor says."""
+    try:
+        run_id, submitted_at = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        good = isinstance(run_id, str) and isinstance(submitted_at, str)
+    except (binascii.Error, ValueError, TypeError, RecursionError):
+        good = False
+    if not good or len(cursor) > _LONGEST_CURSOR or not (run_id and submitted_at):
+        problem = "is none that a page of runs gave as `next_cursor`"
+        raise UsageError(Complaint(("cursor",), problem, cursor))
+    return {"team": {"S": team}, "run_id": {"S": run_id}, "submitted_at": {"S": submitted_at}}
+
+
+# A run as lists of runs show it, from its record. Pure.
+
+
+_NO_FLOATS = ("capacity_ops_per_second", "cost_usd")  # decimals as text in the record
+
+
+def summary_of(record: RunRecord) -> RunSummary:
+    """Show a run as a list of runs does."""
+    return RunSummary.model_validate(shown(record, RunSummary))
+
+
+def shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
+    """Give the fields of a summary, or of what is more than that, as far as the record has them."""
+    values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
+    values |= {name: _number(getattr(record, name)) for name in _NO_FLOATS}
+    if record.local:  # the record's is as if on AWS, for the team's spend: nothing was spent
+        values["cost_usd"] = None
+    values["expected_usd"] = _number(record.quoted_usd)
+    values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
+    return values | (_judged(record.figures) if record.figures else {})
+
+
+def _judged(figures: RunFigures) -> dict[str, object]:
+    interval = None
+    if figures.interval is not None:
+        low, high = map(float, figures.interval)
+        interval = ThroughputInterval(low_ops_per_second=low, high_ops_per_second=high)
+    return {
+        "axis": figures.axis,
+        "bound": figures.bound,
+        "interval": interval,
+        "curve": tuple((float(load), float(figure)) for load, figure in figures.curve),
+    }
+
+
+def _number(decimal: str | None) -> float | None:
+    return None if decimal is None else float(decimal)

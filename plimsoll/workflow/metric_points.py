@@ -1,0 +1,44 @@
+"""A run's files as points for a sink of metrics."""
+
+from collections.abc import Iterable, Iterator
+
+from plimsoll.aws.run_files import RunFiles, plan_path, unpacked
+from plimsoll.metrics import Point
+from plimsoll.metrics.points import second_points, step_points, target_points
+from plimsoll.model.judging.steps import TargetSample
+from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.model.run.results import StepResult
+
+
+def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
+    """One client's seconds of a step."""
+    return second_points(
+        result.report.seconds,
+        run_id=result.run_id,
+        step=result.step,
+        client=result.client,
+        load_start_epoch_ms=plan.start_at_epoch_ms,
+    )
+
+
+def judged_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
+    """A step, stamped with the end of its window."""
+    end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
+    return step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
+
+
+def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) -> Iterator[Point]:
+    """All of a run, read from its files: what its clients and its steps would have sent."""
+    paths = files.paths("steps/")
+    ended = [path for path in paths if path.endswith("/step.json")]
+    ran = [path for path in paths if "/clients/" in path]
+    plans: dict[int, StepPlan] = {}
+    for path, content in files.read_each(ran):
+        result = ClientResult.model_validate_json(unpacked(path, content))
+        if result.step not in plans:
+            plans[result.step] = files.get(plan_path(result.step), StepPlan)
+        if result.background is None:
+            yield from client_points(result, plans[result.step])
+    for _, content in files.read_each(ended):
+        yield from judged_step_points(StepResult.model_validate_json(content), run_id)
+    yield from target_points(samples, run_id=run_id)

@@ -1,0 +1,100 @@
+"""The record of a run that is over, made from its results. Pure."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+from plimsoll.limiting.seen import Seen
+from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.model.run.results import RunResult
+from plimsoll.model.run.run_record import RunFigures, RunRecord
+from plimsoll.sizing.from_run import Measured, measured
+
+
+def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
+    """Say of a finished run what its record would.
+
+    Args:
+        result: What it came to.
+        past: Whether it ended before whoever shows it began.
+    """
+    capacity, moments, request = result.capacity, result.moments, result.request
+    figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+    cost = result.cost.usd if result.cost else None
+    return RunRecord(
+        run_id=result.run_id,
+        name=result.name,
+        team=result.team,
+        state=result.state,
+        phase=(result.failure.phase if result.failure else None) or "conclude",
+        local=result.local,
+        past=past,
+        tags=request.tags,
+        target_words=describe_target(request.target, version=result.versions.database),
+        request_sha256=hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
+        submitted_at=moments.submitted,
+        time_limit_s=request.time_limit_s,
+        started_at=moments.record,
+        provision_at=moments.provision,
+        target_ready_at=moments.target_ready,
+        prepare_at=moments.prepare,
+        step_at=moments.step,
+        conclude_at=moments.conclude,
+        teardown_asked_at=moments.teardown,
+        deleted_at=moments.deleted,
+        ended_at=moments.ended or moments.deleted or moments.submitted,
+        server_version=result.versions.server,
+        database_version=result.versions.database,
+        zone=result.zone,
+        rows=result.rows,
+        step=max((done.plan.index for done in result.steps), default=None),
+        steps_finished=len(result.steps),
+        failure=result.failure,
+        verdict=capacity.verdict if capacity else None,
+        figures=RunFigures.of(capacity, final=True) if capacity else None,
+        capacity_ops_per_second=None if figure is None else str(figure),
+        cost_usd=None if cost is None else f"{cost:.6f}",
+    )
+
+
+# A finished run as the ground on which `plimsoll size` and the API say what to buy.
+
+
+def operations_of(result: RunResult) -> list[str]:
+    """Name the operations of a run, each of which needs a limit."""
+    return sorted({name for step in result.steps for name in step.operations})
+
+
+def own_limits_us(result: RunResult) -> dict[str, float]:
+    """Give the limits that a run was judged by: its request's, or times its lightest load."""
+    judged = result.capacity.steps if result.capacity else ()
+    found = {name: us for load in judged for name, us in load.limit_us.items()}
+    return {**found, **result.request.limits.limits_us}
+
+
+def own_gib(result: RunResult) -> int:
+    """Give the size of a run's volume; 1 where it has none."""
+    target = result.request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return 1
+    return target.volume.size_gib
+
+
+def ground(result: RunResult, statistic: Statistic, limits_us: Mapping[str, float]) -> Measured:
+    """Read a run as the ground of predictions.
+
+    Args:
+        result: The run.
+        statistic: Of the latencies that the limits are of.
+        limits_us: The most that each operation may take.
+
+    Raises:
+        UsageError: It says too little, or nothing of AWS.
+        NoGroundError: Its figures are doubtful.
+    """
+    waits = [Seen(step, None).waits for step in result.steps]
+    processors = result.processors or (os.cpu_count() if result.local else None)
+    return measured(result, waits, statistic=statistic, limits_us=limits_us, processors=processors)

@@ -1,0 +1,232 @@
+"""The phases of a run: which pass comes next, and what all of them came to.
+
+A phase with a search is planned and judged as the run's own search is.
+"""
+
+from collections.abc import Sequence
+
+from plimsoll import words
+from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.statistics.intervals import interval
+from plimsoll.capacity.steps.audits import clients_ran
+from plimsoll.capacity.steps.loads import undisputed, why_not
+from plimsoll.errors import UsageError
+from plimsoll.fleet.phase_plan import pass_step
+from plimsoll.limiting import limiting_resource
+from plimsoll.model.aws.volumes import VolumeLimits
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import FinishedStep
+from plimsoll.model.request.phases import Completion, Pass, Phase, passes, records_of_one
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import ServerCounters, StepPlan
+from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult, StepResult
+from plimsoll.report.comparing.ratios import WORTH
+from plimsoll.report.words import limit_sentence
+from plimsoll.requests.phase_workload import compiled_step, searched
+
+# A pass is judged by nothing but its end: neither by its latency nor by whether it was steady.
+RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
+
+
+def next_pass(phase: Phase, request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
+    """Give the pass of a phase that comes next; None where it has come to its end."""
+    done = {one.step.index for one in finished}
+    own = (one for one in passes(request.phases) if one.phase.name == phase.name)
+    return next((one for one in own if one.index not in done), None)
+
+
+def planned_pass(
+    coming: Pass, request: Request, before: ServerCounters | None, *, poll_us: int = 0
+) -> StepPlan:
+    """Plan a pass.
+
+    Args:
+        coming: Which.
+        request: Whose.
+        before: The server's counters; None: it did not answer.
+        poll_us: How long clients poll where the request does not say.
+    """
+    operations = compiled_step(request, coming.phase.name).engine.operations
+    each = records_of_one(operations)
+    return pass_step(coming, request, records_each=each, server_before=before, poll_us=poll_us)
+
+
+def phase_results(
+    request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> tuple[PhaseResult, ...]:
+    """Sum up each phase that has begun.
+
+    Args:
+        request: Whose.
+        steps: The passes that have ended, in order.
+        volume: What the target's volume promises; None: not known.
+    """
+    found = []
+    for phase in request.phases:
+        own = [step for step in steps if step.plan.phase == phase.name]
+        if own and phase.to_completion is not None:
+            found.append(_completed(request, phase, phase.to_completion, own, volume))
+        elif own:
+            found.append(_searched(request, phase, own, volume))
+    return tuple(found)
+
+
+def _named(request: Request, phase: Phase) -> str:
+    return phase.workload_on(request.workload).name or "a workload of its own"
+
+
+def _completed(
+    request: Request,
+    phase: Phase,
+    asked: Completion,
+    steps: Sequence[StepResult],
+    volume: VolumeLimits | None,
+) -> PhaseResult:
+    loads = [
+        _load(at_load, volume)
+        for connections in asked.connections
+        if (at_load := [step for step in steps if step.plan.connections == connections])
+    ]
+    return PhaseResult(
+        name=phase.name,
+        workload=_named(request, phase),
+        records=asked.records,
+        loads=tuple(loads),
+        sentence=phase_sentence(asked, loads),
+    )
+
+
+def _searched(
+    request: Request, phase: Phase, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> PhaseResult:
+    """Judge the steps of a phase's search as those of a run's."""
+    asked = searched(request, phase.name)
+    measured = [step.step for step in steps]
+    capacity, limit = None, None
+    told = "it ended before its search could be judged"
+    try:
+        capacity = judge_sustained(measured, asked.limits, axis=axis_of(asked.search))
+    except UsageError:  # every step so far is void
+        pass
+    else:
+        limiting = limiting_resource(capacity, steps, volume)
+        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+        limit = limit_sentence(limiting)
+        told = f"{capacity.summary}; {limit}"
+    return PhaseResult(
+        name=phase.name,
+        workload=_named(request, phase),
+        records=None,
+        loads=(),
+        steps=tuple(step.plan.index for step in steps),
+        capacity=capacity,
+        limit=limit,
+        sentence=told,
+    )
+
+
+def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
+    rates = [records_per_second(step) for step in steps]
+    between = interval([rate for rate in rates if rate])
+    limiting = _limiting([s for s in steps if records_per_second(s) is not None], volume)
+    plan = steps[0].plan
+    return PhaseLoad(
+        connections=plan.connections,
+        clients=plan.clients,
+        steps=tuple(step.plan.index for step in steps),
+        records_per_second=tuple(rates),
+        low_records_per_second=between.low_ops_per_second if between else None,
+        high_records_per_second=between.high_ops_per_second if between else None,
+        unfinished=sum(records_per_second(s) is not None and not is_finished(s) for s in steps),
+        errors=sum(step.step.errors or 0 for step in steps),
+        resource=limiting.resource if limiting else None,
+        reached=bool(limiting and limiting.reached),
+        limit=None if limiting is None else limit_words(limiting),
+        doubt=_doubt(steps),
+    )
+
+
+def _doubt(steps: Sequence[StepResult]) -> str | None:
+    """Say which passes are left out, and which a search would have measured again, and why."""
+    left_out = [step.step for step in steps if records_per_second(step) is None]
+    counted = [step.step for step in steps if records_per_second(step) is not None]
+    disputed = [step for step in counted if not undisputed([step], RULES)]
+    of_all, parts = words.plural(len(steps), "pass", "passes"), []
+    if left_out:
+        why = left_out[0].refused or why_not(left_out, RULES) or "nothing was measured"
+        parts.append(f"{len(left_out)} of {of_all} left out ({why})")
+    if disputed:
+        parts.append(f"{len(disputed)} of {of_all} in doubt ({why_not(disputed, RULES)})")
+    return ", ".join(parts) or None
+
+
+def records_per_second(step: StepResult) -> float | None:
+    """Give the records of a pass per second, from its first to its last; None: it says nothing.
+
+    Nor does one without all of its clients: its connections are fewer than it would be told with.
+    """
+    part = step.step.refused is not None or clients_ran(step.step).passed is False
+    if step.step.void is not None or not step.step.window_s or part:
+        return None
+    return sum(totals.records for totals in step.operations.values()) / step.step.window_s
+
+
+def is_finished(step: StepResult) -> bool:
+    """Whether a pass came to its last operation, failed ones among them."""
+    return (step.step.operations or 0) + (step.step.errors or 0) >= (step.plan.operations or 0)
+
+
+def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> LimitingResource | None:
+    """What set the limit at one load, which went as fast as it could."""
+    measured = [step.step for step in steps if step.step.throughput_ops_per_second]
+    if not measured:
+        return None
+    capacity = judge(measured, RULES, axis="connections")
+    return limiting_resource(capacity, steps, volume, flat_out=True)
+
+
+def limit_words(limiting: LimitingResource) -> str:
+    """Say what set the limit: something at its limit, or nobody but who did not push harder."""
+    if limiting.reached or limiting.resource == "unknown":
+        return limit_sentence(limiting)
+    near = "" if limiting.share is None else f", {words.percent(limiting.share)}"
+    nearest = f"nearest: {words.RESOURCES[limiting.resource]}{near}"
+    return f"nothing was at its limit: its connections did not push harder ({nearest})"
+
+
+def phase_sentence(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
+    """Say how many records a second a phase gets done, and whether pushing harder gains any more.
+
+    Args:
+        asked: What it was to complete.
+        loads: Those that were tried, ascending.
+    """
+    told = [(load, load.middle_records_per_second) for load in loads]
+    measured = [(load, middle) for load, middle in told if middle]
+    doubts = [
+        f"{words.load(load.connections, 'connections')}: {load.doubt}"
+        for load in loads
+        if load.doubt is not None
+    ]
+    if not measured:
+        return "; ".join(["no pass says anything", *doubts])
+    best, most = max(measured, key=lambda each: each[1])
+    text = f"{words.rate(most)} records/s with {words.load(best.connections, 'connections')}"
+    if best.low_records_per_second is not None and best.high_records_per_second is not None:
+        low, high = best.low_records_per_second, best.high_records_per_second
+        text += f" (95 % {words.rate(low)} to {words.rate(high)})"
+    (first, least), (last, end) = measured[0], measured[-1]
+    if first is not best:
+        text += f", {words.ratio(most / least)} times those with {words.number(first.connections)}"
+    if len(measured) > 1:
+        step_up = end / measured[-2][1]
+        more = "pushing harder may gain more" if step_up > WORTH else "pushing harder gains no more"
+        text += f"; {more} ({words.ratio(step_up)} times in the last step up)"
+    text += f"; {last.limit}" if last.limit else ""
+    unfinished = sum(load.unfinished for load in loads)
+    if unfinished:
+        longest = words.duration(asked.longest_s)
+        text += f"; {words.plural(unfinished, 'pass', 'passes')} cut off after {longest}"
+    return "; ".join([text, *doubts])

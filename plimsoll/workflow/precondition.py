@@ -1,0 +1,99 @@
+"""Before the search: load until writes settle, within bounds.
+
+Right after its dataset was loaded a target is not what it is minutes later: its log, its dirty
+pages and its page splits come to a balance under load (ycsb-a rose from 540 to 640 ops/s for 95 s).
+As storage tests do (SNIA, "Solid State Storage Performance Test Specification", Enterprise: load
+until the measured variable is steady, then measure), the unmeasured load goes on, a round of
+`prepare.warm_s` at a time, until a round shows no trend, and the throughput and the I/Os per
+operation of the one before.
+"""
+
+from collections.abc import Sequence
+
+from plimsoll import words
+from plimsoll.capacity.statistics.trends import is_significant, trend
+from plimsoll.databases.family import family_of
+from plimsoll.model.request.load_request import Preparation
+from plimsoll.model.run.results import Preconditioning, Round, StepResult
+
+SETTLED_SHARE = 0.05  # a round within which throughput changes by less has settled
+FEW_SECONDS = 12  # in fewer a trend is seldom significant: it takes a second round to tell
+ROUNDS_SHARE = 0.10  # two rounds that differ by less, in throughput or I/Os per operation, agree
+
+
+def with_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
+    """Add a round that has ended; a repeated call adds it once."""
+    number = done.plan.round
+    rounds = [r for r in (before.rounds if before else ()) if r.number != number]
+    rounds.append(_round(done))
+    why_not = _moving(rounds)
+    length = words.duration(sum(each.duration_s for each in rounds))
+    load = f"{length} of unmeasured load ({words.plural(len(rounds), 'round')})"
+    text = f"{load}: {why_not}" if why_not else f"{load}, and it had settled"
+    figures = [words.throughput(rounds[-1].throughput_ops_per_second)]
+    if rounds[-1].ios_per_operation is not None:
+        figures.append(f"{rounds[-1].ios_per_operation:.2f} I/Os per operation")
+    return Preconditioning(
+        rounds=tuple(rounds), settled=why_not is None, text=f"{text} ({', '.join(figures)})"
+    )
+
+
+def goes_on(so_far: Preconditioning, asked: Preparation) -> bool:
+    """Whether another round is to come."""
+    return not so_far.settled and so_far.duration_s + asked.warm_s <= asked.warm_longest_s
+
+
+def _round(done: StepResult) -> Round:
+    by_second: dict[int, int] = {}
+    for second in done.seconds:
+        by_second[second.epoch_s] = by_second.get(second.epoch_s, 0) + second.succeeded
+    whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]  # cut at its ends
+    throughput, operations = done.step.throughput_ops_per_second, sum(by_second.values())
+    ios = _ios(done)
+    return Round(
+        number=done.plan.round,
+        duration_s=done.plan.duration_s,
+        throughput_ops_per_second=throughput,
+        ios_per_operation=ios / operations if ios is not None and operations else None,
+        trend=trend(whole),
+    )
+
+
+def _ios(done: StepResult) -> float | None:
+    """How many I/Os the server asked for, over the whole load: as its operations are counted.
+
+    None where it cannot tell all of them.
+    """
+    before = done.plan.server_before
+    if before is None or done.server is None:
+        return None
+    rates = family_of(before.family).storage_rates(done.server)
+    return rates.iops * rates.interval_s if rates is not None and rates.whole else None
+
+
+def _moving(rounds: Sequence[Round]) -> str | None:
+    """Say what has not settled; None where everything has, as far as it can be seen."""
+    last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
+    if not last.throughput_ops_per_second:
+        return "nothing was measured of it"
+    if before is None and (last.trend is None or last.trend.values < FEW_SECONDS):
+        return "one round is too short to tell whether it has settled"
+    if last.trend is not None:
+        change = last.trend.change_share
+        if is_significant(last.trend) and abs(change) > SETTLED_SHARE:
+            return f"throughput still {_changed(change)} within the last round"
+    for what, now, then in (
+        (
+            "throughput",
+            last.throughput_ops_per_second,
+            before and before.throughput_ops_per_second,
+        ),
+        ("I/Os per operation", last.ios_per_operation, before and before.ios_per_operation),
+    ):
+        if now is not None and then and abs(now / then - 1) > ROUNDS_SHARE:
+            return f"{what} still {_changed(now / then - 1)} from the round before"
+    return None
+
+
+def _changed(share: float) -> str:
+    return f"{'rose' if share > 0 else 'fell'} by {words.percent(abs(share))}"

@@ -1,0 +1,135 @@
+"""The first states of a run: its start, and the schedule that ends its target."""
+
+from datetime import timedelta
+
+from plimsoll.aws import clients
+from plimsoll.aws.event_bus import emit
+from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.errors import RunStoppedError
+from plimsoll.model.deployment.events import RunStarted
+from plimsoll.model.deployment.function_settings import (
+    ArmDeletionSettings,
+    BusSettings,
+    RecordRunSettings,
+    StopSettings,
+)
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.targets.deletion_schedule import arm_deletion
+from plimsoll.teams.limits import limits_of
+from plimsoll.workflow.endpoint import endpoint_addresses
+
+
+def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
+    """Mark the run as started and set its deadline: its time limit, or its budget's end.
+
+    Raises:
+        RunStoppedError: It was stopped before it began.
+        UsageError: The deployment has no targets of its kind, or does not allow its endpoint.
+    """
+    request = files_of(settings, run_id).get(REQUEST, Request)
+    settings.require_kind(request.target.kind)
+    record = records_of(settings).get(run_id)
+    changes: dict[str, object] = {}
+    if isinstance(request.target, EndpointTarget):
+        addresses = endpoint_addresses(request, settings.allowed_endpoints)
+        changes["target"] = next(iter(addresses.values()))
+        changes["targets_by_state"] = addresses if request.toggle else {}
+        changes["zone"] = settings.zones[0].name  # its load clients'; where it stands is not known
+    started = now()
+    # a schedule deletes the target then, and knows whole seconds
+    deadline = started.replace(microsecond=0) + timedelta(seconds=record.runs_for_s)
+    begun = records_of(settings).change(
+        run_id,
+        states=(RunState.PENDING,),
+        state=RunState.RUNNING,
+        started_at=started,
+        expires_at=deadline,
+        **changes,
+    )
+    record = records_of(settings).get(run_id)
+    if not begun and record.state is not RunState.RUNNING:
+        raise RunStoppedError(f"run {run_id} was stopped before it began")
+    if begun:
+        _tell(settings, record)
+    return {
+        "provisioned": request.target.provisioned,
+        "prepares": record.prepares_until is not None,
+        "load_clients": request.prepare.clients,
+        "clients_in": settings.zones[0].clients,
+    }
+
+
+def _tell(settings: BusSettings, record: RunRecord) -> None:
+    event = RunStarted(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        local=record.local,
+        started_at=record.started_at or now(),
+        expires_at=record.expires_at,
+    )
+    emit(settings.event_bus, event)
+
+
+def arm(settings: ArmDeletionSettings, run_id: str) -> None:
+    """Arm the deletion of the target at the run's deadline."""
+    record = records_of(settings).require_running(run_id)
+    assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
+    records_of(settings).change(run_id, phase="provision", provision_at=now())
+    arm_deletion(
+        stack_name=record.stack_name,
+        at=record.expires_at,
+        group=settings.schedule_group,
+        role_arn=settings.deletion_role_arn,
+    )
+
+
+# Stopping a run from outside: its workflow ends, and its target is torn down.
+
+
+def stop_run(settings: StopSettings, run_id: str) -> RunRecord:
+    """Stop a run and have its target deleted; one that has ended stays as it is.
+
+    The mark in its record comes first: from then on nothing new is made for it, even if its
+    workflow could not be stopped. The end of the workflow starts the teardown (the rule on
+    ABORTED), which says at last that the run has ended.
+
+    Returns:
+        The run's record, after it.
+
+    Raises:
+        RunNotFoundError: There is none.
+    """
+    records = records_of(settings)
+    going = (RunState.PENDING, RunState.RUNNING)
+    records.change(run_id, states=going, state=RunState.STOPPING)
+    record = records.get(run_id)
+    # a run that is already being torn down is left alone
+    if record.state is RunState.STOPPING and record.teardown_asked_at is None:
+        _stop_workflow(settings, record)
+    return records.get(run_id)
+
+
+def _stop_workflow(settings: StopSettings, record: RunRecord) -> None:
+    cause = "the run was stopped by its team"
+    if not stop_execution(settings.run_machine_arn, record.run_id, cause=cause):
+        records_of(settings).change(  # recorded, and never started
+            record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
+        )
+        limits = limits_of(settings, record.team)
+        if limits is not None:
+            limits.release(record.run_id, usd=0.0)
+
+
+def stop_execution(state_machine_arn: str, name: str, *, cause: str) -> bool:
+    """Stop a workflow's execution by its name; False where it was never started."""
+    client = clients.stepfunctions()
+    machine = state_machine_arn.replace(":stateMachine:", ":execution:")
+    try:
+        client.stop_execution(executionArn=f"{machine}:{name}", error="Stopped", cause=cause)
+    except client.exceptions.ExecutionDoesNotExist:
+        return False
+    return True

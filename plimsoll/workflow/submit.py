@@ -1,0 +1,269 @@
+"""Starting a run: recorded once, started once, however often it is sent."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from plimsoll.aws import clients
+from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.complaints import Complaint
+from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.model.deployment.function_settings import RunSettings, SubmitSettings, TeamSettings
+from plimsoll.model.rds_versions import require_unended
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.experiment import Turn
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request, Target
+from plimsoll.model.run.run_record import Failure, Restored, RunRecord, RunState
+from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.extents import given_of
+from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.quotes import quote, require_stand_in
+from plimsoll.requests.request_values import require_known_operations, require_own_tables
+from plimsoll.targets.engine_version import AskRds, database_version, rds_version
+from plimsoll.teams.limits import limits_of
+from plimsoll.teams.reconcile import reconcile_team
+from plimsoll.teams.room import Ask, ask_of
+from plimsoll.workflow.endpoint import endpoint_addresses
+
+STARTED_WITHIN = timedelta(minutes=1)  # by `submit`, whose callers have no more time than that
+
+
+def run_id_for(team: str, idempotency_key: str | None) -> str:
+    """Name a run: by time and chance, or by the key, so that equal keys are one run."""
+    if idempotency_key is None:
+        return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    digest = hashlib.sha256(f"{team}\0{idempotency_key}".encode()).hexdigest()
+    return f"key-{digest[:24]}"
+
+
+def submit(
+    settings: SubmitSettings,
+    request: Request,
+    *,
+    idempotency_key: str | None = None,
+) -> str:
+    """Record a run and start its workflow; returns its id.
+
+    Args:
+        settings: Where.
+        request: What is asked for.
+        idempotency_key: The same key with the same request gives the same run.
+
+    Raises:
+        UsageError: The workload cannot be, the deployment has no targets of its kind or does not
+            allow load on the endpoint, RDS does not offer the engine's version, faults are asked
+            for on AWS, or the key was used for another request.
+        LimitReachedError: A limit of the team leaves no room for it.
+    """
+    run_id = run_id_for(request.team, idempotency_key)
+    created = record_request(
+        settings,
+        request,
+        run_id=run_id,
+        idempotency_key=idempotency_key,
+        begins_within=STARTED_WITHIN,
+    )
+    try:
+        start_execution(settings.run_machine_arn, run_id)
+    except Exception:
+        if created:
+            give_up(settings, run_id, request.team)
+        raise
+    return run_id
+
+
+def record_request(
+    settings: SubmitSettings,
+    request: Request,
+    *,
+    run_id: str,
+    idempotency_key: str | None = None,
+    begins_within: timedelta = timedelta(hours=1),
+    turn: Turn | None = None,
+    restores: Restored | None = None,
+    prepares_until: datetime | None = None,
+) -> bool:
+    """Record a run that something else starts: its workflow, by the run's id.
+
+    First it takes its share of the team's limits; it is given back when the run ends.
+
+    Args:
+        settings: Where.
+        request: What is asked for.
+        run_id: Its name; one that is recorded already stays as it is.
+        idempotency_key: That gave the run its name, if one did.
+        begins_within: After that, a run whose workflow was not started gives its share back.
+        turn: The run with which it takes turns; None: it takes none.
+        restores: The snapshot of a prepared dataset that its target is made from; None: it loads.
+        prepares_until: It prepares a dataset whose snapshot goes then; None: it measures.
+
+    Returns:
+        False where it was recorded before.
+
+    Raises:
+        UsageError: As `submit`.
+        LimitReachedError: A limit of the team leaves no room for it.
+    """
+    check_request(settings, request)
+    local, results_days = settings.on_one_machine, settings.results_days
+    if request.team not in settings.teams and not local:
+        problem = f"{request.team} is not a team of this deployment"
+        known = tuple(sorted(settings.teams))
+        raise UsageError(Complaint(("team",), problem, request.team, known))
+    if not local:
+        request.require_nothing_of_one_machine("a run on one machine (--local)")
+    version = version_made(settings, request.target)
+    prepares = prepares_until is not None
+    given = given_of(request, restored=restores is not None, prepares=prepares)
+    prices = prices_for(settings.prices)
+    quoted = quote(request, prices, database_version=version, given=given)
+    body = request.model_dump_json()
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    submitted_at = now()
+    forget_at = submitted_at + timedelta(days=results_days) if results_days else None
+    record = RunRecord(
+        run_id=run_id,
+        name=request.name,
+        team=request.team,
+        state=RunState.PENDING,
+        local=local,
+        tags=request.tags,
+        target_words=describe_target(request.target, version=version),
+        quoted_usd=None if local or quoted.usd is None else f"{quoted.usd.expected:.6f}",
+        request_sha256=digest,
+        submitted_at=submitted_at,
+        forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
+        time_limit_s=request.time_limit_s,
+        budget=held_budget(request, quoted),
+        database_version=version,
+        turn=turn,
+        restores=restores,
+        prepares_until=prepares_until,
+    )
+    created = _create(settings, record, ask_of(request, quoted), begins_within)
+    if not created:
+        _require_same(settings, run_id, digest, idempotency_key)
+    try:
+        files = files_of(settings, run_id)
+        files.put(REQUEST, body)
+        files.put_model(QUOTE, quoted)
+    except Exception:
+        if created:
+            give_up(settings, run_id, request.team)
+        raise
+    return created
+
+
+def _create(
+    settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
+) -> bool:
+    """Record a run together with its share of the limits: both, or none of them.
+
+    Where there is no room, shares are looked for first whose runs nobody can begin any more.
+    """
+    records, limits = records_of(settings), limits_of(settings, record.team)
+    if limits is None:
+        return records.create(record)
+    if records.find(record.run_id) is not None:  # it needs no new share
+        return False
+    acquire = partial(
+        limits.acquire,
+        record.run_id,
+        ask,
+        at=record.submitted_at,
+        begins_within=begins_within,
+        together_with=records.put_if_new(record),
+    )
+    try:
+        return acquire() or records.create(record)
+    except LimitReachedError as error:
+        if not error.waiting_helps or not reconcile_team(settings, record.team, at=now()):
+            raise
+        return acquire() or records.create(record)
+
+
+def _require_same(settings: RunSettings, run_id: str, digest: str, key: str | None) -> None:
+    if records_of(settings).get(run_id).request_sha256 != digest:
+        problem = "was used for another request"
+        raise UsageError(Complaint(("Idempotency-Key",), problem, key))
+
+
+def give_up(settings: TeamSettings, run_id: str, team: str) -> None:
+    """Give back the share of a run that could not be started; from now on it cannot begin."""
+    failure = Failure(phase="record", error="NotStartedError", cause="it could not be started")
+    records_of(settings).change(
+        run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=now()
+    )
+    limits = limits_of(settings, team)
+    record = records_of(settings).find(run_id)
+    if limits is not None and (record is None or record.state.ended):
+        limits.release(run_id, usd=0.0)
+
+
+def check_request(settings: SubmitSettings, request: Request) -> None:
+    """Check what the request's model alone cannot.
+
+    Raises:
+        UsageError: The workload cannot be, a limit names an operation that it does not have, the
+            deployment does not allow load on the endpoint, or one machine has no such target.
+    """
+    settings.require_kind(request.target.kind)
+    if settings.on_one_machine:
+        require_stand_in(request)
+    require_known_operations(request)
+    require_own_tables(request)
+    require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
+    if isinstance(request.target, EndpointTarget):
+        endpoint_addresses(request, settings.allowed_endpoints)
+
+
+def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:
+    """Refuse a snapshot that the deployment does not allow: what is in it would be read.
+
+    Raises:
+        UsageError: It is not in the deployment's list.
+    """
+    if snapshot is not None and snapshot not in allowed:
+        problem = f"{snapshot} is not among the snapshots that this deployment allows"
+        path = ("target", "snapshot")
+        raise UsageError(Complaint(path, problem, snapshot, tuple(allowed)))
+
+
+def version_made(
+    settings: SubmitSettings, target: Target, *, ask: AskRds = rds_version
+) -> str | None:
+    """Give the version of its engine that a target will be made of, as RDS resolves it.
+
+    Args:
+        settings: Where.
+        target: What is asked for; of an existing endpoint none is made.
+        ask: Asks RDS.
+
+    Raises:
+        UsageError: Its support has ended, or RDS does not offer it.
+    """
+    if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
+        require_unended(target.engine, target.engine_version, on=now().date())
+    return database_version(target, ask)
+
+
+def start_execution(state_machine_arn: str, run_id: str) -> None:
+    """Start a run's workflow; one that was started before stays as it is."""
+    begin_execution(state_machine_arn, run_id, {"run_id": run_id})
+
+
+def begin_execution(state_machine_arn: str, name: str, given: Mapping[str, str]) -> None:
+    """Start a workflow by name; one that was started before stays as it is."""
+    client = clients.stepfunctions()
+    try:
+        client.start_execution(
+            stateMachineArn=state_machine_arn, name=name, input=json.dumps(given)
+        )
+    except client.exceptions.ExecutionAlreadyExists:
+        return

@@ -1,0 +1,278 @@
+"""The target's creation: its template filled, its stack made, its address noted."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import assert_never
+
+from plimsoll.aws import clients
+from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.errors import RunStoppedError, TargetCreationError, TeardownError
+from plimsoll.model.deployment.function_settings import (
+    AwaitTargetSettings,
+    CreateTargetSettings,
+    DeleteTargetSettings,
+    Zone,
+)
+from plimsoll.model.request.cassandra_target import CassandraTarget
+from plimsoll.model.request.endpoint_target import EndpointTarget
+from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
+from plimsoll.model.request.request import Request, Target
+from plimsoll.model.run.run_record import NodeAddress, RunRecord, RunState, TargetAddress
+from plimsoll.requests.request_workload import protocol_of
+from plimsoll.targets.cluster_template import with_nodes
+from plimsoll.targets.deletion_schedule import disarm_deletion
+from plimsoll.targets.ec2_instance import data_volume_id
+from plimsoll.targets.target_stacks import (
+    Deletion,
+    create_stack,
+    delete_stack,
+    outputs_when_created,
+)
+from plimsoll.targets.template import (
+    AURORA_TEMPLATE,
+    CASSANDRA_TEMPLATE,
+    RDS_TEMPLATE,
+    aurora_parameters,
+    cassandra_parameters,
+    engine_parameters,
+    rds_parameters,
+    read_template,
+    restored_from,
+    with_engine_parameters,
+)
+from plimsoll.targets.zones import choose_zones, full_zone, lacks_room
+
+
+def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
+    """Create the target's stack; take it back at once if the run was stopped meanwhile.
+
+    In the first zone that offers it and has not refused it; a cluster in several.
+
+    A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
+    sees the stack: none is left behind.
+
+    Returns:
+        Which of the load clients' functions stand in its zone.
+
+    Raises:
+        RunStoppedError: The run was stopped.
+        TargetCreationError: No zone is left.
+        UsageError: The deployment has no targets of this kind.
+    """
+    record = records_of(settings).require_running(run_id)
+    files = files_of(settings, run_id)
+    request = files.get(REQUEST, Request)
+    assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
+    version = record.database_version
+    zones = choose_zones(settings.zones, request.target, version, refused=record.zones_refused)
+    zone = zones[0]
+    toggled = request.toggle.states[0].parameters if request.toggle else {}
+    template, own_parameters = _made_for(settings, request.target, version, zones, toggled)
+    snapshot = record.restores.snapshot if record.restores else request.target.snapshot
+    if snapshot is not None:
+        template = restored_from(template, snapshot)
+    files.put(TEMPLATE, template)
+    stack_id = create_stack(
+        name=record.stack_name,
+        template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
+        parameters={**_parameters(record, zone), **own_parameters},
+        tags=_tags(record),
+        role_arn=settings.target_service_role_arn,
+        token=f"{run_id}-{len(record.zones_refused)}",
+    )
+    changes = {"stack_id": stack_id, "zone": zone.name}
+    if not records_of(settings).change(run_id, states=(RunState.RUNNING,), **changes):
+        clients.cloudformation().delete_stack(StackName=stack_id)
+        raise RunStoppedError(f"run {run_id} was stopped while its target was being created")
+    return {"clients_in": zone.clients}
+
+
+def template_url(bucket: str, key: str) -> str:
+    """Give the address under which CloudFormation reads a template from S3."""
+    return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
+
+
+def _made_for(
+    settings: CreateTargetSettings,
+    target: RdsTarget | AuroraTarget | CassandraTarget,
+    version: str | None,
+    zones: Sequence[Zone],
+    toggled: Mapping[str, str | int],
+) -> tuple[str, dict[str, str]]:
+    """Give a target's template, and those of its parameters that depend on its kind.
+
+    It begins in the first state of its toggle.
+    """
+    on_rds = {
+        "SecurityGroupId": settings.target_security_group,
+        "SubnetGroupName": settings.target_subnet_group,
+    }
+    match target:
+        case RdsTarget():
+            own = {**engine_parameters(target), **toggled}
+            return (
+                with_engine_parameters(read_template(RDS_TEMPLATE), own),
+                {**on_rds, **rds_parameters(target, version or target.engine_version)},
+            )
+        case AuroraTarget():
+            return (
+                with_engine_parameters(read_template(AURORA_TEMPLATE), engine_parameters(target)),
+                {**on_rds, **aurora_parameters(target, version or target.engine_version)},
+            )
+        case CassandraTarget():
+            settings.require_kind(target.kind)
+            assert settings.cassandra is not None  # noqa: S101 - the line above has seen it
+            place = {
+                "ArchiveUrl": settings.cassandra.archive_url,
+                "InstanceProfileName": settings.cassandra.instance_profile,
+                "SecurityGroupId": settings.cassandra.security_group_id,
+                "SubnetId": zones[0].subnet_id,
+            }
+            template = with_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes, zones)
+            return template, {**place, **cassandra_parameters(target)}
+        case _:
+            assert_never(target)
+
+
+def _parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
+    return {
+        "RunId": record.run_id,
+        "Team": record.team,
+        "ExpiresAt": _expiry(record),
+        "AvailabilityZone": zone.name,
+    }
+
+
+def _expiry(record: RunRecord) -> str:
+    assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
+    return f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _tags(record: RunRecord) -> dict[str, str]:
+    return {
+        "plimsoll:run-id": record.run_id,
+        "plimsoll:team": record.team,
+        "plimsoll:expires-at": _expiry(record),
+    }
+
+
+def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object]:
+    """Look whether the target is there, and note its address once it is.
+
+    Where its zone has no room for it, its stack is deleted, so that another zone can be tried: each
+    zone of the deployment once at most.
+
+    Returns:
+        Whether it is `ready`, or to be created `again`; if neither, look again after `wait_s`.
+
+    Raises:
+        TargetCreationError: It could not be created.
+    """
+    record = records_of(settings).require_running(run_id)
+    request = files_of(settings, run_id).get(REQUEST, Request)
+    if record.zone is None:
+        return _looked(settings, again=_gone(settings, record))
+    assert record.stack_id is not None  # noqa: S101 - the state before this one has set it
+    try:
+        outputs = outputs_when_created(record.stack_id)
+    except TargetCreationError as error:
+        full = full_zone(str(error), settings.zones) or record.zone
+        refused = (*record.zones_refused, full)
+        if not lacks_room(str(error)) or len(refused) >= len(settings.zones):
+            raise
+        records_of(settings).change(run_id, zone=None, zones_refused=refused)
+        return _looked(settings, again=_gone(settings, record))
+    if outputs is not None:
+        address = TargetAddress(
+            host=outputs["Endpoint"],
+            port=int(outputs["Port"]),
+            database=request.target.database,
+            secret_arn=outputs.get("SecretArn"),
+            identifier=outputs["InstanceIdentifier"],
+            protocol=protocol_of(request),
+            tls=request.target.tls,
+            volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
+            nodes=_further_nodes(request.target, outputs),
+            replication=_copies(request.target),
+        )
+        records_of(settings).change(run_id, target=address, target_ready_at=now())
+    return _looked(settings, ready=outputs is not None)
+
+
+def _looked(
+    settings: AwaitTargetSettings, *, ready: bool = False, again: bool = False
+) -> dict[str, object]:
+    return {"ready": ready, "again": again, "wait_s": settings.poll_seconds}
+
+
+def _gone(settings: AwaitTargetSettings, record: RunRecord) -> bool:
+    """Delete the stack in a zone that has no room, and say whether it is gone."""
+    gone = delete_stack(name=record.stack_name, stack_id=record.stack_id) is not Deletion.UNDER_WAY
+    if gone:  # the next one is found by its name until its id is noted
+        records_of(settings).change(record.run_id, stack_id=None)
+    return gone
+
+
+def _volume_id(target: Target, instance_id: str) -> str | None:
+    """Find the volume whose metrics are the target's; None where its instance has them."""
+    match target:
+        case CassandraTarget():
+            return None if target.volume.type == "nvme" else data_volume_id(instance_id)
+        case RdsTarget() | AuroraTarget() | EndpointTarget():
+            return None
+        case _:
+            assert_never(target)
+
+
+def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddress, ...]:
+    """List the nodes of a cluster after its first."""
+    if not isinstance(target, CassandraTarget):
+        return ()
+    return tuple(
+        NodeAddress(
+            host=outputs[f"Endpoint{number}"],
+            identifier=outputs[f"InstanceIdentifier{number}"],
+            volume_id=_volume_id(target, outputs[f"InstanceIdentifier{number}"]),
+        )
+        for number in range(2, target.nodes + 1)
+    )
+
+
+def _copies(target: Target) -> int:
+    return target.copies if isinstance(target, CassandraTarget) else 1
+
+
+# A run's target is deleted, and the deletion is seen: on every way out of a run.
+
+
+def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, object]:
+    """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
+
+    The mark comes first: from then on `create_target` takes back what it has just made. A deletion
+    that fails is asked for again, within the patience counted from the first asking: RDS refuses to
+    delete an instance that it is still creating. The record tells why the last one failed.
+
+    Raises:
+        TeardownError: The deletion failed, and the patience is over; it has been asked for again.
+    """
+    records = records_of(settings)
+    running = (RunState.PENDING, RunState.RUNNING)
+    records.change(run_id, states=running, state=RunState.STOPPING)
+    record = records.get(run_id)
+    asked_at = record.teardown_asked_at
+    if asked_at is None:
+        asked_at = now()
+        records.change(run_id, teardown_asked_at=asked_at)
+    try:
+        deletion = delete_stack(name=record.stack_name, stack_id=record.stack_id)
+    except TeardownError as error:
+        records.change(run_id, teardown_error=str(error))
+        if now() - asked_at >= timedelta(seconds=settings.teardown_patience_seconds):
+            raise
+        deletion = Deletion.UNDER_WAY
+    if deletion is Deletion.SEEN:
+        if record.deleted_at is None:
+            records.change(run_id, deleted_at=now(), teardown_error=None)
+        disarm_deletion(stack_name=record.stack_name, group=settings.schedule_group)
+    return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": settings.poll_seconds}

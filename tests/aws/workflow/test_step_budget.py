@@ -1,0 +1,69 @@
+"""A step is started only where the budget, of which earlier steps have had theirs, pays for it."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
+from plimsoll.aws.run_records import now
+from plimsoll.errors import BudgetPassedError
+from plimsoll.fleet.plan import plan_step
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.prices import builtin
+from plimsoll.quoting.quotes import quote
+from plimsoll.workflow.barrier import require_step_budget
+from tests.support.aws_resources import BUCKET, make_bucket
+from tests.unit.quoting.test_quotes import request
+
+
+@pytest.fixture
+def files(account: None) -> RunFiles:
+    del account
+    make_bucket()
+    return RunFiles(BUCKET, "run")
+
+
+def record(asked: Request) -> RunRecord:
+    return RunRecord(
+        run_id="run",
+        name="quoted",
+        team="default",
+        state=RunState.RUNNING,
+        request_sha256="0" * 64,
+        submitted_at=now(),
+        time_limit_s=asked.time_limit_s,
+        budget=held_budget(asked, quote(asked, builtin())),
+    )
+
+
+def planned(asked: Request, index: int, clients: int) -> Any:
+    following = NextStep(
+        index=index, clients=clients, connections=clients, purpose="climb", why="test"
+    )
+    return plan_step(following, asked, start_at_epoch_ms=0, recovered=None, server_before=None)
+
+
+def test_a_step_starts_only_if_the_budget_pays_for_it_and_those_before_it(files: RunFiles) -> None:
+    asked = request(budget_usd=0.40, search={"strategy": "steps", "clients": [1, 2, 100]})
+    run = record(asked)
+    assert run.budget is not None
+    files.put_model(QUOTE, quote(asked, builtin()))
+    require_step_budget(files, run, asked, planned(asked, 0, 1))
+    # 100 clients for 90 s and 24 s before and after them, 1.73 GiB each
+    usd = 100 * (90 + 20 + 1 + 3) * 1769 / 1024 * 0.0000133334
+    many = planned(asked, 1, 100)
+    count = 0
+    while (count + 1) * usd < float(run.budget.fleet_usd) - 0.01:
+        files.put_model(plan_path(count + 1), many.model_copy(update={"index": count + 1}))
+        count += 1
+    following = many.model_copy(update={"index": count + 1})
+    with pytest.raises(BudgetPassedError, match=rf"with step {count + 1} \(100 clients\) it would"):
+        require_step_budget(files, run, asked, following)
+
+
+def test_a_run_without_a_budget_reads_nothing(files: RunFiles) -> None:
+    asked = request()
+    require_step_budget(files, record(asked), asked, planned(asked, 0, 1000))

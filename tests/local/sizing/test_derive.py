@@ -1,0 +1,136 @@
+"""`plimsoll workload derive` on real servers that are under load."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plimsoll
+from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.workload import load_workload
+from tests.local.sizing.conftest import under_load
+from tests.support.command import Output
+from tests.support.postgres_connection import connected
+
+Call = Callable[..., Output]
+
+
+def a_database(server: MariaDbServer, name: str) -> str:
+    with closing(connect(parse_dsn(server.dsn))) as connection:
+        execute(connection, f"CREATE DATABASE `{name}`")
+    return f"{server.dsn.rpartition('/')[0]}/{name}"
+
+
+def derived(call: Call, dsn: str, *options: str, time: str = "2s") -> dict[str, Any]:
+    code, out, err = call("workload", "derive", dsn, "--for", time, "--json", *options)
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_ycsb_b_is_derived_from_a_mariadb_under_it(
+    plimsoll_command: Call, counting_mariadb: MariaDbServer, tmp_path: Path
+) -> None:
+    dsn, path = a_database(counting_mariadb, "ycsb"), tmp_path / "found.yaml"
+    plimsoll.prepare(dsn, workload="ycsb-b", records=3000)
+    with under_load(dsn, "ycsb-b"):
+        found = derived(plimsoll_command, dsn, "--writes", "--out", str(path))
+    shares = {one["name"]: one["share"] for one in found["operations"]}
+    assert shares["select_usertable_by_ycsb_key"] == pytest.approx(0.95, abs=0.02)
+    assert shares["update_usertable_by_ycsb_key"] == pytest.approx(0.05, abs=0.02)
+    assert found["share_of_calls"] > 0.99
+    derived_reads, derived_updates = load_workload(str(path)).compile().engine.operations
+    reads, updates = load_workload("ycsb-b").compile(3000).engine.operations
+    assert derived_reads.statements[0].sql == reads.statements[0].sql
+    assert set(derived_updates.statements[0].sql) == set(updates.statements[0].sql)
+    (table,) = load_workload(str(path)).compile().tables
+    (original,) = load_workload("ycsb-b").compile(3000).tables
+    assert table.create_sql == original.create_sql
+    assert table.rows == pytest.approx(3000, rel=0.5)  # InnoDB's own estimate
+    scratch = a_database(counting_mariadb, "scratch")
+    plimsoll.prepare(scratch, workload=path, records=300)
+    again = plimsoll.load(scratch, workload=path, connections=1, warmup_s=0, duration_s=0.5)
+    assert again.throughput_ops_per_second
+    assert not any(one.errors for one in again.report.operations.values())
+
+
+def test_a_transaction_of_sysbench_is_put_together_again(
+    plimsoll_command: Call, counting_mariadb: MariaDbServer
+) -> None:
+    dsn = a_database(counting_mariadb, "sysbench")
+    plimsoll.prepare(dsn, workload="sysbench-oltp-read-write", records=2000)
+    with under_load(dsn, "sysbench-oltp-read-write", connections=4):
+        found = derived(plimsoll_command, dsn, "--writes", time="8s")  # 100 commits on a busy host
+    (operation,) = found["operations"]
+    assert operation["name"] == "transaction"
+    original = load_workload("sysbench-oltp-read-write").compile(2000).engine.operations[0]
+    assert sorted(
+        (_plain(one["text"].replace("{", "").replace("}", "")), one["times"])
+        for one in operation["statements"]
+    ) == sorted(
+        (_plain(one.sql[0]).replace("k+1", "k+?"), one.repeat) for one in original.statements
+    )
+
+
+def test_it_reads_and_changes_nothing(
+    plimsoll_command: Call, counting_mariadb: MariaDbServer
+) -> None:
+    dsn = a_database(counting_mariadb, "kept")
+    plimsoll.prepare(dsn, workload="ycsb-b", records=100)
+    with closing(connect(parse_dsn(dsn))) as connection:
+        execute(connection, "SELECT FIELD0 FROM usertable WHERE YCSB_KEY = 'a secret'")
+        before = execute(connection, "CHECKSUM TABLE usertable")
+        code, out, _ = plimsoll_command("workload", "derive", dsn)
+        assert code == 0
+        assert execute(connection, "CHECKSUM TABLE usertable") == before
+        assert len(execute(connection, "SHOW TABLES")) == 2  # and Plimsoll's notes
+    assert "a secret" not in out
+
+
+def test_a_server_that_does_not_count_says_how_it_would(
+    plimsoll_command: Call, mariadb: MariaDbServer
+) -> None:
+    code, _, err = plimsoll_command("workload", "derive", mariadb.dsn)
+    assert code == 1
+    assert "performance_schema=ON" in err
+
+
+def test_ycsb_b_is_derived_from_a_postgresql(
+    plimsoll_command: Call, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with closing(connected(postgres)) as connection:
+        connection.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        connection.run("CREATE DATABASE observed")
+    dsn = f"{postgres.dsn.rpartition('/')[0]}/observed"
+    path = tmp_path / "found.yaml"
+    with closing(connected(postgres)) as connection:
+        connection.run("SELECT 1")
+    _extension(dsn)
+    plimsoll.prepare(dsn, workload="ycsb-b", records=1000)
+    with under_load(dsn, "ycsb-b"):
+        found = derived(plimsoll_command, dsn, "--writes", "--out", str(path))
+    shares = {one["name"]: one["share"] for one in found["operations"]}
+    assert shares["select_usertable_by_ycsb_key"] == pytest.approx(0.95, abs=0.02)
+    assert shares["update_usertable_by_ycsb_key"] == pytest.approx(0.05, abs=0.02)
+    compiled = load_workload(str(path)).compile(protocol="postgres")
+    original = load_workload("ycsb-b").compile(1000, protocol="postgres")
+    assert [one.create_sql for one in compiled.tables] == [
+        one.create_sql for one in original.tables
+    ]
+
+
+def _extension(dsn: str) -> None:
+    from plimsoll.databases.postgres import session  # noqa: PLC0415 - this test's alone
+
+    with closing(session.connect(parse_dsn(dsn))) as connection:
+        session.execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+
+
+def _plain(text: str) -> str:
+    return text.replace(" ", "").replace("`", "")

@@ -1,0 +1,218 @@
+"""What storage gains depends on the instance: the sentence says no more than was measured."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.request.experiment import Experiment
+from plimsoll.model.run.experiment_record import Factorial
+from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult
+from plimsoll.model.run.run_record import RunState
+from plimsoll.report.experiment.factorials import factorials
+from plimsoll.report.experiment.page import factorials_table, render
+from plimsoll.report.experiment.summary import CellRun
+from plimsoll.report.phase_tables import phases_table
+from plimsoll.requests.cells import cells_of
+from tests.unit.report.experiment.test_experiment_summary import (
+    RESULT,
+    at_one_load,
+    capacity,
+    result_of,
+)
+
+CPU = LimitingResource(
+    resource="cpu", reached=True, share=0.97, host_bound=False, step=3, evidence=()
+)
+FIGURES = {
+    "small-slow": 1000.0, "small-fast": 1005.0, "large-slow": 2000.0, "large-fast": 2800.0
+}  # fmt: skip
+
+
+def experiment(**more: Any) -> Experiment:
+    shared = RESULT.request.model_dump(mode="json", exclude={"name", "team", "tags"})
+    del shared["target"]["volume"]["iops"]
+    axes = {
+        "storage": {
+            "slow": {"target": {"volume": {"iops": 1000}}},
+            "fast": {"target": {"volume": {"iops": 4000}}},
+        },
+        "instance": {
+            "small": {"target": {"instance_class": "db.m6i.large"}},
+            "large": {"target": {"instance_class": "db.m6i.4xlarge"}},
+        },
+        **more,
+    }
+    return Experiment.model_validate({"name": "e", "request": shared, "axes": axes, "seed": 3})
+
+
+def cells(
+    found: dict[str, Capacity | None],
+    asked: Experiment,
+    phases: dict[str, PhaseResult] | None = None,
+) -> list[CellRun]:
+    """Cells by `instance-storage`, with what their runs came to; the limit is the CPU."""
+    runs = []
+    for cell in cells_of(asked):
+        name = f"{cell.variants['instance']}-{cell.variants['storage']}"
+        update = {
+            "capacity": found.get(name),
+            "limiting": CPU,
+            "request": cell.request,
+            "phases": (phases[name],) if phases else (),
+        }
+        result = RESULT.model_copy(update=update)
+        runs.append(CellRun(cell, cell.name, RunState.SUCCEEDED, result))
+    return runs
+
+
+def only(found: dict[str, Capacity | None]) -> Factorial:
+    asked = experiment()
+    (factorial,) = factorials(asked, cells(found, asked))
+    return factorial
+
+
+def test_storage_gains_nothing_on_the_small_instance_and_a_lot_on_the_large_one() -> None:
+    """The axis of the volume is the one whose gain is told, wherever it stands."""
+    found = only({name: capacity(figure) for name, figure in FIGURES.items()})
+    assert (found.question, found.axis, found.beside) == ("all", "storage", "instance")
+    assert (found.levels, found.beside_levels) == (("slow", "fast"), ("small", "large"))
+    assert found.gain_on is not None
+    small, large = found.gain_on
+    assert (small.ratio, large.ratio) == pytest.approx((1.005, 1.4), abs=1e-6)
+    assert found.interaction is not None
+    assert found.interaction.ratio == pytest.approx(1.4 / 1.005)
+    assert found.beside_main is not None
+    assert found.beside_main.ratio == pytest.approx((2 * 2.8 / 1.005) ** 0.5)
+    assert found.repetitions == (4, 4, 4, 4)
+    assert found.sentence.startswith(
+        "slow to fast: nothing (1.00 times, 95 % 0.98 to 1.03) on small"
+    )
+    assert "on small, where CPU set the limit, 1.40 times (95 % " in found.sentence
+    assert "storage gains more on large than on small (1.39 times, 95 % " in found.sentence
+
+
+def test_what_gains_more_on_the_first_variant_is_told_that_way_round() -> None:
+    figures = {
+        "small-slow": 1000.0,
+        "small-fast": 2000.0,
+        "large-slow": 4000.0,
+        "large-fast": 4010.0,
+    }
+    found = only({name: capacity(figure) for name, figure in figures.items()})
+    assert "storage gains more on small than on large (2.0" in found.sentence
+    assert found.interaction is not None
+    assert found.interaction.ratio == pytest.approx(4010 / 4000 / 2)
+
+
+def test_repetitions_that_scatter_show_no_difference() -> None:
+    close = {**FIGURES, "large-fast": 2300.0}
+    found = only({name: capacity(figure, spread=0.07) for name, figure in close.items()})
+    assert "not decided" in found.sentence
+    assert "that storage gains more on one of them cannot be shown" in found.sentence
+
+
+def test_without_repetitions_nothing_is_sure() -> None:
+    found = only({name: capacity(figure, repeats=1) for name, figure in FIGURES.items()})
+    assert found.interaction is not None
+    assert found.interaction.low is None
+    assert "without repetitions it is not known whether that differs" in found.sentence
+
+
+def test_a_cell_without_an_exact_figure_decides_nothing() -> None:
+    figures: dict[str, Capacity | None] = {n: capacity(f) for n, f in FIGURES.items()}
+    missing = only({**figures, "large-fast": None})
+    assert (missing.interaction, missing.gain_on, missing.repetitions) == (None, None, None)
+    assert missing.sentence == "slow to fast: not decided: no exact figure of fast-large"
+    bound = only({**figures, "large-fast": at_one_load(2800)})  # at least so much, at another load
+    assert bound.sentence.endswith("no exact figure of fast-large")
+    assert factorials_table([missing]) is None
+
+
+def test_at_one_load_throughput_is_compared() -> None:
+    found = only({name: at_one_load(figure) for name, figure in FIGURES.items()})
+    assert found.gain_on is not None
+    assert found.gain_on[1].ratio == pytest.approx(1.4, abs=1e-6)
+
+
+def test_every_other_axis_makes_a_table_of_its_own() -> None:
+    mixes = {"reads": {"limits": {"statistic": "p99"}}, "both": {"limits": {"statistic": "p95"}}}
+    three = mixes | {"all-mixes": {"limits": {"statistic": "p50"}}}
+    found: dict[str, Capacity | None] = {name: capacity(f) for name, f in FIGURES.items()}
+    asked = experiment(mix=three)
+    assert [one.question for one in factorials(asked, cells(found, asked))] == list(three)
+    asked = experiment(mix=mixes)  # two variants: then there are three pairs of axes
+    squares = factorials(asked, cells(found, asked))
+    assert [(one.beside, one.axis, one.question) for one in squares] == [
+        ("instance", "storage", "reads"), ("instance", "storage", "both"),
+        ("mix", "storage", "small"), ("mix", "storage", "large"),
+        ("instance", "mix", "slow"), ("instance", "mix", "fast"),
+    ]  # fmt: skip
+
+
+def test_axes_that_change_no_target_are_not_laid_against_each_other() -> None:
+    shared = experiment().request
+    axes = {
+        "mix": {"a": {"limits": {"statistic": "p99"}}, "b": {"limits": {"statistic": "p95"}}},
+        "load": {"a": {"load": {"warmup_s": 1}}, "b": {"load": {"warmup_s": 2}}},
+    }
+    shared["target"]["volume"]["iops"] = 1000
+    asked = Experiment.model_validate({"name": "e", "request": shared, "axes": axes})
+    runs = [CellRun(cell, cell.name, None, None) for cell in cells_of(asked)]
+    assert factorials(asked, runs) == ()
+
+
+def phase(one: float, many: float, *, reached: bool) -> PhaseResult:
+    def load(connections: int, rate: float) -> PhaseLoad:
+        return PhaseLoad(
+            connections=connections, clients=1, steps=(1, 2, 3),
+            records_per_second=(rate * 0.99, None, rate, rate * 1.01),
+            low_records_per_second=None, high_records_per_second=None, unfinished=0, errors=0,
+            resource="cpu", reached=reached and connections > 1, limit="CPU set the limit",
+        )  # fmt: skip
+
+    return PhaseResult(
+        name="charge", workload="w", records=100, loads=(load(1, one), load(16, many)), sentence=""
+    )
+
+
+def test_each_phase_at_each_of_its_loads_has_a_table_of_its_own() -> None:
+    """As published: nothing is gained until the client pushes hard enough."""
+    asked = experiment()
+    phases = {
+        name: phase(100, figure, reached=name.startswith("small"))
+        for name, figure in FIGURES.items()
+    }
+    pushed = [*factorials(asked, cells({}, asked, phases))]
+    assert [one.question for one in pushed] == [
+        "charge, 1 connection", "charge, 16 connections", "all, the search"
+    ]  # fmt: skip
+    assert "nothing (1.00 times" in pushed[0].sentence
+    assert "cannot be shown" in pushed[0].sentence
+    assert "storage gains more on large than on small" in pushed[1].sentence
+    assert pushed[1].repetitions == (3, 3, 3, 3)  # a pass that says nothing is none
+
+
+def test_the_page_shows_phases_and_effects() -> None:
+    asked = experiment()
+    result = result_of({}, None)
+    phases = {name: phase(100, f, reached=name.startswith("small")) for name, f in FIGURES.items()}
+    runs = cells({}, asked, phases)
+    outcomes = [
+        cell.model_copy(update={"phases": run.result.phases if run.result else ()})
+        for cell, run in zip(result.cells, runs, strict=False)
+    ]
+    shown = result.model_copy(
+        update={"cells": (*outcomes, *result.cells[4:]), "factorials": factorials(asked, runs)}
+    )
+    table = phases_table(shown)
+    assert table is not None
+    assert [cell.text for cell in table.rows[1]][:3] == [
+        "charge, 16 connections, records/s",
+        "1,000 (CPU)",
+        "2,000",
+    ]
+    page = render(shown)
+    assert ">Phases</h2>" in page
+    assert "storage gains more on large than on small" in page
+    assert phases_table(result) is None

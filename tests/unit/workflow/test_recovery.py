@@ -1,0 +1,92 @@
+"""Waiting for a target to recover: as long as it works, and no longer."""
+
+import io
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from plimsoll.cli.progress import RunProgress
+from plimsoll.model.request.request import Request
+from plimsoll.model.run.fleet import UnfinishedWork
+from plimsoll.model.run.run_record import Recovery, RunRecord, RunState
+from plimsoll.workflow.plan_step import Recovered, in_words, outcome, watched
+from plimsoll.workflow.status import Snapshot
+from tests.support.requested import REQUESTED
+
+LONGEST_S = 300.0
+
+
+def wait(*looks: UnfinishedWork, longest_s: float = LONGEST_S) -> tuple[int, Recovered]:
+    """Look once a second, at the last for ever; returns after how many seconds it ended."""
+    seen: Recovery | None = None
+    for second in range(1000):
+        seen = watched(seen, looks[min(second, len(looks) - 1)], 1_000_000 + 1000 * second)
+        ended = outcome(seen, longest_s)
+        if ended is not None:
+            return second, ended
+    raise AssertionError("it waits for ever")
+
+
+def redo(left: int) -> UnfinishedWork:
+    return UnfinishedWork(what=f"{left} % of the redo log", left=left)
+
+
+def test_what_an_idle_server_never_works_off_is_waited_for_some_seconds() -> None:
+    """A checkpoint age of 0.53 to 0.55 for ever cost 300 s, twice."""
+    waited_s, ended = wait(*(redo(5300 + (7 * n) % 200) for n in range(1000)))
+    assert waited_s == 10
+    assert ended.recovered, "nothing works in it that the next load would feel"
+    assert ended.how is not None
+    assert ended.how.startswith("nothing moved for 10 s: ")
+
+
+def test_what_shrinks_is_waited_for() -> None:
+    waited_s, ended = wait(*(redo(9000 - 100 * n) for n in range(60)))
+    assert waited_s == 69, "ten seconds after it shrank last"
+    assert ended.recovered
+    assert wait(*(redo(9000 - 10 * n) for n in range(200)), longest_s=60) == (
+        60,
+        Recovered(recovered=False, how="after 1 min, 8400 % of the redo log"),
+    )
+
+
+def test_statements_that_run_may_stand_still_and_end_all_the_same() -> None:
+    waited_s, ended = wait(UnfinishedWork(what="8 statements are still running"))
+    assert (waited_s, ended.recovered) == (300, False)
+
+
+def test_other_work_has_its_own_seconds() -> None:
+    statements = [UnfinishedWork(what="8 statements are still running")] * 30
+    waited_s, ended = wait(*statements, redo(5300))
+    assert (waited_s, ended.recovered) == (40, True)
+
+
+def recovering(second: int) -> Recovery:
+    return Recovery(
+        what=f"{60 - second} % of the redo log",
+        left=60 - second,
+        since_epoch_ms=0,
+        moved_epoch_ms=1000 * second,
+        seen_epoch_ms=1000 * second,
+    )
+
+
+def test_it_is_said_each_few_seconds_what_is_waited_for() -> None:
+    said = io.StringIO()
+    request = Request.model_validate(REQUESTED)
+    progress = RunProgress(request, Console(file=said, width=200))
+    record = RunRecord(
+        run_id="r",
+        name="small",
+        team="default",
+        state=RunState.RUNNING,
+        request_sha256="",
+        submitted_at=datetime(2026, 11, 22, tzinfo=UTC),
+        time_limit_s=600,
+    )
+    for second in range(11):
+        now = record.model_copy(update={"recovery": recovering(second)})
+        progress.show(Snapshot(now, None, ()))
+    lines = said.getvalue().splitlines()
+    assert [line.split("(")[1].split(" so far")[0] for line in lines] == ["0 s", "5 s", "10 s"]
+    assert lines[1].endswith(in_words(recovering(5), request.load.recovery_max_s))
