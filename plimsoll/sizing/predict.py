@@ -2,9 +2,9 @@
 
 By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
 wherever it runs (`plimsoll.capacity.statistics.factorial`); by the utilization law what lets
-through the fewest operations binds first. Between an idle target and that bound a closed network of
-the volume and the processors says how long operations take (`network`), and the run's own tails what a
-percentile then is (`tails`).
+through the fewest operations binds first. Between an idle target and that bound, a
+closed network of the volume and the processors says how long operations take (`queueing`), and the
+run's own tails what a percentile then is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
