@@ -1,1 +1,1 @@
-"""A run: its record, its files, and what each state of the workflow does."""
+"""What each state of a run's workflow does."""

@@ -1,4 +1,7 @@
-"""The barrier of a planned step: when all of its clients start, or why it cannot be."""
+"""Starts a step: checks budget and turn, sets the barrier, and writes the plan.
+
+The barrier is the time at which all clients of a step start their load.
+"""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -34,7 +37,7 @@ from plimsoll.requests.request_workload import background_workload
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
-# What the workflow does next, as `plan-step` answers it.
+# The answers of `plan-step`.
 
 
 class Next:
@@ -42,22 +45,22 @@ class Next:
 
     @staticmethod
     def conclude() -> dict[str, object]:
-        """The search is over."""
+        """End the search."""
         return _next("conclude")
 
     @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
-        """The target recovers first, or the step's window would hold no whole periods."""
+        """Wait, then plan again: the target recovers, or the step would start too late."""
         return _next("pause", wait_s=wait_s)
 
     @staticmethod
     def switch(following: NextStep) -> dict[str, object]:
-        """The target is brought into the state that the next step is to be measured in."""
+        """Bring the target into the toggle state in which the next step is measured."""
         return _next("switch", step=following.index + 1, state=following.state or "")
 
     @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
-        """The fleet does a step."""
+        """Let the fleet run a step."""
         return _next(
             "step",
             step=plan.index,
@@ -85,16 +88,16 @@ def _next(
     }
 
 
-# What a run has planned so far, and whether its budget pays for one step more.
+# The budget.
 
 
 def require_step_budget(
     files: RunFiles, record: RunRecord, request: Request, plan: StepPlan
 ) -> None:
-    """Let a step start only if the load's part of the budget pays for it too.
+    """Check that the load's part of the budget pays for this step too.
 
     Raises:
-        BudgetPassedError: It does not.
+        BudgetPassedError: The budget does not pay for it.
     """
     if record.budget is None:
         return
@@ -112,27 +115,33 @@ def require_step_budget(
 
 
 def planned_steps(files: RunFiles) -> list[StepPlan]:
-    """Read every step that was ever planned, the warming one and one under way too."""
+    """Read the plans of all steps, including the warming step and one under way.
+
+    A step that ran in several rounds appears once for each.
+    """
     paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
     numbers = sorted(int(path.split("/")[1]) for path in paths)
     plans = [files.get(plan_path(number), StepPlan) for number in numbers]
-    return [plan for plan in plans for _ in range(plan.round + 1)]  # of rounds, the last is written
+    # plan.json holds the last round only
+    return [plan for plan in plans for _ in range(plan.round + 1)]
 
 
-# A run that takes turns with another: it waits for it before its first measured step.
+# Runs that take turns: each waits for the other before its first measured step.
 
 
-PATIENCE_SHARE = 0.5  # of the time limit: then it goes on without the other, and without pairs
+# After this share of its time limit a run goes on alone; its steps then have no pairs.
+PATIENCE_SHARE = 0.5
 
 
 def waits_for_other(records: Records, record: RunRecord) -> bool:
-    """Say whether the other run can still come; notes that this one is ready.
+    """Return whether to wait for the run's partner; note that this run is ready.
 
-    It does not wait for one that has ended or is being stopped, nor beyond half its time limit.
+    A run does not wait for a partner that has ended or is being stopped, nor longer than half its
+    own time limit.
 
     Args:
-        records: Of the runs.
-        record: Of the run that could begin to measure.
+        records: The records of all runs.
+        record: The record of the run that is ready to measure.
     """
     if record.turn is None:
         return False
@@ -147,21 +156,21 @@ def waits_for_other(records: Records, record: RunRecord) -> bool:
 
 
 def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
-    """Give how much later a step has to start, for its turn and for whole periods of metrics.
+    """Compute how much later a step must start to keep to its turn and to whole metric periods.
 
     Args:
-        plan: The step, to start as soon as its clients can be there.
-        period_s: Of its target's metrics; None: it has none.
-        turn: Whose slots it keeps to; None: it takes no turns.
+        plan: The step, starting as soon as its clients can be ready.
+        period_s: The period of the target's metrics; None if it has none.
+        turn: The run's turn; None if it takes none.
     """
     if turn is None or plan.index == WARMING_STEP:
         return wait_for_period_ms(plan, period_s)
-    return turn.wait_ms(plan.window_start_epoch_ms)  # a slot begins with a period, and so with it
+    return turn.wait_ms(plan.window_start_epoch_ms)  # slots begin on period boundaries
 
 
-PAUSE_LEAST_S = 10  # a step that would wait longer for its barrier is planned again, later
-PLANNING_S = 5  # what planning it again takes at most, as a rule: else it waits for a period more
-AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
+PAUSE_LEAST_S = 10  # a step that would wait longer for its barrier is planned again later
+PLANNING_S = 5  # the usual most that planning it again takes; otherwise it waits one more period
+AFTER_STEP_S = 5.0  # time in which clients write their results and the step is judged
 
 
 def start_step_or_do_without(
@@ -171,14 +180,15 @@ def start_step_or_do_without(
     plan: StepPlan,
     finished: Sequence[FinishedStep],
 ) -> dict[str, object] | None:
-    """Start a step; one that would be more than is left is left out or shortened, where it may be.
+    """Start a step; if time or budget is short, skip it or shorten its window where possible.
 
     Returns:
-        None where it is left out: the answer stands without what would have questioned it.
+        None if the step was skipped: it would only have questioned an answer that stands without
+        it.
 
     Raises:
-        TimeLimitPassedError: The run's time would be up within the step, which it needs.
-        BudgetPassedError: Its budget would be spent within it.
+        TimeLimitPassedError: A step that the run needs would end after the time limit.
+        BudgetPassedError: A step that the run needs would exceed the budget.
     """
     try:
         return start_step(settings, record, request, plan, finished)
@@ -187,7 +197,7 @@ def start_step_or_do_without(
             return None
         if plan.window_factor == 1:
             raise
-    load = request.load  # a longer window would be too long for what is left of time or money
+    load = request.load  # fall back to the window of an ordinary step
     usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
     return start_step(settings, record, request, plan.model_copy(update=usual), finished)
 
@@ -199,11 +209,11 @@ def start_step(
     plan: StepPlan,
     finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
-    """Write a step's plan with its barrier, or have it planned again where that lies too far ahead.
+    """Write a step's plan with its barrier; pause instead if the barrier is too far ahead.
 
     Raises:
-        TimeLimitPassedError: The run's time would be up within the step.
-        BudgetPassedError: Its budget would be spent within it.
+        TimeLimitPassedError: The step would end after the run's time limit.
+        BudgetPassedError: The step would exceed the budget.
     """
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     plan = beside(request, plan)
@@ -213,7 +223,7 @@ def start_step(
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
     pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
-    if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
+    if pause_s >= PAUSE_LEAST_S:  # the state machine waits, so no Lambda client is billed for it
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
@@ -240,7 +250,7 @@ def start_step(
 
 
 def with_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
-    """Let a pass last no longer than the run may: when it ends is not known beforehand."""
+    """Limit a pass to the run's remaining time: how long a pass takes is not known beforehand."""
     if record.expires_at is None:
         return plan
     start_s = _with_barrier(settings, plan, 0).start_at_epoch_ms / 1000
@@ -249,7 +259,7 @@ def with_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan
 
 
 def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
-    """Let a step's clients start as soon as they can be there."""
+    """Set a step's start to the earliest time at which its clients can be ready."""
     start = barrier_epoch_ms(
         round(time.time() * 1000),
         clients=plan.clients_in_all,

@@ -1,4 +1,7 @@
-"""One client of a step: claims its place, sends its load, writes what it measured."""
+"""Runs one client of a step: claims its place, sends its load, writes what it measured.
+
+The first client also samples the server's state during the window.
+"""
 
 import json
 import os
@@ -40,25 +43,25 @@ from plimsoll.requests.request_workload import background_workload
 from plimsoll.targets.connection import load_target
 from plimsoll.workflow.metric_points import client_points
 
-# Looking at the target while a client's load is under way.
+# Samples of the server's state during the load.
 
 
-LOOKS = 20  # in a window, as a rule
+LOOKS = 20  # samples in a window, within the limits below
 EVERY_LEAST_S = 0.2
 EVERY_MOST_S = 5.0
-LEAVE_S = 1.0  # a look that takes longer at the end is not waited for
+LEAVE_S = 1.0  # a last sample that takes longer is cut off
 
 
 @contextmanager
 def watched(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
-    """Look at a target within a step's window, beside what is done in the `with`.
+    """Sample a target's state in a step's window while the body of the `with` runs.
 
-    The connection is opened when the window begins, so that it takes no load's place. A target that
-    refuses it, or does not answer, is not looked at: the load is what matters.
+    The connection is opened when the window begins, so that it takes no place of the load's. A
+    target that refuses it or does not answer is not sampled: the load matters more.
 
     Returns:
-        What was seen; complete at the end of the `with`. A look that the server does not answer is
-        cut off then.
+        The samples, complete at the end of the `with`. A sample that the server has not answered by
+        then is cut off.
     """
     looks: list[ServerLook] = []
     watchers: list[Watcher] = []
@@ -99,10 +102,10 @@ def _look(
         return
 
 
-# A client's load, and the looks at its target meanwhile.
+# The client's load.
 
 
-WATCHES = 0  # the client that looks at the target beside its load
+WATCHES = 0  # number of the client that samples the server beside its load
 
 OnSecond = Callable[[str], None]
 
@@ -113,7 +116,7 @@ def send_watched(
     on_second: OnSecond | None = None,
     cancel: plimsoll_engine.CancelToken | None = None,
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
-    """Send a client's load; the first client of a step looks at the target beside it.
+    """Send a client's load; the first client of a step also samples the server.
 
     Raises:
         ConnectionsRefusedError: The target has no room for all of its connections.
@@ -132,7 +135,7 @@ def send(
     on_second: OnSecond | None = None,
     cancel: plimsoll_engine.CancelToken | None = None,
 ) -> LoadReport:
-    """Send a client's load, which `cancel` ends early.
+    """Send a client's load; `cancel` ends it early.
 
     Raises:
         ConnectionsRefusedError: The target has no room for all of its connections.
@@ -148,19 +151,19 @@ def send(
         raise
 
 
-# Telling whoever looks at a run of each second of its load: on one machine, and only if one does.
+# Live seconds for whoever follows a run on one machine, sent as datagrams.
 
 
-VARIABLE = "PLIMSOLL_TELL_SECONDS"  # the path of the file; no deployment on AWS has it
-FILE = "seconds-are-told-to.json"  # its name, in a twin's folder, which no other user can read
-LONGEST_BYTES = 60_000  # of a datagram: a second of a hundred operations is half of it
+VARIABLE = "PLIMSOLL_TELL_SECONDS"  # holds the file's path; never set on AWS
+FILE = "seconds-are-told-to.json"  # in the twin's folder, which no other user can read
+LONGEST_BYTES = 60_000  # longest datagram; a second of a hundred operations takes half of it
 
 
 class TellTo(Model):
-    """What stands in the file."""
+    """The content of the file: where to send the seconds."""
 
     port: int  # on 127.0.0.1
-    key: str  # shows that a datagram comes from whoever could read the file
+    key: str  # proves that the sender could read the file
 
 
 class Told(Model):
@@ -169,15 +172,15 @@ class Told(Model):
     key: str
     run_id: str
     step: int
-    start_at_epoch_ms: int  # of the step
-    clients: int  # of the step
+    start_at_epoch_ms: int  # start of the step
+    clients: int  # number of clients in the step
     client: int
-    second: Json[tuple[SecondReport, ...]]  # by operation
+    second: Json[tuple[SecondReport, ...]]  # one report per operation
 
 
 @contextmanager
 def telling(run_id: str, plan: StepPlan, client: int) -> Iterator[Callable[[str], None] | None]:
-    """Give what takes each second of a load as the engine writes it; None: nobody looks."""
+    """Yield a function that sends each second of a load to the follower; None if there is none."""
     to = _asked()
     if to is None:
         yield None
@@ -201,7 +204,7 @@ def telling(run_id: str, plan: StepPlan, client: int) -> Iterator[Callable[[str]
 
 
 def _asked() -> TellTo | None:
-    """Read who looks."""
+    """Read where to send the seconds; None if nobody follows the run."""
     path = os.environ.get(VARIABLE)
     if path is None:
         return None
@@ -211,17 +214,17 @@ def _asked() -> TellTo | None:
         return None
 
 
-GRACE_S = 20.0  # after its window, to let operations end and to write its results
-WRITES_PER_S = 2_000  # of all clients of a step: S3 takes 3,500 a second under one prefix
+GRACE_S = 20.0  # after the window, for operations to end and results to be written
+WRITES_PER_S = 2_000  # over all clients; S3 takes 3,500 a second under one prefix
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
 def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> None:
-    """Run one client of a step.
+    """Run one client of a step and write its result file.
 
     Raises:
-        ClientRefusedError: This client's load is being sent already.
-        ClientTooLateError: The window is half over.
+        ClientRefusedError: An earlier call is sending this client's load already.
+        ClientTooLateError: Half of the window is over.
         ConnectionsRefusedError: The target has no room for all of its connections.
         EngineError: The target refuses the client.
     """
@@ -232,7 +235,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     plan = files.get(plan_path(step), StepPlan)
     if (
         step == WARMING_STEP
-    ):  # nothing in the step waits for this client: it begins when it is there
+    ):  # other clients do not wait for this one, so it starts when it is ready
         start = max(plan.start_at_epoch_ms, invoked_ms)
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
@@ -258,9 +261,9 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             looks=looks,
             background=beside.name if beside else None,
         )
-        time.sleep(client / WRITES_PER_S)  # thousands end at the same instant
+        time.sleep(client / WRITES_PER_S)  # spread the writes: thousands of clients end at once
         files.put_model(client_path(step, client, plan.round), result)
-        if beside is None:  # a sink adds up whatever clients tell
+        if beside is None:  # the sink would add background operations to the step's own
             _publish(result, plan)
 
 
@@ -284,7 +287,10 @@ def _load(
 
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:
-    """Send the client's seconds to the deployment's sink of metrics; its files are the truth."""
+    """Send the client's seconds to the deployment's metric sink.
+
+    The result files are authoritative, so a failure is only logged.
+    """
     published = publish_from_environment(client_points(result, plan))
     if published.problem:
         print(f"metrics: {published.problem}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The verdict, drawn from all steps and the target's own figures."""
+"""Draws a run's verdict from all its steps and the target's own metrics."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -42,11 +42,11 @@ from plimsoll.workflow.target_figures import (
 )
 from plimsoll.workflow.toggle import readings_of
 
-# What the volume of a run's target promises. Pure.
+# The volume's limits.
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
-    """Give what the target's volume promises; None for Aurora and an existing endpoint."""
+    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
     target = request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
         return None
@@ -58,30 +58,29 @@ WRITES_OF_AURORA = (
     " not the I/Os that AWS charges: those are counts of the cluster every five minutes, and the"
     " run's cost has them"
 )
-PUBLISHING_S = (
-    120.0  # this function has 300 s; writing the whole run's metrics may take so many of them
-)
+# This function has 300 s; writing a whole run's metrics may take this much of it.
+PUBLISHING_S = 120.0
 
 
 class Conclusion(Model):
-    """What `conclude` draws; `end-run` makes it part of `result.json`."""
+    """The output of `conclude`; `end-run` makes it part of `result.json`."""
 
     capacity: Capacity
     limiting: LimitingResource
     notes: tuple[str, ...] = ()
-    billed_io: BilledIo | None = None  # of Aurora
+    billed_io: BilledIo | None = None  # Aurora only
     toggle: ToggleResult | None = None
     phases: tuple[PhaseResult, ...] = ()
 
 
 def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
-    """Judge the run's steps and name what set the limit, once the target's metrics are there.
+    """Judge the run's steps and name what set the limit, once the target's metrics have arrived.
 
-    CloudWatch's points come a minute or two late. Whoever calls this waits meanwhile, which costs
-    less than a function that sleeps, and calls again.
+    CloudWatch's points come a minute or two late. The state machine waits for them and calls again,
+    which costs less than a function that sleeps.
 
     Returns:
-        Whether it is `concluded`; if not, it is to be called again after `wait_s`.
+        `concluded`: whether the verdict is written; if not, call again after `wait_s` seconds.
     """
     record = _begun(settings, run_id)
     files = files_of(settings, run_id)
@@ -140,7 +139,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
 
 
 def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
-    """Add what the background takes, where pairs of steps tell it."""
+    """Add what the background load costs, if pairs of steps with and without it show it."""
     cost = background_cost(request, [step.step for step in steps])
     if cost is None:
         return capacity
@@ -167,7 +166,10 @@ def _toggled(
 
 
 def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
-    """Count the I/Os of a cluster, whose identifier is its writer's, since it was there."""
+    """Read the I/Os that AWS bills for an Aurora cluster since it was ready.
+
+    The cluster's identifier is also its writer's.
+    """
     if record.target is None or record.target.identifier is None:
         return None
     since = record.target_ready_at or record.submitted_at
@@ -177,7 +179,7 @@ def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
 
 
 def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
-    """Note when the conclusion began; it begins once."""
+    """Note when the conclusion began; later calls change nothing."""
     record = records_of(settings).get(run_id)
     if record.conclude_at is None:
         records_of(settings).change(run_id, phase="conclude", conclude_at=now())
@@ -186,7 +188,7 @@ def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
 
 
 def _goes_on_waiting(settings: ConcludeSettings, record: RunRecord) -> bool:
-    """Say whether there is still time to wait, and note until when."""
+    """Return whether there is time left to wait for metrics; note in the record until when."""
     assert record.conclude_at is not None  # noqa: S101 - it has begun
     patience_s = PATIENCE_PERIODS * settings.metric_period_seconds
     until = record.conclude_at + timedelta(seconds=patience_s)

@@ -1,4 +1,4 @@
-"""The dataset: its tables before its rows are loaded, its indexes and its count after."""
+"""Prepares the dataset: creates tables, loads rows, builds indexes, counts, takes snapshots."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -43,14 +43,14 @@ from plimsoll.workflow.dataset_there import (
 )
 from plimsoll.workload.compiled import Table
 
-SETTLING_MAX_S = 600  # of the 900 s that the function has
+SETTLING_MAX_S = 600  # the function itself has 900 s
 
 
 def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
-    """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
+    """Create the tables and divide the rows; `parts` has one item for each call of `load_part`.
 
-    A table that is known to be full already, on an endpoint that was used before, has no parts.
-    Of a target restored from a snapshot nothing is loaded: its parts are read through once.
+    A table that an earlier run on the same endpoint has filled gets no parts. A target restored
+    from a snapshot gets parts to read instead: each block is read once.
     """
     record, request = running(settings, run_id)
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
@@ -68,11 +68,11 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
             else:
                 loaded |= datasets.create_tables(workload).loaded_rows
     target = record.target
-    if request.target.provisioned:  # the users of an existing endpoint are its owner's business
+    if request.target.provisioned:  # the owner of an existing endpoint manages its users
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
     records_of(settings).change(run_id, target=target, server_version=version)
-    if is_restored(record, request):  # on one machine a copy lies there whole
+    if is_restored(record, request):  # on one machine a restored copy is complete at once
         return {"parts": [] if record.local else to_read(prepared_tables(request))}
     parts = _to_load(prepared_tables(request), loaded, clients=request.prepare.clients)
     return {"parts": parts}
@@ -91,17 +91,17 @@ def _to_load(
 
 
 def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> None:
-    """Build the secondary indexes, count every table's rows, and let the server settle.
+    """Build the secondary indexes, count every table's rows, and wait until the server settles.
 
     Args:
-        settings: Of the function.
+        settings: The function's settings.
         run_id: The run.
-        failed_parts: How many parts could not be loaded; the workflow has written why.
+        failed_parts: The number of parts that could not be loaded; the workflow has written why.
 
     Raises:
         DatasetError: A part could not be loaded, or the server does not settle.
         BudgetPassedError: Loading took longer than the budget pays for.
-        PlimsollError: A table has not the rows that it should have.
+        PlimsollError: A table does not have the expected number of rows.
     """
     record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
@@ -135,18 +135,19 @@ def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:
     return record, files_of(settings, run_id).get(REQUEST, Request)
 
 
-# Loading one part of the dataset.
+# Loading one part.
 
 
 def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> dict[str, object]:
-    """Load one part of the dataset. Rows that are there already stay: a repetition completes.
+    """Load one part of the dataset; rows that are present stay, so a repeated call completes it.
 
-    A part of a restored one is read through instead; what is left of it is for another call.
+    If the dataset was restored from a snapshot, the part is read instead; `rest` is what another
+    call has to read.
 
     Raises:
         TimeLimitPassedError: The run's time is up; some rows may be loaded.
         BudgetPassedError: The run's budget is spent; some rows may be loaded.
-        EngineError: A statement failed however often it was tried.
+        EngineError: A statement failed on every retry.
     """
     record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
@@ -172,22 +173,23 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
     return {"rows": answer["rows_sent"]}
 
 
-# The last state of a run that prepares a dataset: its target's snapshot.
+# The snapshot: the last state of a run that only prepares a dataset.
 
 
 def snapshot_kind(request: Request) -> Kind:
-    """Say whose snapshot a target has: RDS's own, or one of its EBS volume."""
+    """Return which service takes the target's snapshot: RDS, or EBS for Cassandra's volume."""
     return "cassandra" if request.target.kind == "cassandra" else "rds"
 
 
 def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, object]:
-    """Take the snapshot of the run's target, arm its deletion, and look whether it is whole.
+    """Take a snapshot of the run's target, schedule its deletion, and check whether it is complete.
 
-    A stop marks the record before it looks for snapshots. So either this sees the mark and takes
-    the snapshot back, or the stop sees the snapshot; what neither can delete yet the schedule does.
+    A stop marks the record before it looks for snapshots. So either this function sees the mark and
+    deletes the snapshot, or the stop finds the snapshot. If neither can delete it yet, the schedule
+    does.
 
     Returns:
-        Whether it is `taken`; if not, look again after `wait_s`.
+        `taken`: whether the snapshot is complete; if not, call again after `wait_s` seconds.
 
     Raises:
         RunStoppedError: The run was stopped.

@@ -1,4 +1,4 @@
-"""A dataset that is there: what it lies like, and, restored from a snapshot, read through once."""
+"""Facts about a loaded dataset: its layout, its owner, and the first reading of a restored one."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ from plimsoll.requests.request_workload import prepared_tables, prepared_workloa
 from plimsoll.targets.connection import engine_target
 from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
 
-READING_S = 720.0  # of a call's 900 s; the last piece that it reads takes a while
-ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
+READING_S = 720.0  # a call has 900 s, and its last piece takes a while
+ROWS_OF_A_PART = 500_000  # small enough for wide rows on a slow volume within 15 minutes
 
 
 def parts_of(rows: int, *, clients: int) -> int:
-    """Say into how many parts a table's rows are divided.
+    """Return into how many parts a table's rows are divided.
 
-    One for each client, since a part's rows go in by their keys' order; none so small that its call
-    costs more than its rows, none so large that a client's time runs out.
+    Rows of a part are inserted in key order, so each client gets one part. A part is never so small
+    that its call costs more than its rows, nor so large that a client's time runs out.
     """
     wanted = min(clients, max(1, rows // 5_000))
     return max(wanted, -(-rows // ROWS_OF_A_PART))
@@ -38,9 +38,9 @@ def note_layout(
     target: EngineTarget,
     counts: Mapping[str, int],
 ) -> None:
-    """Write how the dataset lies there, before any load of the run: `dataset.json`.
+    """Write how the dataset is stored, before any load of the run, to `dataset.json`.
 
-    A server that does not tell keeps no run from its measurement: then that stands there.
+    If the server does not say, the file notes why, and the run goes on.
     """
     tables, unknown = _asked(target, prepared_workloads(request), counts)
     layout = DatasetLayout(
@@ -65,9 +65,9 @@ def _asked(
 
 
 def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOrder | None:
-    """Say in which order the rows were loaded: by the run that prepared them, where one did.
+    """Return the order in which this run, or the one that prepared the dataset, loaded the rows.
 
-    Of an existing endpoint, and of a snapshot of the user's, it is not known.
+    None if it is not known: on an existing endpoint, or from a snapshot of the user's.
     """
     if record.restores is not None:
         prepared = files_of(settings, record.restores.prepared_by)
@@ -87,19 +87,21 @@ def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOr
 
 
 def is_restored(record: RunRecord, request: Request) -> bool:
-    """Whether the target comes with its data."""
+    """Return whether the target comes with its data."""
     return record.restores is not None or request.target.snapshot is not None
 
 
 def is_own(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
-    """Whether the tables are the user's: of a snapshot of his, in which no dataset is noted."""
+    """Return whether the tables are the user's: his snapshot holds no note of a dataset."""
     if request.target.snapshot is None:
         return False
     return datasets.read_note(compiled.dataset) is None
 
 
 def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
-    """Refuse to draw keys of rows that are not there: a read of none would count as one.
+    """Check that the user's tables have the rows that the workload draws keys from.
+
+    A read of a missing row would count as a success.
 
     Raises:
         DatasetError: A table of the user's has fewer rows than the workload draws from.
@@ -113,10 +115,10 @@ def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
 
 
 def require_in_each_state(settings: ReachSettings, record: RunRecord, request: Request) -> None:
-    """Check that the dataset is there wherever a toggle reaches it, before anything is measured.
+    """Check, before anything is measured, that every state of a toggle reaches the dataset.
 
     Raises:
-        PlimsollError: In one of its states it is not, or not whole, or cannot be reached.
+        PlimsollError: In one of the states the dataset is missing, incomplete or unreachable.
     """
     for state, address in record.targets_by_state.items():
         target = engine_target(settings, address)
@@ -127,11 +129,11 @@ def require_in_each_state(settings: ReachSettings, record: RunRecord, request: R
 
 
 def to_read(tables: Sequence[Table]) -> list[dict[str, object]]:
-    """Divide what a restored volume has to be read through for: one item for each call.
+    """Divide the first reading of a restored volume: one item for each call.
 
     A volume made from a snapshot fetches each block from S3 when it is first read, at many times
     the latency (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_RestoreFromSnapshot.html); a
-    full scan brings them all (repost.aws/knowledge-center/rds-point-in-time-restore-issues).
+    full scan fetches them all (repost.aws/knowledge-center/rds-point-in-time-restore-issues).
     """
     return [
         {"table": number, "share": share, "shares": 0, "index": index}
@@ -146,7 +148,7 @@ def read_through(
     """Read a table, or one of its indexes, for as long as a call may last.
 
     Returns:
-        The part that is left, for another call; None: nothing is.
+        The part that another call has to read; None if nothing is left.
     """
     ends_at = time.monotonic() + READING_S
     with family_of(target.protocol).open_datasets(target) as datasets:

@@ -1,4 +1,4 @@
-"""The end of every run: its outcome is recorded, told, and shown on a page."""
+"""Ends every run: records its outcome, announces it, and draws its page."""
 
 import json
 import os
@@ -40,11 +40,11 @@ from plimsoll.workflow.conclude import Conclusion, volume_limits
 from plimsoll.workflow.judge_step import finished_steps, measured_steps
 from plimsoll.workflow.phases import phase_results
 
-# as models these bytes take about 500 MiB, half of this function's memory
+# Parsed into models, this many bytes take about 500 MiB, half of this function's memory.
 SERIES_MOST_BYTES = 30_000_000
 LOGGED = {"name", "team", "state", "verdict", "bound", "capacity_ops_per_second", "ended_at"}
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
-WAYS_OUT = {  # the outcome of an execution that could not record its own end
+WAYS_OUT = {  # outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
@@ -58,13 +58,13 @@ def end_run(
     failure: Mapping[str, Any] | None = None,
     ended: str | None = None,
 ) -> dict[str, object]:
-    """Write the record's last word and `result.json`; one that has ended already stays as it is.
+    """Write the final record and `result.json`; a run that has ended already stays unchanged.
 
     Args:
-        settings: Where.
+        settings: The function's settings.
         run_id: The run.
-        failure: What the workflow caught, if it failed: phase, error and cause.
-        ended: How the execution ended, where it could not say so itself.
+        failure: What the workflow caught if it failed: phase, error and cause.
+        ended: How the execution ended, if it could not record that itself.
     """
     records = records_of(settings)
     record = records.get(run_id)
@@ -75,13 +75,13 @@ def end_run(
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         links = settings.dashboards.links(run_id, since=record.submitted_at, until=last["ended_at"])
-        # a baseline is a file of the caller's: whoever has it judges by it
+        # The baseline is a file of the caller's, so only the caller can judge by it.
         result = with_expectations(
             _result(record.model_copy(update=last), files, cost=cost, links=links)
         )
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
-        # written first: whoever sees the end then finds the results, and room for the next run
+        # Released first: whoever sees the end then finds the results, and room for the next run.
         _release(settings, record, last["cost_usd"])
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
@@ -96,7 +96,7 @@ def end_run(
 
 
 def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | None]:
-    """Estimate what the run cost, and what it counts as in its team's spend."""
+    """Estimate what the run cost, and what counts towards its team's spend."""
     quote = files.find_model(QUOTE, Quote)
     if quote is None:
         return None, None
@@ -110,7 +110,7 @@ def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | N
 
 
 def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
-    """Give back the run's share of its team's limits. The janitor repairs what fails here."""
+    """Give back the run's share of its team's limits. If this fails, the janitor repairs it."""
     try:
         limits = limits_of(settings, record.team)
         if limits is not None:
@@ -152,7 +152,7 @@ def _outcome(
 
 
 def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
-    """Describe a run's end to the bus."""
+    """Build the event that announces a run's end."""
     capacity = result.capacity
     return RunEnded(
         run_id=result.run_id,
@@ -173,14 +173,14 @@ def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
 
 
 def _log_line(ended: RunEnded, cost_usd: str | None) -> str:
-    """Write the end for the log, from which the deployment's page in CloudWatch lists its runs."""
+    """Build the log line from which the deployment's CloudWatch dashboard lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)
     return json.dumps({"run_ended": ended.run_id, **told, "usd": cost})
 
 
 def _keep_series(files: RunFiles, run_id: str) -> None:
-    """Put the clients' seconds together where the run ended before `conclude` could."""
+    """Merge the clients' seconds into one file, if the run ended before `conclude` did."""
     if SECONDS in files.paths(SECONDS):
         return
     series = Seconds.of(run_id, finished_steps(files), ())
@@ -189,9 +189,9 @@ def _keep_series(files: RunFiles, run_id: str) -> None:
 
 
 def _draw_report(files: RunFiles, result: RunResult) -> None:
-    """Put the page beside the results. It comes last, when the run has ended already.
+    """Write the page beside the results. This comes last, when the run has ended already.
 
-    It can be drawn again from the files at any time, so a failure here is only logged.
+    The page can be drawn again from the files at any time, so a failure is only logged.
     """
     from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
 
@@ -248,7 +248,7 @@ def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: 
 
 
 def _phases_so_far(request: Request, files: RunFiles) -> tuple[PhaseResult, ...]:
-    """Sum up the phases of a run that ended before its conclusion."""
+    """Summarize the phases of a run that ended before its conclusion."""
     if not request.phases:
         return ()
     passes = [step for step in measured_steps(files) if step.plan.phase is not None]

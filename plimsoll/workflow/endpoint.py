@@ -1,4 +1,4 @@
-"""Existing databases as targets: which a deployment allows, and where they answer. Pure."""
+"""Existing databases as targets: which ones a deployment allows, and their addresses. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,11 +13,11 @@ from plimsoll.model.run.run_record import TargetAddress
 
 
 def endpoint_addresses(request: Request, allowed: Mapping[str, str]) -> dict[str, TargetAddress]:
-    """Give the addresses of an existing database by the states of its toggle, the first first.
+    """Return the addresses of an existing database by toggle state, the first state first.
 
     Args:
-        request: Its target is an endpoint; without a toggle it has one state, without a name.
-        allowed: As of `endpoint_address`.
+        request: A request whose target is an endpoint. Without a toggle it has one state, named "".
+        allowed: The allowed endpoints and their secrets, as in `endpoint_address`.
 
     Raises:
         UsageError: The deployment does not allow load on one of them, or not with this secret.
@@ -39,18 +39,18 @@ def endpoint_addresses(request: Request, allowed: Mapping[str, str]) -> dict[str
 
 
 def _of_state(number: int, error: UsageError) -> UsageError:
-    """Name the state's field in place of the target's."""
+    """Name the state's field in the error in place of the target's."""
     place = ("toggle", "states", number, "endpoint")
     return UsageError(*(replace(c, path=(*place, *c.path[1:])) for c in error.complaints))
 
 
 def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
-    """Give the address of an existing database.
+    """Return the address of an existing database.
 
     Args:
-        target: What is asked for.
+        target: The requested endpoint.
         allowed: The secret of each endpoint that the deployment allows, by `host:port`. A secret
-            opens its own endpoint alone: another's password is never sent there.
+            opens its own endpoint only, so that no password is sent to another one.
 
     Raises:
         UsageError: The deployment does not allow load on it, or not with this secret.

@@ -1,4 +1,4 @@
-"""The end of a step: merging what its clients wrote."""
+"""Ends a step: merges what its clients wrote, and judges the run so far."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -44,16 +44,16 @@ from plimsoll.workflow.metric_points import judged_step_points
 from plimsoll.workflow.precondition import with_round
 from plimsoll.workflow.target_figures import target_samples, with_host_figures
 
-# The judged steps of a run so far: read at once, and never from the steps' own files again.
+# The judged steps so far: kept in one file, so that no call reads every step's file again.
 
 
 def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step of the search, in order, with all that its file holds."""
+    """Read the judged steps of the search in full, in order."""
     return [step for step in measured_steps(files) if step.plan.phase is None]
 
 
 def measured_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, those of phases first, in order."""
+    """Read the judged steps in full, in order: those of phases first, without the warming step."""
     paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
     numbers = sorted(int(path.split("/")[1]) for path in paths)
     wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
@@ -62,20 +62,28 @@ def measured_steps(files: RunFiles) -> list[StepResult]:
 
 
 def so_far(files: RunFiles, phase: str | None = None) -> tuple[FinishedStep, ...]:
-    """Read what a search needs of its own judged steps, in order: the run's, or a phase's."""
+    """Read what a search needs of its judged steps, in order.
+
+    Args:
+        files: The run's files.
+        phase: The phase whose search it is; None if it is the run's own.
+    """
     return tuple(done for done in measured_so_far(files) if done.phase == phase)
 
 
 def measured_so_far(files: RunFiles) -> tuple[FinishedStep, ...]:
-    """Read the same of every judged step but the warming one, those of phases first, in order."""
+    """Read what a search needs of all judged steps, phases first, without the warming step."""
     history = files.find_model(HISTORY, History)
-    if history is None:  # nothing is judged yet, or an older version has judged it
+    if history is None:  # nothing is judged yet, or an older version judged it
         return tuple(map(finished, measured_steps(files)))
     return history.steps
 
 
 def judged_so_far(finished: Sequence[Step], request: Request) -> Capacity | None:
-    """Judge what has finished; None: it cannot be judged yet, or the run says so at its end."""
+    """Judge the finished steps; None if that is not possible yet, or not at all.
+
+    In the latter case the end of the run reports it.
+    """
     try:
         return judge(finished, request.limits, axis=axis_of(request.search)) if finished else None
     except UsageError:
@@ -83,7 +91,7 @@ def judged_so_far(finished: Sequence[Step], request: Request) -> Capacity | None
 
 
 def noted(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:
-    """Write down a judged step, once however often it is judged; gives all so far, passes too."""
+    """Add a judged step to the history, replacing an earlier entry; return all steps so far."""
     before = measured_so_far(files)
     if step.plan.index == WARMING_STEP:
         return before
@@ -94,20 +102,18 @@ def noted(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:
 
 
 def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudged:
-    """Merge what the clients of a step wrote, and what the workflow wrote of those that failed.
+    """Merge the results and the failures of a step's clients into `steps/<n>/step.json`.
 
-    Into `steps/<n>/step.json`.
-
-    A step that says nothing for a passing reason (all of its clients came too late, say) is void:
-    the search asks for it again.
+    A step that measured nothing for a passing reason (all of its clients came too late, for
+    instance) is void: the search asks for it again.
 
     Returns:
-        The event for the bus; the workflow sends it, since this function cannot reach the bus.
+        The event for the bus. The workflow sends it, since this function cannot reach the bus.
 
     Raises:
-        StepError: No client ran, the target does not answer any more, an operation only fails, or
+        StepError: No client ran, the target stopped answering, one operation always fails, or
             several steps in a row were void.
-        UnreadableFileError: What a client wrote is damaged.
+        UnreadableFileError: A client's result file is damaged.
     """
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
@@ -115,16 +121,17 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = engine_target(settings, record.target)
-    after = family_of(target.protocol).read_counters(target)  # soon: reading thousands takes long
+    # Read the counters first: reading thousands of client files below takes long.
+    after = family_of(target.protocol).read_counters(target)
     fold, *others = _folded(files, plan)
     failures = failed_clients(files.read_all(failures_under(step)))
     merged = step_of(fold, failures, server_after=after, beside=others)
     merged = with_background(merged, others, failures)
     own = searched(request, plan.phase) if plan.operations is None else request
     merged = soaked(merged, own.limits.statistic)
-    if plan.operations is not None:  # how long it took is known now: what it cost follows from that
+    if plan.operations is not None:  # the pass's duration is known only now; its cost depends on it
         files.put_model(plan_path(step), merged.plan)
-    if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
+    if settings.on_one_machine:  # on AWS metrics come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         kind = request.target.kind
         samples = target_samples(settings, record, kind=kind, since=since, until=now())
@@ -145,7 +152,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     if capacity is not None and plan.phase is None:
         changes["figures"] = RunFigures.of(capacity, final=False)
     records_of(settings).change(run_id, **changes)
-    if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
+    if plan.purpose not in CLOSING:  # a failed closing step leaves the answer as it is
         steps = [done.step for done in measured]
         require_sense(merged, nothing, steps, answers=after is not None)
     return step_judged(record, merged, capacity)
@@ -154,14 +161,14 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
 def with_clients_waits(step: StepResult) -> StepResult:
     """Add to a step how long its clients waited for a processor.
 
-    On one machine that says nothing: they wait for the target, whose load they are.
+    Not used on one machine: there clients wait because of the target's own load.
     """
     waiting = {"client_waiting_percent": step.fleet.most_waiting_percent}
     return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
 
 
 def step_judged(record: RunRecord, merged: StepResult, capacity: Capacity | None) -> StepJudged:
-    """Describe a step to the bus, judged beside all that have finished."""
+    """Build the event for a judged step, with its verdict among all steps so far."""
     judged = capacity.steps if capacity else ()
     at = next((judged_load for judged_load in judged if merged.step in judged_load.steps), None)
     plan, step = merged.plan, merged.step
@@ -183,7 +190,7 @@ def step_judged(record: RunRecord, merged: StepResult, capacity: Capacity | None
 
 
 def _published(run_id: str, step: StepResult) -> StepResult:
-    """Send a step to the sink of metrics; a failing sink becomes a note on the step."""
+    """Send a step to the metric sink; a failing sink becomes a note on the step."""
     published = publish_from_environment(judged_step_points(step, run_id))
     if published.problem is None:
         return step
@@ -195,7 +202,7 @@ def _folded(files: RunFiles, plan: StepPlan) -> list[Fold]:
     """Fold the results of the clients that wrote one, in the order of their numbers.
 
     Returns:
-        Of the step's own clients, then of those of each background.
+        One fold for the step's own clients, then one for each background load.
     """
     there = set(files.paths(client_path(plan.index, 0).rpartition("/")[0] + "/"))
     folds = []

@@ -1,4 +1,4 @@
-"""A team's runs, newest first, a page at a time."""
+"""Lists a team's runs, newest first, a page at a time."""
 
 import base64
 import binascii
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
 
 
-_MOST_QUERIES = (
-    10  # reads of up to 1 MiB each for one page; a rare tag is not searched for beyond them
-)
+# Queries of up to 1 MiB each for one page. A search for a rare tag stops after them.
+_MOST_QUERIES = 10
 _LONGEST_CURSOR = 400
 
 
 @dataclass(frozen=True)
 class PageOfRuns:
-    """A page.
+    """One page of runs.
 
     Attributes:
-        runs: Newest first.
-        next_cursor: Of the next page; None where there is none.
-        unreadable: Records that this version cannot read, and left out.
+        runs: The runs, newest first.
+        next_cursor: The cursor of the next page; None if this is the last.
+        unreadable: The number of records that this version cannot read and that are left out.
     """
 
     runs: list[RunRecord]
@@ -51,26 +50,26 @@ def page_of_runs(
     cursor: str | None = None,
     limit: int = 20,
 ) -> PageOfRuns:
-    """Read a page of a team's runs, newest first; what cannot be read is left out, and counted.
+    """Read a page of a team's runs, newest first. Unreadable records are left out and counted.
 
     Args:
         table: The runs table.
-        team: Whose.
+        team: The team.
         state: Only runs in this state.
         tag: Only runs with this tag and value.
-        target: Only runs whose target in words contains this.
-        cursor: Where the page before ended.
-        limit: Runs at most; a page may hold fewer, and have a next one all the same.
+        target: Only runs whose target description contains this text.
+        cursor: The `next_cursor` of the page before.
+        limit: The most runs in a page. A page with fewer may still have a next one.
 
     Raises:
-        UsageError: The cursor is none of ours.
+        UsageError: The cursor is not one that this function returned.
     """
     start = _start(team, cursor) if cursor is not None else None
     records: list[RunRecord] = []
     unreadable = 0
     for _ in range(_MOST_QUERIES):
         query = _query(table, team, state, tag, target)
-        if "FilterExpression" not in query:  # it would count what a filter leaves out
+        if "FilterExpression" not in query:  # DynamoDB applies Limit before the filter
             query["Limit"] = limit + 1
         if start is not None:
             query["ExclusiveStartKey"] = start
@@ -132,7 +131,7 @@ def _cursor(run_id: str, submitted_at: str) -> str:
 
 
 def _start(team: str, cursor: str) -> Mapping[str, Any]:
-    """Say where to go on. The team is always the caller's own, whatever the cursor says."""
+    """Return the key to continue after; the team is the caller's, whatever the cursor says."""
     try:
         run_id, submitted_at = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
         good = isinstance(run_id, str) and isinstance(submitted_at, str)
@@ -144,22 +143,22 @@ def _start(team: str, cursor: str) -> Mapping[str, Any]:
     return {"team": {"S": team}, "run_id": {"S": run_id}, "submitted_at": {"S": submitted_at}}
 
 
-# A run as lists of runs show it, from its record. Pure.
+# A run as lists show it.
 
 
-_NO_FLOATS = ("capacity_ops_per_second", "cost_usd")  # decimals as text in the record
+_NO_FLOATS = ("capacity_ops_per_second", "cost_usd")  # kept as decimal text in the record
 
 
 def summary_of(record: RunRecord) -> RunSummary:
-    """Show a run as a list of runs does."""
+    """Build a run's entry in a list of runs."""
     return RunSummary.model_validate(shown(record, RunSummary))
 
 
 def shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
-    """Give the fields of a summary, or of what is more than that, as far as the record has them."""
+    """Return the field values for a summary model (or a subclass) that the record has."""
     values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
     values |= {name: _number(getattr(record, name)) for name in _NO_FLOATS}
-    if record.local:  # the record's is as if on AWS, for the team's spend: nothing was spent
+    if record.local:  # the record's cost is what AWS would bill; nothing was spent
         values["cost_usd"] = None
     values["expected_usd"] = _number(record.quoted_usd)
     values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)

@@ -1,4 +1,4 @@
-"""A run's files as points for a sink of metrics."""
+"""Turns a run's files into points for a metric sink."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from plimsoll.model.run.results import StepResult
 
 
 def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
-    """One client's seconds of a step."""
+    """Yield the points of one client's seconds in a step."""
     return second_points(
         result.report.seconds,
         run_id=result.run_id,
@@ -22,13 +22,13 @@ def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
 
 
 def judged_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
-    """A step, stamped with the end of its window."""
+    """Yield the points of a step, stamped with the end of its window."""
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     return step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
 
 
 def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) -> Iterator[Point]:
-    """All of a run, read from its files: what its clients and its steps would have sent."""
+    """Yield all points of a run from its files, as its clients and steps would have sent them."""
     paths = files.paths("steps/")
     ended = [path for path in paths if path.endswith("/step.json")]
     ran = [path for path in paths if "/clients/" in path]

@@ -1,4 +1,4 @@
-"""The record of a run that is over, made from its results. Pure."""
+"""Rebuilds records and sizing input of finished runs from their results. Pure."""
 
 import hashlib
 import os
@@ -15,11 +15,11 @@ from plimsoll.sizing.from_run import Measured, measured
 
 
 def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
-    """Say of a finished run what its record would.
+    """Rebuild the record of a finished run from its result.
 
     Args:
-        result: What it came to.
-        past: Whether it ended before whoever shows it began.
+        result: The run's result.
+        past: Whether the run ended before the process that shows it started.
     """
     capacity, moments, request = result.capacity, result.moments, result.request
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
@@ -60,23 +60,23 @@ def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
     )
 
 
-# A finished run as the ground on which `plimsoll size` and the API say what to buy.
+# A finished run as input for `plimsoll size` and the API's sizing.
 
 
 def operations_of(result: RunResult) -> list[str]:
-    """Name the operations of a run, each of which needs a limit."""
+    """List the operations of a run, each of which needs a latency limit."""
     return sorted({name for step in result.steps for name in step.operations})
 
 
 def own_limits_us(result: RunResult) -> dict[str, float]:
-    """Give the limits that a run was judged by: its request's, or times its lightest load."""
+    """Return the limits a run was judged by: the request's, or multiples of its lightest load's."""
     judged = result.capacity.steps if result.capacity else ()
     found = {name: us for load in judged for name, us in load.limit_us.items()}
     return {**found, **result.request.limits.limits_us}
 
 
 def own_gib(result: RunResult) -> int:
-    """Give the size of a run's volume; 1 where it has none."""
+    """Return the size of a run's volume in GiB; 1 if it has no volume."""
     target = result.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
         return 1
@@ -84,15 +84,15 @@ def own_gib(result: RunResult) -> int:
 
 
 def ground(result: RunResult, statistic: Statistic, limits_us: Mapping[str, float]) -> Measured:
-    """Read a run as the ground of predictions.
+    """Extract from a run the measurements on which predictions are based.
 
     Args:
-        result: The run.
-        statistic: Of the latencies that the limits are of.
-        limits_us: The most that each operation may take.
+        result: The run's result.
+        statistic: The latency statistic that the limits apply to.
+        limits_us: The latency limit of each operation, in µs.
 
     Raises:
-        UsageError: It says too little, or nothing of AWS.
+        UsageError: The run measured too little, or nothing that applies to AWS.
         NoGroundError: Its figures are doubtful.
     """
     waits = [Seen(step, None).waits for step in result.steps]

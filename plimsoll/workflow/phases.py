@@ -1,4 +1,4 @@
-"""The phases of a run: which pass comes next, and what all of them came to.
+"""The phases of a run: picks the next pass, and summarizes each phase.
 
 A phase with a search is planned and judged as the run's own search is.
 """
@@ -26,12 +26,12 @@ from plimsoll.report.comparing.ratios import WORTH
 from plimsoll.report.words import limit_sentence
 from plimsoll.requests.phase_workload import compiled_step, searched
 
-# A pass is judged by nothing but its end: neither by its latency nor by whether it was steady.
+# A pass ends when its records are done; neither latency nor steadiness counts against it.
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
 
 
 def next_pass(phase: Phase, request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
-    """Give the pass of a phase that comes next; None where it has come to its end."""
+    """Return the next pass of a phase; None if all are done."""
     done = {one.step.index for one in finished}
     own = (one for one in passes(request.phases) if one.phase.name == phase.name)
     return next((one for one in own if one.index not in done), None)
@@ -43,10 +43,10 @@ def planned_pass(
     """Plan a pass.
 
     Args:
-        coming: Which.
-        request: Whose.
-        before: The server's counters; None: it did not answer.
-        poll_us: How long clients poll where the request does not say.
+        coming: The pass.
+        request: The run's request.
+        before: The server's counters before it; None if the server did not answer.
+        poll_us: How long clients busy-poll if the request does not say, in µs.
     """
     operations = compiled_step(request, coming.phase.name).engine.operations
     each = records_of_one(operations)
@@ -56,12 +56,12 @@ def planned_pass(
 def phase_results(
     request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
 ) -> tuple[PhaseResult, ...]:
-    """Sum up each phase that has begun.
+    """Summarize each phase that has begun.
 
     Args:
-        request: Whose.
+        request: The run's request.
         steps: The passes that have ended, in order.
-        volume: What the target's volume promises; None: not known.
+        volume: The documented limits of the target's volume; None if not known.
     """
     found = []
     for phase in request.phases:
@@ -101,7 +101,7 @@ def _completed(
 def _searched(
     request: Request, phase: Phase, steps: Sequence[StepResult], volume: VolumeLimits | None
 ) -> PhaseResult:
-    """Judge the steps of a phase's search as those of a run's."""
+    """Judge the steps of a phase's search as those of a run's own search."""
     asked = searched(request, phase.name)
     measured = [step.step for step in steps]
     capacity, limit = None, None
@@ -149,7 +149,7 @@ def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad
 
 
 def _doubt(steps: Sequence[StepResult]) -> str | None:
-    """Say which passes are left out, and which a search would have measured again, and why."""
+    """Return which passes were left out, which a search would have repeated, and why."""
     left_out = [step.step for step in steps if records_per_second(step) is None]
     counted = [step.step for step in steps if records_per_second(step) is not None]
     disputed = [step for step in counted if not undisputed([step], RULES)]
@@ -163,9 +163,10 @@ def _doubt(steps: Sequence[StepResult]) -> str | None:
 
 
 def records_per_second(step: StepResult) -> float | None:
-    """Give the records of a pass per second, from its first to its last; None: it says nothing.
+    """Return a pass's throughput in records per second; None if the pass measured nothing usable.
 
-    Nor does one without all of its clients: its connections are fewer than it would be told with.
+    A pass with missing clients is not usable: it had fewer connections than it would be reported
+    with.
     """
     part = step.step.refused is not None or clients_ran(step.step).passed is False
     if step.step.void is not None or not step.step.window_s or part:
@@ -174,12 +175,12 @@ def records_per_second(step: StepResult) -> float | None:
 
 
 def is_finished(step: StepResult) -> bool:
-    """Whether a pass came to its last operation, failed ones among them."""
+    """Return whether a pass came to its last operation; failed ones count."""
     return (step.step.operations or 0) + (step.step.errors or 0) >= (step.plan.operations or 0)
 
 
 def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> LimitingResource | None:
-    """What set the limit at one load, which went as fast as it could."""
+    """Find what set the limit at one load; passes run closed-loop at full speed."""
     measured = [step.step for step in steps if step.step.throughput_ops_per_second]
     if not measured:
         return None
@@ -188,7 +189,7 @@ def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> Limit
 
 
 def limit_words(limiting: LimitingResource) -> str:
-    """Say what set the limit: something at its limit, or nobody but who did not push harder."""
+    """Describe what set the limit; if nothing was at its limit, the number of connections did."""
     if limiting.reached or limiting.resource == "unknown":
         return limit_sentence(limiting)
     near = "" if limiting.share is None else f", {words.percent(limiting.share)}"
@@ -197,11 +198,11 @@ def limit_words(limiting: LimitingResource) -> str:
 
 
 def phase_sentence(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
-    """Say how many records a second a phase gets done, and whether pushing harder gains any more.
+    """Describe how many records a second a phase reached, and whether more connections gain more.
 
     Args:
-        asked: What it was to complete.
-        loads: Those that were tried, ascending.
+        asked: The records it had to complete, and the loads to try.
+        loads: The loads that were tried, ascending.
     """
     told = [(load, load.middle_records_per_second) for load in loads]
     measured = [(load, middle) for load, middle in told if middle]

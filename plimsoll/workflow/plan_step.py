@@ -1,4 +1,4 @@
-"""The loop: picking the next step."""
+"""Plans the next step of a run: warming, then phases, then the search."""
 
 import time
 from dataclasses import dataclass
@@ -42,25 +42,25 @@ from plimsoll.workflow.phases import next_pass, planned_pass
 from plimsoll.workflow.precondition import goes_on
 from plimsoll.workflow.toggle import parameters_in_force, switch_for
 
-# Between a step that overloaded the target and the next one: waiting while it recovers.
+# Recovery: waiting after a step that overloaded the target.
 
 
-STILL_S = 10  # a figure that did not shrink for so long will not
-MOVED_SHARE = 0.01  # of what is left: less is no progress
+STILL_S = 10  # a backlog that has not shrunk for so long will not shrink
+MOVED_SHARE = 0.01  # a smaller decrease, as a share of what is left, is no progress
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """How a wait has ended."""
+    """How a wait for recovery ended."""
 
     recovered: bool
-    how: str | None  # in words; None: nothing is left
+    how: str | None  # description; None if no work was left
 
 
 def watched(before: Recovery | None, work: UnfinishedWork, at_epoch_ms: int) -> Recovery:
-    """Note one more look at a target that has something left to work off."""
+    """Update the recovery with a new look at the target's unfinished work."""
     what, left = work.what, work.left
-    # another kind of work begins a wait of its own
+    # Another kind of work starts a new wait.
     known = before if before is not None and (before.left is None) == (left is None) else None
     if known is None:
         since = before.since_epoch_ms if before is not None else at_epoch_ms
@@ -71,14 +71,14 @@ def watched(before: Recovery | None, work: UnfinishedWork, at_epoch_ms: int) -> 
             if left < known.left * (1 - MOVED_SHARE):
                 moved = at_epoch_ms
             else:
-                left = known.left  # compared with what it was when it last moved
+                left = known.left  # keep the value of the last progress to compare with
     return Recovery(
         what=what, left=left, since_epoch_ms=since, moved_epoch_ms=moved, seen_epoch_ms=at_epoch_ms
     )
 
 
 def outcome(seen: Recovery, longest_s: float) -> Recovered | None:
-    """Say how a wait ended; None while it goes on."""
+    """Return how the wait ended; None if it goes on."""
     waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) / 1000
     still_s = (seen.seen_epoch_ms - seen.moved_epoch_ms) / 1000
     if seen.left is not None and still_s >= STILL_S:
@@ -92,7 +92,7 @@ def outcome(seen: Recovery, longest_s: float) -> Recovered | None:
 
 
 def in_words(seen: Recovery, longest_s: float) -> str:
-    """Say what is waited for, and for how long already."""
+    """Describe what is waited for, and for how long so far."""
     waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
     return (
         f"the target recovers: {seen.what} ({waited} so far, {words.duration(longest_s)} at most)"
@@ -102,11 +102,11 @@ def in_words(seen: Recovery, longest_s: float) -> str:
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
-    A repeated call, whose first answer was lost, plans the same step again with a new barrier.
+    If the first answer was lost, a repeated call plans the same step with a new barrier.
 
     Raises:
-        TimeLimitPassedError: The run's time is up, or would be within the step.
-        BudgetPassedError: Its budget is spent, or would be within the step.
+        TimeLimitPassedError: The run's time is up, or would be before the step's end.
+        BudgetPassedError: The budget is spent, or would be before the step's end.
     """
     files = files_of(settings, run_id)
     try:
@@ -151,7 +151,7 @@ def _of_phase(
     *,
     first: int,
 ) -> dict[str, object] | None:
-    """Pick the next pass or step of a phase; None where it has ended, or a later one has begun."""
+    """Pick the next pass or step of a phase; None if it has ended or a later phase has begun."""
     done = measured_so_far(files_of(settings, record.run_id))
     if any((one.step.index or 0) > first + phase.steps_most for one in done):
         return None
@@ -179,15 +179,16 @@ def _of_search(
     """Pick the next step of a search, once the target has recovered from the last one.
 
     Args:
-        settings: Where.
-        record: Of the run.
-        run: What the run is asked to be.
-        target: Its target.
-        phase: The name of the phase whose search it is; None: it is the run's own.
-        first: How many numbers are kept for steps before its own; None: those of all phases.
+        settings: The function's settings.
+        record: The run's record.
+        run: The run's request.
+        target: The engine's connection settings.
+        phase: The phase whose search it is; None if it is the run's own.
+        first: The number of step numbers reserved before this search's own; None for those of all
+            phases.
 
     Returns:
-        None where the search is over.
+        None if the search is over.
     """
     request = searched(run, phase)
     finished = so_far(files_of(settings, record.run_id), phase)
@@ -199,7 +200,7 @@ def _of_search(
         return other
     counters = family_of(target.protocol).read_counters(target)
     if counters is None and following.purpose in CLOSING:
-        return None  # the answer stands; nobody is left to be asked
+        return None  # the answer stands, and the server no longer answers
     recovered: Recovered | None = None
     if following.recover_first and finished:
         recovered = _recovered(settings, record, request, counters)
@@ -223,9 +224,9 @@ def _of_search(
 
 
 def _before_state(record: RunRecord, following: NextStep) -> dict[str, object] | None:
-    """Say what comes before a step in a state of a toggle; None: the target is in it.
+    """Return the switch that has to come before a step in a toggle state; None if it is done.
 
-    Where it could not be brought there, the answer stands, and so do the pairs before.
+    If the switch failed, the search ends with the answer and the pairs that it has.
     """
     switch = switch_for(record, following)
     if switch is not None and switch.stage == "failed":
@@ -240,14 +241,15 @@ def _parameters(
     following: NextStep,
     target: EngineTarget,
 ) -> dict[str, str] | None:
-    """Ask the server what its toggled parameters are; empty for a step of no toggle.
+    """Read the toggled parameters from the server; empty if the step belongs to no toggle.
 
     Returns:
-        None where they were not taken; the run's record says so.
+        None if the server did not adopt them; the run's record says so.
     """
     if following.state is None:
         return {}
-    whole = finished_steps(files_of(settings, record.run_id))  # with what servers said
+    # in full: they hold the parameters as servers reported them
+    whole = finished_steps(files_of(settings, record.run_id))
     try:
         return parameters_in_force(request, following, target, whole)
     except StepError as error:
@@ -257,19 +259,19 @@ def _parameters(
 
 
 def _is_answered(files: RunFiles) -> bool:
-    """Whether the search has its answer: it has begun to question it, or would now."""
+    """Return whether the search has its answer: its closing steps have begun, or come next."""
     steps = [done.step for done in so_far(files)]
     if not steps or steps[-1].purpose in CLOSING:
         return bool(steps)
     try:
         following = next_of_all(files.get(REQUEST, Request), steps)
-    except UsageError:  # what cannot be judged is no answer
+    except UsageError:  # no verdict yet
         return False
     return isinstance(following, Done) or following.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
-    """Number the round of unmeasured load that comes next; None where the search begins."""
+    """Return the number of the next round of unmeasured load; None if the search begins."""
     if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
         return None
     so_far = files.find_model(PRECONDITIONING, Preconditioning)
@@ -284,7 +286,10 @@ def _recovered(
     request: Request,
     counters: ServerCounters | None,
 ) -> Recovered | None:
-    """Say how the target recovered from the last step; None while it still does, noted for all."""
+    """Return how the target recovered from the last step; None if it still does.
+
+    The run's record shows the wait.
+    """
     if counters is None:
         work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
     else:

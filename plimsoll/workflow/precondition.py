@@ -1,11 +1,11 @@
-"""Before the search: load until writes settle, within bounds.
+"""Preconditioning: unmeasured load before the search until writes settle, within bounds.
 
-Right after its dataset was loaded a target is not what it is minutes later: its log, its dirty
-pages and its page splits come to a balance under load (ycsb-a rose from 540 to 640 ops/s for 95 s).
-As storage tests do (SNIA, "Solid State Storage Performance Test Specification", Enterprise: load
-until the measured variable is steady, then measure), the unmeasured load goes on, a round of
-`prepare.warm_s` at a time, until a round shows no trend, and the throughput and the I/Os per
-operation of the one before.
+Right after loading, a target behaves unlike minutes later: its log, dirty pages and page splits
+reach a balance only under load (ycsb-a rose from 540 to 640 ops/s for 95 s). Storage tests apply
+load until the measured variable is steady and only then measure (SNIA, "Solid State Storage
+Performance Test Specification", Enterprise). Likewise the unmeasured load here runs in rounds of
+`prepare.warm_s` until a round shows no trend and has the throughput and the I/Os per operation of
+the round before.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from plimsoll.databases.family import family_of
 from plimsoll.model.request.load_request import Preparation
 from plimsoll.model.run.results import Preconditioning, Round, StepResult
 
-SETTLED_SHARE = 0.05  # a round within which throughput changes by less has settled
-FEW_SECONDS = 12  # in fewer a trend is seldom significant: it takes a second round to tell
-ROUNDS_SHARE = 0.10  # two rounds that differ by less, in throughput or I/Os per operation, agree
+SETTLED_SHARE = 0.05  # throughput that changes less within a round has settled
+FEW_SECONDS = 12  # with fewer seconds a trend is seldom significant, so a second round is needed
+ROUNDS_SHARE = 0.10  # two rounds agree if throughput and I/Os per operation differ by less
 
 
 def with_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
-    """Add a round that has ended; a repeated call adds it once."""
+    """Add a round that has ended; a repeated call adds it only once."""
     number = done.plan.round
     rounds = [r for r in (before.rounds if before else ()) if r.number != number]
     rounds.append(_round(done))
@@ -39,7 +39,7 @@ def with_round(before: Preconditioning | None, done: StepResult) -> Precondition
 
 
 def goes_on(so_far: Preconditioning, asked: Preparation) -> bool:
-    """Whether another round is to come."""
+    """Return whether another round is needed and allowed."""
     return not so_far.settled and so_far.duration_s + asked.warm_s <= asked.warm_longest_s
 
 
@@ -47,7 +47,8 @@ def _round(done: StepResult) -> Round:
     by_second: dict[int, int] = {}
     for second in done.seconds:
         by_second[second.epoch_s] = by_second.get(second.epoch_s, 0) + second.succeeded
-    whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]  # cut at its ends
+    # the first and last second are incomplete
+    whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]
     throughput, operations = done.step.throughput_ops_per_second, sum(by_second.values())
     ios = _ios(done)
     return Round(
@@ -60,9 +61,9 @@ def _round(done: StepResult) -> Round:
 
 
 def _ios(done: StepResult) -> float | None:
-    """How many I/Os the server asked for, over the whole load: as its operations are counted.
+    """Return the server's I/Os over the whole load, the time over which operations are counted.
 
-    None where it cannot tell all of them.
+    None if the server cannot count all of them.
     """
     before = done.plan.server_before
     if before is None or done.server is None:
@@ -72,7 +73,7 @@ def _ios(done: StepResult) -> float | None:
 
 
 def _moving(rounds: Sequence[Round]) -> str | None:
-    """Say what has not settled; None where everything has, as far as it can be seen."""
+    """Describe what has not settled yet; None if nothing visible moves."""
     last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
     if not last.throughput_ops_per_second:
         return "nothing was measured of it"

@@ -1,4 +1,7 @@
-"""What a store of metrics gets by a function within the VPC when a run has been concluded."""
+"""Sends a concluded run's answer to the metric sink, and a deployment's figures to CloudWatch.
+
+These functions run inside the VPC.
+"""
 
 from datetime import datetime
 from itertools import chain
@@ -17,10 +20,9 @@ from plimsoll.workflow.conclude import Conclusion
 
 
 def publish_target(settings: RunSettings, run_id: str) -> None:
-    """Send the answer, and the target's samples, which `conclude` read outside the VPC.
+    """Send the answer and the target's samples, which `conclude` read outside the VPC.
 
-    The functions that measured clients and steps have already sent those. A store that fails
-    becomes a note on the run.
+    Clients and steps have sent their own points already. A failing sink becomes a note on the run.
     """
     files = files_of(settings, run_id)
     series, conclusion = files.get(SECONDS, Seconds), files.get(CONCLUSION, Conclusion)
@@ -32,14 +34,14 @@ def publish_target(settings: RunSettings, run_id: str) -> None:
     files.put_model(CONCLUSION, conclusion.model_copy(update={"notes": notes}))
 
 
-# What a whole deployment holds at a moment, for its page in CloudWatch: targets, runs, spend.
+# Figures of a whole deployment, for its CloudWatch dashboard.
 
 
 def tell_figures(settings: FiguresSettings, *, at: datetime) -> None:
-    """Print, for CloudWatch, how many targets there are, and what each team's runs hold and cost.
+    """Print, in CloudWatch's embedded metric format, the number of targets and each team's use.
 
-    `targets_alive` counts those of the account and region. `spend_usd` is the team's in this month:
-    runs that have ended as estimated, those under way at the most that they may cost.
+    `targets_alive` counts the targets of the account and region. `spend_usd` is the team's spend
+    this month: ended runs at their estimated cost, runs under way at the most they may cost.
     """
     namespace, now_ms = settings.metrics_namespace, round(at.timestamp() * 1000)
 

@@ -1,4 +1,4 @@
-"""The first states of a run: its start, and the schedule that ends its target."""
+"""Starts a run, schedules its target's deletion, and stops it from outside."""
 
 from datetime import timedelta
 
@@ -23,11 +23,11 @@ from plimsoll.workflow.endpoint import endpoint_addresses
 
 
 def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
-    """Mark the run as started and set its deadline: its time limit, or its budget's end.
+    """Mark the run as started and set its deadline: its time limit, or the end of its budget.
 
     Raises:
-        RunStoppedError: It was stopped before it began.
-        UsageError: The deployment has no targets of its kind, or does not allow its endpoint.
+        RunStoppedError: The run was stopped before it began.
+        UsageError: The deployment has no targets of this kind, or does not allow this endpoint.
     """
     request = files_of(settings, run_id).get(REQUEST, Request)
     settings.require_kind(request.target.kind)
@@ -37,9 +37,10 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
         addresses = endpoint_addresses(request, settings.allowed_endpoints)
         changes["target"] = next(iter(addresses.values()))
         changes["targets_by_state"] = addresses if request.toggle else {}
-        changes["zone"] = settings.zones[0].name  # its load clients'; where it stands is not known
+        # the load clients' zone; the endpoint's is not known
+        changes["zone"] = settings.zones[0].name
     started = now()
-    # a schedule deletes the target then, and knows whole seconds
+    # The schedule that deletes the target then has a resolution of one second.
     deadline = started.replace(microsecond=0) + timedelta(seconds=record.runs_for_s)
     begun = records_of(settings).change(
         run_id,
@@ -75,7 +76,7 @@ def _tell(settings: BusSettings, record: RunRecord) -> None:
 
 
 def arm(settings: ArmDeletionSettings, run_id: str) -> None:
-    """Arm the deletion of the target at the run's deadline."""
+    """Schedule the deletion of the target at the run's deadline."""
     record = records_of(settings).require_running(run_id)
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
     records_of(settings).change(run_id, phase="provision", provision_at=now())
@@ -87,27 +88,27 @@ def arm(settings: ArmDeletionSettings, run_id: str) -> None:
     )
 
 
-# Stopping a run from outside: its workflow ends, and its target is torn down.
+# Stopping a run.
 
 
 def stop_run(settings: StopSettings, run_id: str) -> RunRecord:
-    """Stop a run and have its target deleted; one that has ended stays as it is.
+    """Stop a run and have its target deleted; a run that has ended stays unchanged.
 
-    The mark in its record comes first: from then on nothing new is made for it, even if its
-    workflow could not be stopped. The end of the workflow starts the teardown (the rule on
-    ABORTED), which says at last that the run has ended.
+    The record is marked first: from then on nothing new is made for the run, even if its workflow
+    could not be stopped. The end of the workflow starts the teardown (the rule on ABORTED), which
+    records the end of the run.
 
     Returns:
-        The run's record, after it.
+        The run's record after the call.
 
     Raises:
-        RunNotFoundError: There is none.
+        RunNotFoundError: There is no such run.
     """
     records = records_of(settings)
     going = (RunState.PENDING, RunState.RUNNING)
     records.change(run_id, states=going, state=RunState.STOPPING)
     record = records.get(run_id)
-    # a run that is already being torn down is left alone
+    # A run that is already being torn down is left alone.
     if record.state is RunState.STOPPING and record.teardown_asked_at is None:
         _stop_workflow(settings, record)
     return records.get(run_id)
@@ -116,7 +117,7 @@ def stop_run(settings: StopSettings, run_id: str) -> RunRecord:
 def _stop_workflow(settings: StopSettings, record: RunRecord) -> None:
     cause = "the run was stopped by its team"
     if not stop_execution(settings.run_machine_arn, record.run_id, cause=cause):
-        records_of(settings).change(  # recorded, and never started
+        records_of(settings).change(  # the run was recorded but its workflow never started
             record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
         )
         limits = limits_of(settings, record.team)
@@ -125,7 +126,7 @@ def _stop_workflow(settings: StopSettings, record: RunRecord) -> None:
 
 
 def stop_execution(state_machine_arn: str, name: str, *, cause: str) -> bool:
-    """Stop a workflow's execution by its name; False where it was never started."""
+    """Stop a workflow execution by name; return False if it was never started."""
     client = clients.stepfunctions()
     machine = state_machine_arn.replace(":stateMachine:", ":execution:")
     try:

@@ -1,4 +1,4 @@
-"""Watching a run: where it stands, and its steps as they are finished."""
+"""Follows a run: its record, its current plan, and its steps as they finish."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ class Snapshot:
     """A run at one moment."""
 
     record: RunRecord
-    plan: StepPlan | None  # of the step under way, or of the last one
-    steps: tuple[StepResult, ...]  # finished, in order; the warming step among them
+    plan: StepPlan | None  # plan of the current or last step
+    steps: tuple[StepResult, ...]  # finished steps in order, including the warming step
 
 
 class Watcher:
-    """Reads a run again and again, each of its files once."""
+    """Reads a run repeatedly, but each of its step files only once."""
 
     def __init__(self, settings: RunSettings, run_id: str) -> None:
         self._records = records_of(settings)
@@ -31,7 +31,7 @@ class Watcher:
         self._next = WARMING_STEP  # the first step whose end has not been seen
 
     def look(self) -> Snapshot:
-        """Say where the run stands now."""
+        """Return where the run stands now."""
         record = self._records.get(self._run_id)
         if record.step is not None:
             self._follow(record.step)

@@ -1,4 +1,4 @@
-"""Starting a run: recorded once, started once, however often it is sent."""
+"""Submits a run. However often it is sent, it is recorded once and started once."""
 
 import hashlib
 import json
@@ -31,11 +31,11 @@ from plimsoll.teams.reconcile import reconcile_team
 from plimsoll.teams.room import Ask, ask_of
 from plimsoll.workflow.endpoint import endpoint_addresses
 
-STARTED_WITHIN = timedelta(minutes=1)  # by `submit`, whose callers have no more time than that
+STARTED_WITHIN = timedelta(minutes=1)  # callers of `submit` have no more time than that
 
 
 def run_id_for(team: str, idempotency_key: str | None) -> str:
-    """Name a run: by time and chance, or by the key, so that equal keys are one run."""
+    """Name a run by the time and a random number, or by its key, so that equal keys are one run."""
     if idempotency_key is None:
         return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
     digest = hashlib.sha256(f"{team}\0{idempotency_key}".encode()).hexdigest()
@@ -48,17 +48,18 @@ def submit(
     *,
     idempotency_key: str | None = None,
 ) -> str:
-    """Record a run and start its workflow; returns its id.
+    """Record a run and start its workflow; return its id.
 
     Args:
-        settings: Where.
-        request: What is asked for.
-        idempotency_key: The same key with the same request gives the same run.
+        settings: The deployment's settings.
+        request: The run's request.
+        idempotency_key: A name chosen by the caller. The same key with the same request gives the
+            same run.
 
     Raises:
-        UsageError: The workload cannot be, the deployment has no targets of its kind or does not
-            allow load on the endpoint, RDS does not offer the engine's version, faults are asked
-            for on AWS, or the key was used for another request.
+        UsageError: The workload is invalid, the deployment has no targets of this kind or does not
+            allow load on the endpoint, RDS does not offer the engine version, faults are requested
+            on AWS, or the key was used for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     run_id = run_id_for(request.team, idempotency_key)
@@ -89,25 +90,26 @@ def record_request(
     restores: Restored | None = None,
     prepares_until: datetime | None = None,
 ) -> bool:
-    """Record a run that something else starts: its workflow, by the run's id.
+    """Record a run whose workflow something else starts under the run's id.
 
-    First it takes its share of the team's limits; it is given back when the run ends.
+    The run takes its share of the team's limits first and gives it back when it ends.
 
     Args:
-        settings: Where.
-        request: What is asked for.
-        run_id: Its name; one that is recorded already stays as it is.
-        idempotency_key: That gave the run its name, if one did.
-        begins_within: After that, a run whose workflow was not started gives its share back.
-        turn: The run with which it takes turns; None: it takes none.
-        restores: The snapshot of a prepared dataset that its target is made from; None: it loads.
-        prepares_until: It prepares a dataset whose snapshot goes then; None: it measures.
+        settings: The deployment's settings.
+        request: The run's request.
+        run_id: The run's name. A run that is recorded already stays unchanged.
+        idempotency_key: The key from which the name was made, if any.
+        begins_within: The time after which a run that was not started gives its share back.
+        turn: The run's turns with another run; None if it takes none.
+        restores: The prepared snapshot from which its target is made; None if it loads its dataset.
+        prepares_until: The time at which the snapshot that it prepares is deleted; None if the run
+            measures.
 
     Returns:
-        False where it was recorded before.
+        False if the run was recorded before.
 
     Raises:
-        UsageError: As `submit`.
+        UsageError: See `submit`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     check_request(settings, request)
@@ -163,14 +165,14 @@ def record_request(
 def _create(
     settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
 ) -> bool:
-    """Record a run together with its share of the limits: both, or none of them.
+    """Record a run together with its share of the limits, in one transaction.
 
-    Where there is no room, shares are looked for first whose runs nobody can begin any more.
+    If there is no room, first release the shares of runs that can no longer begin, then try again.
     """
     records, limits = records_of(settings), limits_of(settings, record.team)
     if limits is None:
         return records.create(record)
-    if records.find(record.run_id) is not None:  # it needs no new share
+    if records.find(record.run_id) is not None:  # the first call took its share
         return False
     acquire = partial(
         limits.acquire,
@@ -210,8 +212,9 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     """Check what the request's model alone cannot.
 
     Raises:
-        UsageError: The workload cannot be, a limit names an operation that it does not have, the
-            deployment does not allow load on the endpoint, or one machine has no such target.
+        UsageError: The workload is invalid, a limit names an unknown operation, the deployment does
+            not allow load on the endpoint or use of the snapshot, or one machine has no stand-in
+            for this target.
     """
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:
@@ -224,10 +227,10 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
 
 
 def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:
-    """Refuse a snapshot that the deployment does not allow: what is in it would be read.
+    """Refuse a snapshot that the deployment does not allow: a run would read its data.
 
     Raises:
-        UsageError: It is not in the deployment's list.
+        UsageError: The snapshot is not in the deployment's list.
     """
     if snapshot is not None and snapshot not in allowed:
         problem = f"{snapshot} is not among the snapshots that this deployment allows"
@@ -238,15 +241,15 @@ def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> No
 def version_made(
     settings: SubmitSettings, target: Target, *, ask: AskRds = rds_version
 ) -> str | None:
-    """Give the version of its engine that a target will be made of, as RDS resolves it.
+    """Return the engine version with which a target will be created, as RDS resolves it.
 
     Args:
-        settings: Where.
-        target: What is asked for; of an existing endpoint none is made.
-        ask: Asks RDS.
+        settings: The deployment's settings.
+        target: The requested target. For an existing endpoint nothing is created.
+        ask: The function that asks RDS.
 
     Raises:
-        UsageError: Its support has ended, or RDS does not offer it.
+        UsageError: The version's support has ended, or RDS does not offer it.
     """
     if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
         require_unended(target.engine, target.engine_version, on=now().date())
@@ -254,12 +257,12 @@ def version_made(
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:
-    """Start a run's workflow; one that was started before stays as it is."""
+    """Start a run's workflow; one that was started before stays unchanged."""
     begin_execution(state_machine_arn, run_id, {"run_id": run_id})
 
 
 def begin_execution(state_machine_arn: str, name: str, given: Mapping[str, str]) -> None:
-    """Start a workflow by name; one that was started before stays as it is."""
+    """Start a workflow execution by name; one that was started before stays unchanged."""
     client = clients.stepfunctions()
     try:
         client.start_execution(

@@ -1,4 +1,4 @@
-"""The target's creation: its template filled, its stack made, its address noted."""
+"""Creates, awaits and deletes a run's target: its template, its stack, its address."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -45,15 +45,16 @@ from plimsoll.targets.zones import choose_zones, full_zone, lacks_room
 
 
 def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
-    """Create the target's stack; take it back at once if the run was stopped meanwhile.
+    """Create the target's stack; delete it at once if the run was stopped meanwhile.
 
-    In the first zone that offers it and has not refused it; a cluster in several.
+    The stack goes into the first zone that offers the target and has not refused it; a cluster
+    spans several zones.
 
-    A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
-    sees the stack: none is left behind.
+    A stop marks the record before it looks for a stack. So either this function sees the mark, or
+    the stop sees the stack, and none is left behind.
 
     Returns:
-        Which of the load clients' functions stand in its zone.
+        `clients_in`: the load clients' functions in the target's zone.
 
     Raises:
         RunStoppedError: The run was stopped.
@@ -89,7 +90,7 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
 
 
 def template_url(bucket: str, key: str) -> str:
-    """Give the address under which CloudFormation reads a template from S3."""
+    """Return the URL at which CloudFormation reads a template from S3."""
     return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
 
 
@@ -100,9 +101,9 @@ def _made_for(
     zones: Sequence[Zone],
     toggled: Mapping[str, str | int],
 ) -> tuple[str, dict[str, str]]:
-    """Give a target's template, and those of its parameters that depend on its kind.
+    """Return a target's template, and the parameters that depend on its kind.
 
-    It begins in the first state of its toggle.
+    The target starts in the first state of its toggle.
     """
     on_rds = {
         "SecurityGroupId": settings.target_security_group,
@@ -158,16 +159,17 @@ def _tags(record: RunRecord) -> dict[str, str]:
 
 
 def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object]:
-    """Look whether the target is there, and note its address once it is.
+    """Check whether the target is ready, and note its address once it is.
 
-    Where its zone has no room for it, its stack is deleted, so that another zone can be tried: each
-    zone of the deployment once at most.
+    If the zone has no room for it, the stack is deleted so that another zone can be tried, each
+    zone of the deployment at most once.
 
     Returns:
-        Whether it is `ready`, or to be created `again`; if neither, look again after `wait_s`.
+        `ready`, or `again` if the target has to be created in another zone; if neither, call again
+        after `wait_s` seconds.
 
     Raises:
-        TargetCreationError: It could not be created.
+        TargetCreationError: The target could not be created.
     """
     record = records_of(settings).require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
@@ -207,15 +209,15 @@ def _looked(
 
 
 def _gone(settings: AwaitTargetSettings, record: RunRecord) -> bool:
-    """Delete the stack in a zone that has no room, and say whether it is gone."""
+    """Delete the stack in a zone that has no room; return whether it is gone."""
     gone = delete_stack(name=record.stack_name, stack_id=record.stack_id) is not Deletion.UNDER_WAY
-    if gone:  # the next one is found by its name until its id is noted
+    if gone:  # with its id forgotten, the next stack is found by name
         records_of(settings).change(record.run_id, stack_id=None)
     return gone
 
 
 def _volume_id(target: Target, instance_id: str) -> str | None:
-    """Find the volume whose metrics are the target's; None where its instance has them."""
+    """Return the id of the volume that has the target's metrics; None if the instance has them."""
     match target:
         case CassandraTarget():
             return None if target.volume.type == "nvme" else data_volume_id(instance_id)
@@ -226,7 +228,7 @@ def _volume_id(target: Target, instance_id: str) -> str | None:
 
 
 def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddress, ...]:
-    """List the nodes of a cluster after its first."""
+    """List the nodes of a cluster except the first."""
     if not isinstance(target, CassandraTarget):
         return ()
     return tuple(
@@ -243,18 +245,19 @@ def _copies(target: Target) -> int:
     return target.copies if isinstance(target, CassandraTarget) else 1
 
 
-# A run's target is deleted, and the deletion is seen: on every way out of a run.
+# Deletion, on every way out of a run.
 
 
 def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, object]:
-    """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
+    """Mark the run as stopping, delete its target, and check how far the deletion is.
 
-    The mark comes first: from then on `create_target` takes back what it has just made. A deletion
-    that fails is asked for again, within the patience counted from the first asking: RDS refuses to
-    delete an instance that it is still creating. The record tells why the last one failed.
+    The mark comes first: from then on `create_target` deletes what it has just made. A deletion
+    that fails is requested again until the patience, counted from the first request, is over: RDS
+    refuses to delete an instance that it is still creating. The record says why the last one
+    failed.
 
     Raises:
-        TeardownError: The deletion failed, and the patience is over; it has been asked for again.
+        TeardownError: The deletion failed and the patience is over; it has been requested again.
     """
     records = records_of(settings)
     running = (RunState.PENDING, RunState.RUNNING)

@@ -1,4 +1,4 @@
-"""What a target's own metrics say of a step."""
+"""Adds the target's own metrics and its use of burst credits to steps."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ def target_samples(
     since: datetime,
     until: datetime,
 ) -> tuple[TargetSample, ...]:
-    """Read a run's target's metrics over a time; none where it has no target."""
+    """Read the metrics of a run's target over a time range; empty if it has no target."""
     by_node = node_samples(settings, record, kind=kind, since=since, until=until)
     return together(by_node) if by_node else ()
 
@@ -41,7 +41,7 @@ def node_samples(
     since: datetime,
     until: datetime,
 ) -> NodeSamples:
-    """Read them of each of its nodes, by the node's address."""
+    """Read the metrics of each node of a run's target, by the node's address."""
     if record.target is None:
         return {}
     return read_node_samples(
@@ -56,7 +56,7 @@ def node_samples(
 def lack_points(
     steps: Sequence[StepResult], samples: Sequence[TargetSample], period_s: int
 ) -> bool:
-    """Say whether points of the last step are still to come: those by which a limit is named."""
+    """Return whether CloudWatch still lacks points of the last step that the verdict needs."""
     complete = {
         sample.epoch_ms
         for sample in samples
@@ -67,13 +67,13 @@ def lack_points(
 
 
 def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
-    """Give a step the target's figures over its load; it stays as it is where there are none."""
+    """Add the target's figures over its load to a step; unchanged if there are none."""
     target = figures(samples, _periods(step, period_s), period_s=period_s)
     return step if target is None else step.model_copy(update={"target": target})
 
 
 def with_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> StepResult:
-    """Give each node of a step its own figures, where CloudWatch has them."""
+    """Add to each node of a step its own figures, if CloudWatch has them."""
     nodes = tuple(
         node.model_copy(
             update={
@@ -88,9 +88,9 @@ def with_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> 
 
 
 def _periods(step: StepResult, period_s: int) -> range:
-    """List the periods of the metrics within a step's window; in a short one, of its load.
+    """List the metric periods within a step's window.
 
-    The load has the warm-up in it.
+    A window too short to hold one is extended by its warm-up.
     """
     plan = step.plan
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
@@ -103,9 +103,9 @@ def _periods(step: StepResult, period_s: int) -> range:
 def with_host_figures(
     step: StepResult, samples: Sequence[TargetSample], period_s: int
 ) -> StepResult:
-    """Add to a step how far the machine on which everything runs was disturbed.
+    """Add to a step how much the machine on which everything runs was disturbed.
 
-    And what the target's I/O was that did not go through its emulated volume.
+    Also add the target's I/O that bypassed its emulated volume.
     """
     target = with_figures(step, samples, period_s).target
     if target is None:
@@ -133,23 +133,24 @@ def _escaped_percent(target: TargetFigures) -> float | None:
     return 100 * (share or 0.0)
 
 
-# What a step used of its target's credits: from its target's figures, by the rules of AWS.
+# Credits: what a step used of them, from the target's figures and AWS's rules.
 
 
 Made = RdsTarget | CassandraTarget
-WithClass = Made | AuroraTarget  # Aurora's storage is no volume of its instance
+WithClass = Made | AuroraTarget  # an Aurora instance has no volume of its own
 
 
 def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSample]) -> StepResult:
-    """Add to a step what it used of each kind of credits that its target has.
+    """Add to a step its use of each kind of credits that the target has.
 
-    What is used is reckoned from the I/Os, bytes and CPU of its load, which CloudWatch has for each
-    minute. The balances tell what was left; between two of them a minute's use is hard to see.
+    The use is computed from I/Os, bytes and CPU time, which CloudWatch has for each minute. The
+    balances show what was left; they are too coarse to show a minute's use.
 
     Args:
-        step: With its target's figures; without them it stays as it is.
-        target: As it was asked for.
-        samples: Of the whole run, for what CloudWatch has every five minutes only.
+        step: A step with its target's figures; without them it stays unchanged.
+        target: The requested target.
+        samples: The samples of the whole run, for metrics that CloudWatch has only every five
+            minutes.
     """
     seen = _most_loaded(step)
     if seen is None or isinstance(target, EndpointTarget):
@@ -163,12 +164,12 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
     )
     uses = (*of_volume, *_cpu(seen, target, cpu))
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
-    known = uses if uses or None not in io else None  # without points of its I/O nobody knows
+    known = uses if uses or None not in io else None  # unknown without its I/O figures
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
 
 
 def _most_loaded(step: StepResult) -> TargetFigures | None:
-    """Take the target's figures; of a cluster's nodes, whose volumes are alike, the busiest's."""
+    """Return the target's figures; in a cluster of like volumes, those of the busiest node."""
     nodes = [node.target for node in step.nodes if node.target is not None]
     iops = [_sum(one.read_iops, one.write_iops) or 0.0 for one in nodes]
     return nodes[iops.index(max(iops))] if nodes else step.target
@@ -192,7 +193,7 @@ def _volume(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
 
 
 def _instance(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
-    """An instance's own, for its EBS volumes: at its maximum a full bucket lasts 30 minutes."""
+    """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
     most = None if target.volume.type == "nvme" else _limits(target.instance_class)
     if most is None:
         return
@@ -227,7 +228,10 @@ def _limits(instance_class: str) -> InstanceLimits | None:
 
 
 def _cpu(seen: TargetFigures, target: WithClass, balances: Sequence[float]) -> Iterator[CreditUse]:
-    """A burstable instance's, where CloudWatch has its balance: one machine's has none to spend."""
+    """Yield the CPU credit use of a burstable instance, if CloudWatch has its balance.
+
+    A target on one machine has no balance to spend.
+    """
     known = cpu_credits(target.instance_class)
     if known is None or seen.cpu_percent is None or not balances:
         return

@@ -1,10 +1,9 @@
-"""Between two steps of a toggle: the target's parameters are set, and its server restarted.
+"""Switches the target between the states of a toggle: sets parameters, restarts the server.
 
-An existing database is reached another way instead.
-
-Before every such step, whether or not its state is that of the step before, so that all begin
-alike. Where a running server takes the parameters it is not restarted, unless the toggle says so.
-The answer is there by then: a switch that fails ends the pairs, not the run.
+On an existing database, a state is another address instead. The switch runs before every step of a
+toggle, even if the state stays the same, so that all steps begin alike. If a running server adopts
+the parameters it is not restarted, unless the toggle demands it. The search has its answer by then:
+a switch that fails ends the pairs, not the run.
 """
 
 from collections.abc import Sequence
@@ -33,11 +32,11 @@ MODIFIABLE = frozenset({"available", "storage-optimization"})
 def switch_target(
     settings: SwitchTargetSettings, run_id: str, step: int, state: str
 ) -> dict[str, object]:
-    """Take the next part of a switch that can be taken now; safe to repeat.
+    """Do the next part of a switch that can be done now; safe to repeat.
 
     Returns:
-        Whether the target is `ready`; if not, this is to be called again after `wait_s`. It is also
-        ready where time or budget is up, or where the switch failed: what comes next says so.
+        `ready`: whether the target is in the state; if not, call again after `wait_s` seconds. It
+        is also ready if time or budget is up or the switch failed: the next plan reports that.
 
     Raises:
         RunStoppedError: The run was stopped.
@@ -47,7 +46,7 @@ def switch_target(
     except (TimeLimitPassedError, BudgetPassedError):
         return _answer(settings, ready=True)
     assert record.target is not None  # noqa: S101 - a step is asked for, so there is a target
-    if record.targets_by_state:  # nothing of an existing database is changed
+    if record.targets_by_state:  # an existing database is never changed
         done = Switch(step=step, state=state, stage="done")
         records_of(settings).change(run_id, target=record.targets_by_state[state], switch=done)
         return _answer(settings, ready=True)
@@ -73,7 +72,7 @@ def _advanced(
     instance: Instance,
     switch: Switch,
 ) -> Switch:
-    """Take the next part: set the parameters, restart, see that they have been applied."""
+    """Do the next part: set the parameters, restart, check that they have been applied."""
     stage = switch.stage
     if stage == "set":
         request = files_of(settings, run_id).get(REQUEST, Request)
@@ -94,11 +93,11 @@ def _answer(settings: SwitchTargetSettings, *, ready: bool) -> dict[str, object]
     return {"ready": ready, "wait_s": settings.poll_seconds}
 
 
-# In which state of its toggle a target is, by the run's record and by its own word.
+# The state of a target, from the run's record and from the server.
 
 
 def switch_for(record: RunRecord, following: NextStep) -> Switch | None:
-    """Give how far the target is on its way into the state of a step; None: it was not asked."""
+    """Return how far the switch for a step has come; None if it was not requested yet."""
     switch, asked = record.switch, (following.index + 1, following.state)
     return switch if switch is not None and (switch.step, switch.state) == asked else None
 
@@ -106,16 +105,16 @@ def switch_for(record: RunRecord, following: NextStep) -> Switch | None:
 def parameters_in_force(
     request: Request, following: NextStep, target: EngineTarget, finished: Sequence[StepResult]
 ) -> dict[str, str]:
-    """Ask the server what its toggled parameters are, and hold that against what it said before.
+    """Read the toggled parameters from the server and compare them with earlier readings.
 
     Raises:
-        StepError: They are the same in both states, or not what they were in this one before.
+        StepError: They are the same in both states, or differ from an earlier step in this state.
     """
     assert request.toggle is not None  # noqa: S101 - the caller's step is one of it
     assert following.state is not None  # noqa: S101 - likewise
     names = list(request.toggle.state(following.state).parameters)
     if not names:
-        return {}  # of an existing database, which is what it is
+        return {}  # the states of an existing database set none
     says = family_of(target.protocol).read_parameters(target, names)
     before = readings_of(finished)
     told = ", ".join(f"{name} = {value}" for name, value in says.items())
@@ -129,7 +128,7 @@ def parameters_in_force(
 
 
 def readings_of(steps: Sequence[StepResult]) -> dict[str, dict[str, str]]:
-    """Collect what the server said of its parameters in each state."""
+    """Collect the parameters that the server reported in each state."""
     return {
         done.plan.state: done.plan.parameters
         for done in steps
