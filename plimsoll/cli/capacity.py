@@ -23,6 +23,7 @@ from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import Statistic
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.request.expectations import Expectation
 from plimsoll.model.request.request import Request
 from plimsoll.report.expectations import JudgedTable
@@ -32,25 +33,10 @@ from plimsoll.requests.step_files import read_steps, read_text_of
 # A capacity on a terminal: the curve, every step's verdict with its reason, and the answer.
 
 
-STYLES = {
-    "KNEE": "bold green",
-    "PLATEAU": "bold green",
-    "LOWER_BOUND": "bold yellow",
-    "BELOW_FIRST_STEP": "bold red",
-    "CLIENT_BOUND": "bold red",
-    "NOISY": "bold red",
-    "INCONSISTENT": "bold red",
-    "DISTURBED": "bold red",
-    "DRIFTING": "bold red",
-    "NOT_SUSTAINED": "bold red",
-    "BURST": "bold red",
-}
-
-
 def print_capacity(capacity: Capacity, console: Console) -> None:
     """Print the loads as a table, then the verdict with all that qualifies it."""
     print_figures(console, _loads(capacity))
-    style = STYLES[capacity.verdict]
+    style = f"bold {verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
     console.print(answer, soft_wrap=True)
     for label, text in _facts(capacity):

@@ -6,6 +6,8 @@ from pydantic import Field
 
 import plimsoll
 from plimsoll.model.base import Model
+from plimsoll.model.judging.capacity import Verdict
+from plimsoll.model.judging.verdicts import verdict_names
 
 # nothing but the page's own files, nothing inline, no other host, in nobody's frame
 CONTENT_SECURITY_POLICY = (
@@ -31,5 +33,8 @@ class ConsoleConfig(Model):
     run_id: str | None = Field(None, description="The one run that it is about; null: the list.")
     one_run: bool = Field(False, description="Whether its list has one run alone: it leads there.")
     poll_s: float = Field(2.0, gt=0, description="Between two polls, where there is no stream.")
+    verdicts: dict[Verdict, str] = Field(
+        default_factory=verdict_names, description="What people call each verdict."
+    )
     where: str = Field("this machine", description="In words.")
     version: str = Field(plimsoll.__version__, description="Plimsoll's.")

@@ -15,16 +15,9 @@ from plimsoll.limiting import processors, server, storage
 from plimsoll.limiting.seen import Seen, of_nodes
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import Candidate, LimitingResource, StepResult
 
-MET = {  # some limit was met
-    "KNEE",
-    "PLATEAU",
-    "BELOW_FIRST_STEP",
-    "NOT_SUSTAINED",
-    "CLIENT_BOUND",
-    "DISTURBED",
-}
 TOLD_FROM = 0.01  # of the share that explains a limit
 _STORAGE = (
     of_nodes(storage.storage_iops, "IOPS"),
@@ -89,9 +82,14 @@ def limiting_resource(
     evidence = [one.evidence for one in ranked if _is_told(one)]
     evidence = [*_lacking(seen), *evidence] if not known else [*evidence, *_lacking(seen)]
     evidence += _signs(step)
+    limit_met = verdict_facts(capacity.verdict).limit is not None
     return LimitingResource(
         resource=first.resource if first else "unknown",
-        reached=bool(first and first.reached and (flat_out or capacity.verdict in MET)),
+        reached=bool(
+            first
+            and first.reached
+            and (flat_out or verdict_facts(capacity.verdict).limit is not None)
+        ),
         share=first.share if first else None,
         to_change=first.to_change if first else None,
         second=second,

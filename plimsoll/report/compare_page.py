@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
 from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question
 from plimsoll.report.comparing.ratios import Ratio
 from plimsoll.report.experiment.choice import Matrix, question_labels
-from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
 from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
 from plimsoll.report.tables import ReportCell, ReportTable
@@ -130,7 +130,7 @@ def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Repor
         *(ReportCell(words.latency(line.latency_us.get(name))) for name in operations),
         *([ReportCell(cost)] if priced else []),
         ReportCell(line.limiting_resource or words.NOTHING),
-        ReportCell(VERDICTS[line.verdict] if line.verdict else "none"),
+        ReportCell(verdict_facts(line.verdict).name if line.verdict else "none"),
     ]
 
 

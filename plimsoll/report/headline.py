@@ -9,7 +9,8 @@ from plimsoll.capacity.statistics.factorial import (
     visits_per_operation,
 )
 from plimsoll.model.aws.volumes import band, iops_range
-from plimsoll.model.judging.capacity import Axis, Capacity, Interval, LoadRange, Verdict
+from plimsoll.model.judging.capacity import Axis, Capacity, Interval, LoadRange
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.metric_periods import held
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
@@ -23,35 +24,6 @@ from plimsoll.report.words import (
     target_words,
     whose_price,
 )
-
-VERDICTS = {
-    "KNEE": "knee found",
-    "PLATEAU": "plateau found",
-    "LOWER_BOUND": "lower bound only",
-    "BELOW_FIRST_STEP": "below the lightest load",
-    "CLIENT_BOUND": "limited by the clients",
-    "NOISY": "too noisy",
-    "INCONSISTENT": "inconsistent figures",
-    "DISTURBED": "the machine was busy",
-    "DRIFTING": "the target changed",
-    "NOT_SUSTAINED": "it did not last",
-    "BURST": "burst only",
-}
-MEANINGS = {
-    "KNEE": "a load passes and a heavier one fails",
-    "PLATEAU": "more load gains next to nothing, with latency within its limit",
-    "LOWER_BOUND": "nothing failed up to the largest load: no maximum was found",
-    "BELOW_FIRST_STEP": "the lightest load fails already",
-    "CLIENT_BOUND": "the clients were the limit: nothing is said about the database",
-    "NOISY": "repetitions differ too much for a figure",
-    "INCONSISTENT": "an audit fails on the step that would decide",
-    "DISTURBED": "the machine was busy with other work: measure again while it is idle",
-    "NOT_SUSTAINED": "a load passes for minutes, and not for as long as was asked",
-    "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
-    "BURST": "every load spent credits faster than they come back: what lasts is not known",
-}
-# Verdicts that say that a limit was reached.
-REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "NOT_SUSTAINED"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +61,7 @@ def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
     if result.failure is not None:
         sentence += f" {_failure(result)}"
     return Headline(
-        tag=VERDICTS[capacity.verdict],
+        tag=verdict_facts(capacity.verdict).name,
         decided=shown is not None and capacity.bound == "=",
         figure=shown,
         sentence=sentence,
@@ -125,7 +97,12 @@ def _span(interval: Interval) -> str:
 
 def _is_told(limiting: LimitingResource, capacity: Capacity) -> bool:
     """Whether there is something to say of a limit: one is named, or should have been."""
-    return limiting.resource != "unknown" or capacity.verdict in REACHED
+    return limiting.resource != "unknown" or _met_its_limit(capacity)
+
+
+def _met_its_limit(capacity: Capacity) -> bool:
+    """Whether the target's own limit was reached."""
+    return verdict_facts(capacity.verdict).limit == "target"
 
 
 def _failure(result: RunResult) -> str:
@@ -140,7 +117,7 @@ def _failure(result: RunResult) -> str:
 def _facts(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
-    facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
+    facts = [("Verdict", f"{capacity.verdict}: {verdict_facts(capacity.verdict).meaning}")]
     facts += (("Expected", f"{e.rule}: {e.answer}; {e.because}") for e in result.expect)
     if capacity.bracket is not None:
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
@@ -218,25 +195,6 @@ def _latencies(capacity: Capacity) -> str:
 AT_ITS_LIMIT = 0.9  # of the volume's IOPS, as a mean over a step
 STEP_UP = 2  # times the IOPS of now
 
-NEXT: dict[Verdict, str] = {
-    "KNEE": "Find out what set the limit: the steps and the time line below show what was near it",
-    "PLATEAU": "Find out what set the limit: the steps and the time line below show what was near"
-    " it",
-    "LOWER_BOUND": "Give the search heavier loads: nothing failed, so that the limit lies beyond",
-    "BELOW_FIRST_STEP": "Begin the search with a lighter load, or allow a higher latency",
-    "CLIENT_BOUND": "Add load clients: these were the limit, and nothing is known of the database",
-    "NOISY": "Measure again with longer windows or more repetitions; look at the time line for what"
-    " comes and goes",
-    "INCONSISTENT": "Read which audit failed, below, and mend that: the figures cannot all be true",
-    "DISTURBED": "Measure again while nothing else runs on the machine",
-    "DRIFTING": "Warm the target for longer, until it no longer changes, and measure again",
-    "NOT_SUSTAINED": "Plan with less than this load: ask for a soak at a lower one, and see whether"
-    " that lasts",
-    "BURST": "Let the credits run out first, or choose a volume without them: what lasts is what to"
-    " plan with",
-}
-_OF_A_LIMIT = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "NOT_SUSTAINED"}
-
 
 @dataclass(frozen=True)
 class Prediction:
@@ -276,9 +234,9 @@ def next_step(result: RunResult) -> str:
     if (found := predicted(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
-    if change is not None and capacity.verdict in _OF_A_LIMIT:
+    if change is not None and _met_its_limit(capacity):
         return f"If you need more: {change}"
-    return NEXT[capacity.verdict] + _up_to(capacity)
+    return verdict_facts(capacity.verdict).next_step + _up_to(capacity)
 
 
 def _up_to(capacity: Capacity) -> str:
@@ -296,7 +254,7 @@ def predicted(result: RunResult) -> Prediction | None:
     """
     limiting, target = result.limiting, result.request.target
     capacity = result.capacity
-    if limiting is None or capacity is None or capacity.verdict not in _OF_A_LIMIT:
+    if limiting is None or capacity is None or not _met_its_limit(capacity):
         return None
     of_storage = limiting.resource == "storage_iops" and limiting.reached
     step = next((one for one in result.steps if one.plan.index == limiting.step), None)

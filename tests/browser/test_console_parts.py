@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page
 from plimsoll import words
 from plimsoll.console.scenarios import scenarios
 from plimsoll.local.front import Front
+from plimsoll.model.judging.verdicts import verdict_names
 from plimsoll.packaged import packaged_folder
-from plimsoll.report.headline import VERDICTS
 from plimsoll.requests.schemas import schema as schema_of
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.console_service import LaidDown
@@ -70,8 +70,9 @@ def test_loads_are_named_as_everywhere_else(call: Call, load: float, axis: str) 
     assert call("words", "load", load, axis) == words.load(load, axis)
 
 
-def test_verdicts_are_named_as_in_the_report(call: Call) -> None:
-    assert call("run_words", "VERDICTS") == VERDICTS
+def test_verdicts_are_named_as_in_the_report(served: Page, call: Call) -> None:
+    served.wait_for_function("document.querySelector('#version').textContent !== ''")
+    assert call("run_words", "VERDICTS") == verdict_names()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@
  */
 import { h } from "./dom.js";
 import { href, routeOf, tokenIn } from "./routes.js";
+import { VERDICTS } from "./run_words.js";
 import { Refusal, Service } from "./service.js";
 import { sharedToken } from "./token.js";
 import { showBuy } from "./view_buy.js";
@@ -111,6 +112,7 @@ function enter(token) {
 async function begin() {
   const answer = await fetch("config.json", { cache: "no-store" });
   const config = await answer.json();
+  Object.assign(VERDICTS, config.verdicts);
   service = new Service(config, link);
   part("where").textContent = config.where;
   part("version").textContent = `Plimsoll ${config.version}`;

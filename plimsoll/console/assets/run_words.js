@@ -6,23 +6,11 @@ import * as words from "./words.js";
 
 const SPARK = { width: 84, height: 22 };
 
-/** The verdicts as the report tells them; a test holds both together. */
-export const VERDICTS = {
-  KNEE: "knee found",
-  PLATEAU: "plateau found",
-  LOWER_BOUND: "lower bound only",
-  BELOW_FIRST_STEP: "below the lightest load",
-  CLIENT_BOUND: "limited by the clients",
-  NOISY: "too noisy",
-  INCONSISTENT: "inconsistent figures",
-  DISTURBED: "the machine was busy",
-  DRIFTING: "the target changed",
-  NOT_SUSTAINED: "it did not last",
-  BURST: "burst only",
-};
+/** What people call each verdict: filled from config.json. @type {Record<string, string>} */
+export const VERDICTS = {};
 
 /** A verdict for people. @param {string | null} verdict */
-export const verdictWords = (verdict) => (verdict === null ? words.NOTHING : (VERDICTS[/** @type {keyof VERDICTS} */ (verdict)] ?? verdict));
+export const verdictWords = (verdict) => (verdict === null ? words.NOTHING : (VERDICTS[verdict] ?? verdict));
 
 /** A state for people: `running`, `timed out`. @param {string | null} state */
 export const stateWords = (state) => (state ?? "not started").toLowerCase().replaceAll("_", " ");

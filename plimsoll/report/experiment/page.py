@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll import words
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.request.boundary import Boundary, BoundaryCell
 from plimsoll.model.run.experiment_record import (
     CellOutcome,
@@ -15,7 +16,6 @@ from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.experiment.summary import layout
-from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
 from plimsoll.report.phase_tables import phases_table
 from plimsoll.report.size_tables import MARKED, PREDICTED
@@ -232,7 +232,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
     for place, name in enumerate(result.order, 1):
         cell = by_name[name]
         failed = sum(cell.errors.values())
-        verdict = VERDICTS[cell.verdict] if cell.verdict else "none"
+        verdict = verdict_facts(cell.verdict).name if cell.verdict else "none"
         rows.append(
             (
                 ReportCell(name),

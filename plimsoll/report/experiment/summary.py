@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from plimsoll import words
+from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.run.experiment_record import CellOutcome, Decision
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.experiment.choice import ONE_TARGET, decide, figure_of
-from plimsoll.report.headline import VERDICTS
 from plimsoll.report.words import hourly_usd, limit_cell, why_no_dollars
 
 ALL = "all"  # the name of the only question
@@ -118,7 +118,7 @@ def _why(run: CellRun, errors: Mapping[str, int]) -> str:
     if result is None:
         return run.why or "it was not started"
     if result.capacity is not None:
-        return f"{VERDICTS[result.capacity.verdict]}: {result.capacity.summary}{tail}"
+        return f"{verdict_facts(result.capacity.verdict).name}: {result.capacity.summary}{tail}"
     if result.failure is not None:
         phase = f" in its {result.failure.phase} phase" if result.failure.phase else ""
         return f"{result.state.value}{phase}: {result.failure.cause.rstrip('.')}{tail}"

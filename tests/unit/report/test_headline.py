@@ -1,20 +1,18 @@
 """The sentence on top says what was found, with its bound, and never more."""
 
 from datetime import date
-from typing import get_args
 
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.cli.capacity import STYLES
-from plimsoll.model.judging.capacity import Rules, Verdict
+from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.expectations import Expectation
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.results import Candidate, LimitingResource, RunResult
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.headline import MEANINGS, REACHED, VERDICTS, headline
+from plimsoll.report.headline import headline
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
@@ -184,9 +182,3 @@ def test_a_price_that_was_given_stands_before_the_estimate() -> None:
     found = headline(costed(local=True), usd_per_hour=1.44)
     assert "; that is $0.10 per million operations." in found.sentence
     assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")
-
-
-def test_every_verdict_has_its_words_and_its_color() -> None:
-    verdicts = set(get_args(Verdict))
-    assert set(VERDICTS) == set(MEANINGS) == set(STYLES) == verdicts
-    assert verdicts >= REACHED
