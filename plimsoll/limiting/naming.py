@@ -85,11 +85,7 @@ def limiting_resource(
     limit_met = verdict_facts(capacity.verdict).limit is not None
     return LimitingResource(
         resource=first.resource if first else "unknown",
-        reached=bool(
-            first
-            and first.reached
-            and (flat_out or verdict_facts(capacity.verdict).limit is not None)
-        ),
+        reached=bool(first and first.reached and (flat_out or limit_met)),
         share=first.share if first else None,
         to_change=first.to_change if first else None,
         second=second,
