@@ -1,1 +1,1 @@
-"""Families of databases: what Plimsoll asks of a server, one folder for each wire protocol."""
+"""Access to servers for everything but load; one package for each wire protocol."""

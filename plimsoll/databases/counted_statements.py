@@ -1,4 +1,4 @@
-"""What a server counted of its statements, between two looks at it; the same for all families."""
+"""Statement statistics of a server, and their growth between readings; for all families."""
 
 import heapq
 import re
@@ -9,29 +9,29 @@ from typing import Protocol
 
 from plimsoll.model.run.statements_seen import TableSeen
 
-STATEMENTS_MOST = 500  # of those with the most time, and of those with the most calls
-TEXT_MOST = 8192 + 1  # characters of one that are asked for: one more than are read
+STATEMENTS_MOST = 500  # kept: this many with the most time, and this many with the most calls
+TEXT_MOST = 8192 + 1  # characters of a text to fetch: one more than are used shows that it was cut
 TABLES_MOST = 200
-SAMPLE_ROWS = 200  # of a table, whose texts are measured in the server
-SPREAD_ROWS = 10_000  # of a table, whose values are counted in the server
-PATIENCE_S = 10  # for one question
+SAMPLE_ROWS = 200  # rows of a table whose text lengths the server measures
+SPREAD_ROWS = 10_000  # rows of a table whose distinct values the server counts
+PATIENCE_S = 10  # time limit of a query
 _WORD = re.compile(r"\w++")
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What the calls of one kind of statement came to; None: the server does not tell."""
+    """Totals of one kind of statement; None if the server does not report a figure."""
 
     calls: int
     time_us: int
     rows_sent: int | None = None
     rows_examined: int | None = None
     rows_affected: int | None = None
-    order: float = 0.0  # of two that were seen first at different times, the earlier has less
-    closes: bool = False  # whether its counts go when it is closed, so that a sum may fall
+    order: float = 0.0  # orders kinds by when they were first seen
+    closes: bool = False  # a prepared statement: its counts vanish when it is closed
 
     def since(self, before: "Counted | None") -> "Counted":
-        """Give what was added since; all of it, where counting began again."""
+        """Return what was added since an earlier reading; all of it if counting restarted."""
         if before is None:
             return self
         if self.calls < before.calls or self.time_us < before.time_us:
@@ -47,7 +47,7 @@ class Counted:
         )
 
     def plus(self, more: "Counted") -> "Counted":
-        """Add what was counted later."""
+        """Add later counts."""
         return Counted(
             self.calls + more.calls,
             self.time_us + more.time_us,
@@ -63,18 +63,19 @@ def _sum(one: int | None, other: int | None, sign: int = 1) -> int | None:
     return None if one is None or other is None else max(one + sign * other, 0)
 
 
-Looked = Mapping[str, Counted]  # by what the server calls a kind of statement
+Looked = Mapping[str, Counted]  # key: the server's id of a kind of statement
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a server had counted at one moment.
+    """The statistics at one moment.
 
     Attributes:
-        epoch_s: When.
-        counted: By kind of statement.
-        unknown: Calls of kinds for which it had no room.
-        pages_missed: That its buffer pool did not hold; None: it does not tell.
+        epoch_s: The time of the reading.
+        counted: The totals of each kind of statement.
+        unknown: The calls of kinds for which the server had no room.
+        pages_missed: The page reads that missed the buffer pool; None if the server does not report
+            them.
     """
 
     epoch_s: float
@@ -84,35 +85,35 @@ class Look:
 
 
 class StatementReader(Protocol):
-    """Reads what a server counted of its statements, and changes nothing; raises PlimsollError."""
+    """Reads a server's statement statistics without changing anything; raises PlimsollError."""
 
     def server(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
 
     def qualifier(self) -> str:
-        """Say what may stand before a table's name, for the target's own."""
+        """Return the qualifier that table names of the target's database may have."""
 
     def look(self) -> Look:
-        """Read all that it has counted in the target's database."""
+        """Read all statement statistics of the target's database."""
 
     def texts(self, kinds: Iterable[str]) -> dict[str, str]:
-        """Read the texts of some kinds of statements."""
+        """Read the texts of the given kinds of statements."""
 
     def table_names(self) -> list[str]:
         """Name the tables of the target's database."""
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
-        """Describe some tables."""
+        """Describe the given tables."""
 
     def pool_pages(self) -> int | None:
-        """Say how many pages of data its buffer pool holds; None: it does not tell."""
+        """Return how many data pages the buffer pool holds; None if the server does not say."""
 
     def notes(self) -> tuple[str, ...]:
-        """Say what a reader has to know of how it counts."""
+        """Return notes on how the server counts, for the reader."""
 
 
 def grown(looks: Sequence[Look]) -> dict[str, Counted]:
-    """Give what was called from the first look to the last, by kind; of one look all of it."""
+    """Return each kind's growth from the first look to the last; the totals of a single look."""
     if len(looks) == 1:
         return {kind: one for kind, one in looks[0].counted.items() if one.calls}
     total: dict[str, Counted] = {}
@@ -125,24 +126,24 @@ def grown(looks: Sequence[Look]) -> dict[str, Counted]:
 
 
 def foremost(counted: Mapping[str, Counted]) -> dict[str, Counted]:
-    """Give those that matter: with the most time, or with the most calls."""
+    """Return the kinds with the most time and the kinds with the most calls."""
     by_time = heapq.nlargest(STATEMENTS_MOST, counted, key=lambda kind: counted[kind].time_us)
     by_calls = heapq.nlargest(STATEMENTS_MOST, counted, key=lambda kind: counted[kind].calls)
     return {kind: counted[kind] for kind in dict.fromkeys([*by_time, *by_calls])}
 
 
 def named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
-    """Give the tables whose names stand in a statement's text, so many at most."""
+    """Return the tables that the statement texts name, at most `TABLES_MOST`."""
     said = {word for text in texts for word in _WORD.findall(text.lower())}
     return [name for name in names if name.lower() in said][:TABLES_MOST]
 
 
 def top_share(counts: Iterable[int], part: float) -> float | None:
-    """Say which share of rows has the commonest values; None where there are too few to tell.
+    """Return the share of rows that have the commonest values; None with too few values to tell.
 
     Args:
-        counts: Rows of each value.
-        part: Of the values, the commonest.
+        counts: The number of rows of each value.
+        part: The share of the values that counts as the commonest.
     """
     ordered = sorted(counts, reverse=True)
     total = sum(ordered)

@@ -1,4 +1,4 @@
-"""What is noted of a dataset beside it, in a database of any family."""
+"""The note that a database keeps of each dataset, its checks, and the stored size of tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ _ELSEWHERE = "use another database, or drop its tables and {}"
 
 @dataclass(frozen=True)
 class DatasetNote:
-    """What a database says of a dataset in it.
+    """What a database records about a dataset in it.
 
     Attributes:
-        records: What `$records` was.
-        parameters: The workload's parameters that it was made with.
-        loads: How many loads have inserted rows of their own.
-        loaded_rows: By table, how many rows, from the first on, are surely there.
+        records: The value of `$records`.
+        parameters: The workload parameters with which it was made.
+        loads: The number of loads that have inserted rows of their own.
+        loaded_rows: The number of rows of each table, counted from the first, known to be
+            present.
     """
 
     records: int
@@ -30,15 +31,15 @@ class DatasetNote:
 
 
 def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
-    """Check that the dataset which is there can be completed to the one that is wanted.
+    """Check that the dataset in the database can be extended to the requested one.
 
     Args:
-        compiled: What is wanted.
-        note: What is there.
+        compiled: The requested workload.
+        note: The note of the dataset in the database.
         notes_table: The table that holds the note.
 
     Raises:
-        PlimsollError: It has more records or other parameters.
+        PlimsollError: The dataset has more records or other parameters.
     """
     elsewhere = _ELSEWHERE.format(notes_table)
     check_same_parameters(compiled, note, notes_table=notes_table)
@@ -50,7 +51,7 @@ def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: st
 
 
 def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
-    """Check that the dataset which is there was made with the parameters that are wanted.
+    """Check that the dataset in the database was made with the requested parameters.
 
     Raises:
         PlimsollError: It was made with others.
@@ -63,10 +64,10 @@ def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table:
 
 
 def check_not_there(table: str, *, there: bool) -> None:
-    """Check that a table of a dataset that is not noted is not there: it would be another's.
+    """Check that no table of a dataset without a note exists: it would belong to something else.
 
     Raises:
-        PlimsollError: It is there.
+        PlimsollError: It exists.
     """
     if there:
         raise PlimsollError(
@@ -75,10 +76,12 @@ def check_not_there(table: str, *, there: bool) -> None:
 
 
 def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
-    """Check that the rows which a load draws from are there: a read of none would count as one.
+    """Check that the rows from which a load draws keys are present.
+
+    A read of a missing row would count as a success.
 
     Raises:
-        PlimsollError: A table was not prepared, or not to its end.
+        PlimsollError: A table was not prepared, or not completely.
     """
     for table in compiled.tables:
         loaded = note.loaded_rows.get(table.name, 0)
@@ -91,22 +94,22 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
 
 
 def is_complete(compiled: Compiled, note: DatasetNote | None) -> bool:
-    """Whether Plimsoll has made a dataset, to its last row, with the parameters that are wanted."""
+    """Return whether Plimsoll made the whole dataset, with the requested parameters."""
     if note is None or note.parameters != compiled.dataset_parameters:
         return False
     return all(note.loaded_rows.get(table.name, 0) >= table.rows for table in compiled.tables)
 
 
 def check_whole(compiled: Compiled, note: DatasetNote | None, where: str) -> None:
-    """Check that a dataset is there to its last row.
+    """Check that a dataset is complete.
 
     Args:
         compiled: The workload whose dataset it is.
-        note: What is known of it; None: nothing.
-        where: Which server, for the sentence.
+        note: The dataset's note; None if there is none.
+        where: The server, as the error message names it.
 
     Raises:
-        PlimsollError: It is not.
+        PlimsollError: The dataset is missing or incomplete.
     """
     if not is_complete(compiled, note):
         raise PlimsollError(
@@ -121,19 +124,19 @@ def note_counted(
     counts: Mapping[str, int],
     note_progress: Callable[[Compiled, dict[str, int]], None],
 ) -> None:
-    """Note that every row is there, if that is what was counted.
+    """Note that all rows are present, if the count confirms it.
 
     Args:
         compiled: The workload whose dataset it is.
-        counts: Rows by table.
-        note_progress: Notes how many rows of each table are surely there.
+        counts: The counted rows of each table.
+        note_progress: The function that notes how many rows of each table are known to be present.
 
     Raises:
-        PlimsollError: A table has fewer rows than its dataset; none is noted as surely there.
+        PlimsollError: A table has fewer rows than its dataset; the note then claims none.
     """
     for table in compiled.tables:
         if counts[table.name] < table.rows:
-            note_progress(compiled, {})  # the next prepare goes through all rows again
+            note_progress(compiled, {})  # so that the next prepare checks all rows again
             raise PlimsollError(
                 f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
                 "prepare again completes it"
@@ -145,18 +148,19 @@ def _listed(parameters: dict[str, Scalar]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
 
 
-# How large a dataset's tables lie in a server, of each family by its own means.
+# The stored size of a dataset's tables.
 
 
-Ask = Callable[..., Sequence[Sequence[Any]]]  # a statement and its values; gives the rows
+# executes a statement with its values and returns the rows
+Ask = Callable[..., Sequence[Sequence[Any]]]
 _MIB = 2**20
 
 
 def mysql_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-    """Ask InnoDB: pages that its trees hold, from statistics that ANALYZE TABLE has just renewed.
+    """Read the sizes of InnoDB's trees, from statistics that ANALYZE TABLE has just renewed.
 
-    dev.mysql.com/doc/refman/8.4/en/information-schema-tables-table.html: DATA_LENGTH is the
-    clustered index's pages, INDEX_LENGTH those of the others, times the page size.
+    dev.mysql.com/doc/refman/8.4/en/information-schema-tables-table.html: DATA_LENGTH is the number
+    of pages of the clustered index, INDEX_LENGTH that of the others, times the page size.
     """
     ((page,),) = ask("SELECT @@innodb_page_size")
     page_bytes = int(page)
@@ -174,7 +178,7 @@ def mysql_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> lis
 
 
 def postgres_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-    """Ask PostgreSQL for the sizes of the files: the table with its TOAST and maps, its indexes."""
+    """Read the sizes of PostgreSQL's files: the table with its TOAST and maps, and its indexes."""
     ((page,),) = ask("SELECT current_setting('block_size')")
     found = []
     for table in compiled.tables:
@@ -189,7 +193,7 @@ def postgres_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> 
 def cassandra_layout(
     ask: Ask, keyspace: str, compiled: Compiled, counts: Mapping[str, int]
 ) -> list[TableLayout]:
-    """Ask Cassandra for the space of SSTables, in whole MiB; it has no pages.
+    """Read the disk space of Cassandra's SSTables, in whole MiB; Cassandra has no pages.
 
     cassandra.apache.org/doc/5.0/cassandra/managing/operating/virtualtables.html, `disk_usage`.
     """

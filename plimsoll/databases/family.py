@@ -1,4 +1,4 @@
-"""What Plimsoll asks of a family of databases, and where each family is found.
+"""The interface of a family of databases, and the lookup of the family for a protocol.
 
 A family is all databases that speak one wire protocol. It is a package beside this module, whose
 functions are those of `Family`.
@@ -23,120 +23,120 @@ GoOn = Callable[[], bool]
 
 
 class Datasets(typing.Protocol):
-    """The datasets of one server; every method raises `PlimsollError` where it refuses."""
+    """The datasets of one server; every method raises `PlimsollError` if the server refuses."""
 
     def version(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
 
     def has_place(self) -> bool:
-        """Whether what holds the datasets' tables is there; `create_tables` may make it."""
+        """Return whether the database or keyspace exists; `create_tables` may create it."""
 
     def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read what is known of a dataset; None if Plimsoll did not make it."""
+        """Read a dataset's note; None if Plimsoll did not make the dataset."""
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
-        """Make the tables that are not there, and note the dataset; returns what is there."""
+        """Create the missing tables, and note the dataset; return the note of what is present."""
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
-        """Note how many rows of each table are surely there."""
+        """Note how many rows of each table are known to be present."""
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Make the indexes, verify the count of each table's rows, and return it by table."""
+        """Build the indexes, verify the row count of each table, and return the counts."""
 
     def count_own(self, compiled: Compiled) -> dict[str, int]:
-        """Count the rows of tables that Plimsoll did not make, and change nothing."""
+        """Count the rows of tables that Plimsoll did not make, without changing anything."""
 
     def scan(self, table: Table, index: str | None, start: Start, going_on: GoOn) -> Start:
-        """Read pages of an index, or of a table and its primary key, as long as it may go on.
+        """Read pages of an index, or of a table and its primary key, while `going_on` allows it.
 
         Args:
-            table: Which.
-            index: By name; None: the table.
-            start: What an earlier call gave; None: from the first page on.
-            going_on: Asked between two parts of it.
+            table: The table.
+            index: The name of the index; None to read the table.
+            start: The result of an earlier call; None to start at the first page.
+            going_on: Called between pieces; False ends the reading.
 
         Returns:
-            Where to go on; None: all has been read.
+            Where the next call continues; None if all has been read.
         """
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-        """Say how large each table lies there, given its counted rows."""
+        """Return the stored size of each table, given its counted rows."""
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that is noted, its note last; another's tables stay."""
+        """Drop a dataset that has a note, and its note last; other tables stay."""
 
     def begin_load(self, compiled: Compiled) -> int:
-        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
 
 
 class Family(typing.Protocol):
     """A family of databases."""
 
     def open_datasets(self, target: EngineTarget) -> AbstractContextManager[Datasets]:
-        """Connect to a target; leave it at the end of the `with`.
+        """Connect to a target; disconnect at the end of the `with`.
 
         Raises:
-            PlimsollError: It cannot be reached or refuses; one line, without the password.
+            PlimsollError: The server is unreachable or refuses; one line, without the password.
         """
 
     def await_ready(self, target: EngineTarget) -> None:
-        """Wait until a target that was made for a run serves as a whole.
+        """Wait until a target that was made for a run is ready as a whole.
 
         Raises:
-            PlimsollError: It does not.
+            PlimsollError: It does not become ready.
         """
 
     def make_load_user(self, master: EngineTarget, run_id: str) -> str | None:
-        """Make the user that a run's load connects as, with no more rights than it needs.
+        """Create the user as which a run's load connects, with only the rights that it needs.
 
         Returns:
-            Its name; None where the run's targets ask for no user.
+            Its name; None if the run's targets need no user.
         """
 
     def settle(self, target: EngineTarget, *, longest_s: float) -> bool:
-        """Wait until a server has worked off what loading a dataset left it to do.
+        """Wait until a server has worked off the backlog of loading.
 
         Returns:
-            False where it had not after `longest_s`.
+            False if it had not after `longest_s` seconds.
         """
 
     def read_counters(self, target: EngineTarget) -> ServerCounters | None:
-        """Read the server's own counters; None where it does not answer."""
+        """Read the server's own counters; None if it does not answer."""
 
     def read_parameters(self, target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
-        """Read engine parameters as the server has them; without those that it does not know.
+        """Read engine parameters as the server reports them; unknown ones are left out.
 
         Returns:
-            Nothing where it does not answer.
+            The values by name; empty if the server does not answer.
         """
 
     def server_figures(
         self, before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
     ) -> ServerFigures:
-        """Say what the server did between two readings of its counters.
+        """Compute what the server did between two readings of its counters.
 
         Args:
-            before: Read before the step's load.
-            after: Read when all clients had ended.
-            statements_by_clients: What the clients say that they had executed; None where one of
-                them did not say.
+            before: The counters before the step's load.
+            after: The counters after all clients had ended.
+            statements_by_clients: The statements that the clients report to have executed; None if
+                one of them did not report.
         """
 
     def signs_of_limits(self, server: ServerFigures) -> list[str]:
-        """Say what the counters tell of the server's own limits in a step, a sentence each."""
+        """Describe what the counters show of the server's own limits, one sentence each."""
 
     def waits(self, server: ServerFigures) -> ServerWaits:
-        """Say what the counters tell of what a step's load waited for."""
+        """Return what a step's load waited for, as far as the counters show."""
 
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
-        """Say what I/O the counters tell of; None where they tell of none, or began again."""
+        """Return the server's storage I/O; None if it is not counted or the counters restarted."""
 
     def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
-        """Say what a target still has to work off after a load; None where nothing is left."""
+        """Return the backlog that a load left on a target; None if there is none."""
 
 
 def family_of(protocol: Protocol) -> Family:
-    """Find the family whose databases speak a protocol."""
+    """Return the family whose databases speak a protocol."""
     match protocol:
         case "mysql":
             return mysql

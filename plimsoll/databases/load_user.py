@@ -1,9 +1,8 @@
-"""The user that a run's load connects as: it may read and write rows of its own database alone.
+"""The user as which a run's load connects; it may only read and write rows of its database.
 
-RDS gives a target one user, its master, who may do everything. A run makes a second user with the
-master's help, and the workload's statements come from that one. Its password is derived from the
-master's and the run's id, so it is stored nowhere: whoever may read the target's secret can derive
-it again.
+RDS gives a target one user, its master, who may do everything. With it a run creates a second user
+for the workload's statements. That user's password is derived from the master's and the run's id,
+so it is stored nowhere: whoever may read the target's secret can derive it again.
 """
 
 import base64
@@ -16,13 +15,14 @@ LOAD_USER = "plimsoll_load"
 
 
 def load_password(master_password: str, run_id: str) -> str:
-    """Draw the load user's password (HMAC-SHA-256, RFC 2104); it does not tell the master's."""
+    """Derive the load user's password (HMAC-SHA-256, RFC 2104); it does not reveal the master's."""
     key, message = master_password.encode(), f"{LOAD_USER} {run_id}".encode()
     digest = hmac.new(key, message, hashlib.sha256).digest()
-    return base64.urlsafe_b64encode(digest).decode().rstrip("=") + "-aA1"  # for password rules
+    # the suffix satisfies password rules
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=") + "-aA1"
 
 
 def as_load_user(master: EngineTarget, run_id: str) -> EngineTarget:
-    """Connect to a target as its load user."""
+    """Return the connection settings with the load user in place of the master."""
     password = load_password(master.password, run_id)
     return master.model_copy(update={"user": LOAD_USER, "password": password})

@@ -1,4 +1,4 @@
-"""Looking at what a server counted of its statements: of each family that counts them."""
+"""Reads statement statistics from a server, for each family that keeps them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -23,19 +23,19 @@ LOOKS_MOST = 500
 
 @contextmanager
 def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
-    """Connect to a target, to read what it counted of its statements.
+    """Connect to a target to read its statement statistics.
 
     Raises:
-        PlimsollError: It cannot be reached, refuses, counts no statements, or answers what cannot
-            be read.
-        UsageError: Its family counts none.
+        PlimsollError: The server is unreachable, refuses, keeps no statement statistics, or sends
+            an answer that cannot be read.
+        UsageError: Its family keeps none.
     """
     try:
         with _opened(target) as reader:
             yield reader
     except PlimsollError:
         raise
-    except (ValueError, TypeError, LookupError) as error:  # a server sends what it likes
+    except (ValueError, TypeError, LookupError) as error:  # a server may send anything
         raise PlimsollError(f"{target.host}:{target.port}: {unreadable(error)}") from None
 
 
@@ -58,13 +58,13 @@ def _opened(target: EngineTarget) -> AbstractContextManager[StatementReader]:
 def statements_seen(
     reader: StatementReader, target: EngineTarget, looks: Sequence[Look]
 ) -> StatementsSeen:
-    """Put together what was seen of a database's statements.
+    """Combine the readings of a database's statement statistics.
 
     Args:
-        reader: What looked.
-        target: Its server and database.
-        looks: One: all that was counted since the server's counting began; several: what was
-            added from the first to the last.
+        reader: The open connection.
+        target: The server and database.
+        looks: The readings. One gives all counts since the server began counting; several give the
+            growth from the first to the last.
     """
     everything = grown(looks)
     counted = foremost(everything)
@@ -99,7 +99,7 @@ def statements_seen(
 
 
 def _missed(looks: Sequence[Look]) -> int | None:
-    """Say how many pages had to be read meanwhile; None: not told, or the counting began again."""
+    """Return how many pages missed the pool in the time; None if unknown or counting restarted."""
     first, last = looks[0].pages_missed, looks[-1].pages_missed
     if len(looks) < 2 or first is None or last is None or last < first:
         return None
@@ -112,13 +112,13 @@ def looks_for(
     wait: Callable[[float], None],
     each: Callable[[], None] = lambda: None,
 ) -> list[Look]:
-    """Look now and again for so long, so that statements which are closed meanwhile are seen.
+    """Read the statistics repeatedly for some time, so that statements closed meanwhile are seen.
 
     Args:
-        reader: What looks.
-        for_s: How long.
-        wait: Waits for so many seconds.
-        each: Called at each look.
+        reader: The open connection.
+        for_s: The total time in seconds.
+        wait: The function that waits for a number of seconds.
+        each: Called after each reading.
     """
     times = max(2, min(LOOKS_MOST, 1 + round(for_s / LOOK_EVERY_S)))
     began = monotonic()

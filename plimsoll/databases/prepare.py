@@ -1,4 +1,4 @@
-"""Preparing a dataset: tables, rows by the engine, indexes, and the count verified."""
+"""Prepares a dataset: creates tables, inserts rows, builds indexes, verifies the row counts."""
 
 import json
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from plimsoll.workload.compiled import Compiled
 
 @dataclass(frozen=True)
 class Prepared:
-    """What `prepare` has done.
+    """The outcome of `prepare`.
 
     Attributes:
-        sent_rows: Rows sent; those that were there already are skipped by the server.
-        inserted_rows: Rows that were not there before; all rows that were written where the
-            database does not say (Cassandra).
-        counted_rows: Rows counted afterwards, by table.
+        sent_rows: The rows sent. The server skips those that exist.
+        inserted_rows: The rows that did not exist before; all written rows if the database does not
+            report it (Cassandra).
+        counted_rows: The rows counted afterwards, by table.
     """
 
     sent_rows: int
@@ -39,19 +39,21 @@ def prepare(
     on_progress: Callable[[int], None] = lambda _: None,
     cancel: plimsoll_engine.CancelToken | None = None,
 ) -> Prepared:
-    """Make a dataset, or complete it; a call that finds it complete only counts.
+    """Make a dataset, or complete it; if it is complete, only count its rows.
 
     Args:
-        target: The database.
+        target: The engine's connection settings.
         compiled: The workload whose dataset it is.
-        connections: Connections that insert at the same time.
-        seed: Seed of the rows' random parts.
-        load_order: `number`: as YCSB inserts, so that hashed keys come in no order.
-        on_progress: Called now and then with the number of all rows that are there.
-        cancel: Ends the call while rows are inserted; the next call goes on from there.
+        connections: The number of connections that insert at the same time.
+        seed: The seed of the rows' random parts.
+        load_order: By `key`, or by `number` as YCSB inserts, so that hashed keys come
+            unordered.
+        on_progress: Called now and then with the number of all rows present.
+        cancel: Token that ends the call while rows are inserted; the next call continues from
+            there.
 
     Raises:
-        PlimsollError: The database refuses, rows are missing at the end, or it was cancelled.
+        PlimsollError: The database refuses, rows are missing at the end, or the call was cancelled.
     """
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
@@ -71,7 +73,8 @@ def prepare(
             sent += answer["rows_sent"]
             inserted += answer["rows_inserted"]
             loaded[table.name] = upto
-            with family.open_datasets(target) as datasets:  # the first may have been idle too long
+            # the first connection may have been idle too long
+            with family.open_datasets(target) as datasets:
                 datasets.note_progress(compiled, loaded)
         before += table.rows
         on_progress(before)
@@ -88,7 +91,7 @@ def _load(
     on_progress: Callable[[int], None],
     cancel: plimsoll_engine.CancelToken | None,
 ) -> dict[str, Any]:
-    """Load a slice; the engine sends again what fails, since no row can come twice."""
+    """Load a slice of rows; the engine retries what fails, since no row can be inserted twice."""
     try:
         text = plimsoll_engine.load_rows(spec.model_dump_json(), on_progress, cancel)
     except plimsoll_engine.EngineError as error:

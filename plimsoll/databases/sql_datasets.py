@@ -1,7 +1,7 @@
-"""Datasets in a database that speaks SQL: made once, completed when interrupted, never doubled.
+"""Datasets in SQL databases: created once, completed after an interruption, never duplicated.
 
-What has been made is noted in the table `plimsoll_datasets`, beside the dataset, so that a load
-knows how many rows there are, and a second `prepare` knows where the first one stopped.
+The table `plimsoll_datasets` beside the dataset records its progress. From it a load knows how many
+rows there are, and a second `prepare` knows where the first one stopped.
 """
 
 import json
@@ -31,11 +31,11 @@ CREATE TABLE IF NOT EXISTS {NOTES} (
 
 
 class SqlDatasets(ABC):
-    """The datasets in one database; every method raises `PlimsollError` where it refuses.
+    """The datasets in one database; every method raises `PlimsollError` if the server refuses.
 
     Attributes:
-        notes_options: What follows the notes' table where it is made.
-        or_update: What an INSERT of a note does where there is one.
+        notes_options: The SQL after the notes table's column list.
+        or_update: The SQL that makes an INSERT of a note replace an existing one.
     """
 
     notes_options: ClassVar[str] = ""
@@ -43,53 +43,53 @@ class SqlDatasets(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
 
     @abstractmethod
     def version(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
 
     @abstractmethod
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-        """Say how large each table lies there, given its counted rows."""
+        """Return the stored size of each table, given its counted rows."""
 
     @abstractmethod
     def begin_load(self, compiled: Compiled) -> int:
-        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
 
     @abstractmethod
     def _execute(self, sql: str, *values: object) -> Sequence[Sequence[Any]]:
-        """Send a statement, each `?` of which stands for a value, and return its rows."""
+        """Execute a statement with `?` placeholders and return its rows."""
 
     @abstractmethod
     def _quoted(self, name: str) -> str:
-        """Write a name in the dialect's quotes."""
+        """Quote a name as the dialect does."""
 
     @abstractmethod
     def _table_exists(self, name: str) -> bool: ...
 
     @abstractmethod
     def _columns_of(self, table: Table) -> tuple[str, ...]:
-        """Name the columns that are there, in their order."""
+        """List the existing columns, in their order."""
 
     @abstractmethod
     def _indexes_of(self, table: Table) -> set[str]:
-        """Name the indexes that are there."""
+        """List the existing indexes."""
 
     def _folded(self, column: str) -> str:
-        """Write a column's name so that equal names are the same text."""
+        """Normalize a column's name so that equal names are equal strings."""
         return column
 
     @abstractmethod
     def _complete(self, table: Table) -> None:
-        """Do what a table of which all rows are loaded, and all indexes made, still needs."""
+        """Do what a table still needs once its rows are loaded and its indexes are built."""
 
     def has_place(self) -> bool:
-        """Whether the database is there: it is, since the connection uses it."""
+        """Return True: the connection uses the database, so it exists."""
         return True
 
     def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read what is known of a dataset; None if Plimsoll did not make it."""
+        """Read a dataset's note; None if Plimsoll did not make the dataset."""
         if not self._table_exists(NOTES):
             return None
         rows = self._execute(
@@ -104,14 +104,14 @@ class SqlDatasets(ABC):
         )
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
-        """Make the tables that are not there, and note the dataset.
+        """Create the missing tables, and note the dataset.
 
         Returns:
-            What is there already.
+            The note of what is present already.
 
         Raises:
-            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
-                is there with more records or other parameters.
+            PlimsollError: A table of that name belongs to something else, or the dataset has more
+                records or other parameters.
         """
         note = self.read_note(compiled.dataset)
         if note is not None:
@@ -137,7 +137,7 @@ class SqlDatasets(ABC):
         )
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
-        """Note how many rows of each table are surely there."""
+        """Note how many rows of each table are known to be present."""
         self._execute(
             f"UPDATE {NOTES} SET loaded_rows = ? WHERE dataset = ?",  # noqa: S608 - a name of ours
             json.dumps(loaded_rows),
@@ -145,10 +145,10 @@ class SqlDatasets(ABC):
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Make the indexes and verify the count of each table.
+        """Build the indexes and verify the row count of each table.
 
         Returns:
-            Rows by table; more than the dataset's where loads have inserted.
+            The rows of each table; more than the dataset has if loads have inserted.
 
         Raises:
             PlimsollError: A table has fewer rows than its dataset.
@@ -165,10 +165,10 @@ class SqlDatasets(ABC):
         return counts
 
     def count_own(self, compiled: Compiled) -> dict[str, int]:
-        """Count the rows of tables that Plimsoll did not make, and change nothing.
+        """Count the rows of tables that Plimsoll did not make, without changing anything.
 
         Raises:
-            PlimsollError: A table is not there, or lacks a column that the workload names.
+            PlimsollError: A table does not exist, or lacks a column that the workload names.
         """
         for table in compiled.tables:
             present = {self._folded(name) for name in self._columns_of(table)}
@@ -185,10 +185,10 @@ class SqlDatasets(ABC):
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
     ) -> int | str | None:
-        """Read pages of an index, or of a table and its primary key, as long as it may go on."""
+        """Read pages of an index, or of a table and its primary key, while `going_on` allows it."""
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that is noted, its note last; another's tables stay."""
+        """Drop a dataset that has a note, and its note last; other tables stay."""
         if self.read_note(compiled.dataset) is None:
             return
         for table in compiled.tables:

@@ -1,7 +1,7 @@
-"""Looking at a server while a load is under way: what each family shows of that moment.
+"""Samples of what a server does at one moment of a load.
 
-Apart from the families themselves, because load clients look, and their package holds no more than
-they need: of the families' drivers, one that is small.
+This module imports no family, because load clients use it and their package holds only the smallest
+of the families' drivers.
 """
 
 from contextlib import AbstractContextManager
@@ -12,30 +12,31 @@ from plimsoll.model.run.fleet import ServerLook
 
 
 class Watcher(Protocol):
-    """Looks at a server."""
+    """Samples what a server does."""
 
     def look(self) -> ServerLook:
-        """Say what the server does now.
+        """Sample what the server does now.
 
         Raises:
-            PlimsollError: It does not answer, or refuses.
+            PlimsollError: The server does not answer, or refuses.
         """
 
     def cut_off(self) -> None:
-        """End a look that takes too long, from another thread."""
+        """Abort a sample that takes too long; called from another thread."""
 
 
 def open_watcher(target: EngineTarget) -> AbstractContextManager[Watcher] | None:
-    """Connect to look at a server under load; None for a family that shows nothing so.
+    """Connect to sample a server under load; None if its family shows nothing of the moment.
 
-    Cassandra's virtual tables tell what was done in all, not what waits now.
+    Cassandra's virtual tables have totals only, not what waits now.
 
     Raises:
-        PlimsollError: It cannot be reached or refuses.
+        PlimsollError: The server is unreachable or refuses.
     """
     match target.protocol:
         case "mysql":
-            # few of a step's clients look, and the others start sooner without
+            # Imported here, since few of a step's clients sample and the others start faster
+            # without it.
             from plimsoll.databases.mysql.watching import watch  # noqa: PLC0415
 
             return watch(target)

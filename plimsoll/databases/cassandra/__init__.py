@@ -1,7 +1,7 @@
-"""Cassandra: what `plimsoll.databases.family.Family` asks for.
+"""Cassandra: implements `plimsoll.databases.family.Family`.
 
-Its driver takes a while to import, and most runs are of another family: it is imported where a
-connection is made.
+The driver takes long to import and most runs do not need it, so it is imported where a connection
+is made.
 """
 
 import time
@@ -43,10 +43,10 @@ _POLL_S = 0.5
 
 
 def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraDatasets"]:
-    """Connect to a target's keyspace; leave it at the end of the `with`.
+    """Connect to a target's node; disconnect at the end of the `with`.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     from plimsoll.databases.cassandra.datasets import CassandraDatasets  # noqa: PLC0415 - see above
 
@@ -54,10 +54,10 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraData
 
 
 def await_ready(target: EngineTarget) -> None:
-    """Wait until all nodes of a cluster are one; `nodes` are the addresses of all but the first.
+    """Wait until all nodes have formed one cluster; `nodes` holds all addresses but the first.
 
     Raises:
-        PlimsollError: They are not after some minutes.
+        PlimsollError: They have not after some minutes.
     """
     if target.nodes:
         from plimsoll.databases.cassandra.session import await_ring  # noqa: PLC0415 - see above
@@ -66,7 +66,7 @@ def await_ready(target: EngineTarget) -> None:
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the counters of every node together; None where one does not answer."""
+    """Read the sum of every node's counters; None if one does not answer."""
     from plimsoll.databases.cassandra.session import sessions  # noqa: PLC0415 - see above
 
     try:
@@ -77,16 +77,16 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
 
 
 def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
-    """Read nothing: no parameter of Cassandra is toggled."""
+    """Return nothing: no parameter of Cassandra can be toggled."""
     del target, names
     return {}
 
 
 def settle(target: EngineTarget, *, longest_s: float) -> bool:
-    """Wait until flushes and compactions of the rows that were loaded are done.
+    """Wait until flushes and compactions of the loaded rows are done.
 
     Returns:
-        False where they were not after `longest_s`.
+        False if they were not after `longest_s` seconds.
 
     Raises:
         PlimsollError: A node does not answer.
@@ -96,7 +96,8 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     deadline = time.monotonic() + longest_s
     quiet = 0
     with sessions(target) as opened:
-        while quiet < 2:  # in two looks: a flush ends before the compaction that it causes begins
+        # two quiet looks: a flush ends before the compaction that it causes begins
+        while quiet < 2:
             busy = unfinished_work(_read(opened))
             quiet = 0 if busy else quiet + 1
             if time.monotonic() >= deadline:
@@ -106,7 +107,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:
-    """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
+    """Create no user: a run's Cassandra has no passwords, and only its load clients reach it."""
 
 
 def _read(sessions: Sequence["CassandraSession"]) -> ServerCounters:

@@ -1,8 +1,8 @@
-"""What a Cassandra node says of itself: its counters, and what it has to work off.
+"""Counters of a Cassandra node, and what they show of limits and backlog.
 
-All of it from virtual tables of `system_views`
-(cassandra.apache.org/doc/latest/cassandra/managing/operating/virtualtables.html): no JMX, which
-would need a port of its own.
+All are read from virtual tables of `system_views`
+(cassandra.apache.org/doc/latest/cassandra/managing/operating/virtualtables.html) rather than by
+JMX, which would need another port.
 """
 
 import time
@@ -13,13 +13,13 @@ from plimsoll import words
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
 
-EXECUTED = "prepared_statements_executed"  # what the engine sends; our own are `regular`
-GENERATION = "gossip_generation"  # differs after each start
-COMPACTIONS = "compactions"  # that run now
-_BUSY_REQUESTS = 3  # our own, and what the node asks itself
+EXECUTED = "prepared_statements_executed"  # the engine's statements; ours are `regular`
+GENERATION = "gossip_generation"  # changes with each start of the node
+COMPACTIONS = "compactions"  # running now
+_BUSY_REQUESTS = 3  # our own, and those of the node itself
 
-# By stage: what its tasks are called here. Of each stage the counters have the tasks that are done
-# in all, those that wait or run now, and those that found all threads busy.
+# The name here of each stage's tasks. Each stage has three counters: its tasks done in total, those
+# waiting or running now, and those that found all threads busy.
 STAGES = {
     "Native-Transport-Requests": "requests",
     "ReadStage": "reads",
@@ -40,8 +40,8 @@ def read(execute: Callable[[str], Rows], keyspace: str) -> ServerCounters:
     """Read the node's own counters.
 
     Args:
-        execute: Sends a statement and returns its rows.
-        keyspace: Whose reads, writes and scans are counted.
+        execute: The function that executes a statement and returns its rows.
+        keyspace: The keyspace whose reads, writes and scans are counted.
     """
     values = _values(execute, keyspace)
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="cql")
@@ -79,20 +79,20 @@ def _values(execute: Callable[[str], Rows], keyspace: str) -> dict[str, int]:
 
 
 def is_gauge(name: str) -> bool:
-    """Whether it says what is so at a moment, not what was done in all."""
+    """Return whether a counter is a gauge, a value at one moment and no total."""
     return name.endswith("_waiting") or name in (COMPACTIONS, GENERATION)
 
 
 def server_figures(
     before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
 ) -> ServerFigures:
-    """Say what the node did between two readings of its counters.
+    """Compute what the node did between two readings of its counters.
 
     Args:
-        before: Read before the step's load.
-        after: Read when all clients had ended.
-        statements_by_clients: What the clients say that they had executed; None where one of them
-            did not say.
+        before: The counters before the step's load.
+        after: The counters after all clients had ended.
+        statements_by_clients: The statements that the clients report as executed; None if one of
+            them did not report.
     """
     restarted = after.values.get(GENERATION) != before.values.get(GENERATION)
     grown = {
@@ -107,12 +107,12 @@ def server_figures(
         restarted=restarted,
         statements_by_clients=None if restarted else statements_by_clients,
         statements_by_server=grown.get(EXECUTED),
-        buffer_pool_miss_share=None,  # it has none: the operating system's page cache is its pool
+        buffer_pool_miss_share=None,  # Cassandra relies on the operating system's page cache
     )
 
 
 def signs_of_limits(server: ServerFigures) -> list[str]:
-    """Say what the counters tell of the server's own limits in a step, a sentence each."""
+    """Describe what the counters show of the server's own limits, one sentence each."""
     signs = []
     if blocked := server.counters.get("requests_blocked"):
         signs.append(
@@ -128,19 +128,19 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
 
 
 def waits(_: ServerFigures) -> ServerWaits:
-    """Say nothing of waits: the virtual tables count no time."""
+    """Return nothing: the virtual tables count no wait times."""
     return ServerWaits()
 
 
 def storage_rates(_: ServerFigures) -> None:
-    """Say nothing of I/O: the virtual tables do not."""
+    """Return None: the virtual tables count no I/O."""
 
 
 def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
-    """Say what a node still has to work off after a load; None where nothing is left.
+    """Return the backlog that a load left on a node; None if there is none.
 
-    Requests that still run, memtables that are being written, and compactions: each takes the
-    volume's I/O from the next load.
+    Running requests, memtables being flushed, and compactions all take the volume's I/O from the
+    next load.
     """
     running = max(now.values.get(name, 0) for name in _REQUESTS)
     if running > _BUSY_REQUESTS:

@@ -1,6 +1,6 @@
-"""Datasets in Cassandra: made once, completed when interrupted, never doubled.
+"""Datasets in Cassandra: created once, completed after an interruption, never duplicated.
 
-As in MySQL, what has been made is noted in the table `plimsoll_datasets` beside the dataset.
+As in MySQL, the table `plimsoll_datasets` beside the dataset records its progress.
 """
 
 import json
@@ -25,39 +25,39 @@ _CREATE_NOTES = f"""\
 CREATE TABLE IF NOT EXISTS {_NOTES} (
   dataset text PRIMARY KEY, records bigint, parameters text, loads int, loaded_rows text
 )"""
-_FIRST_TOKEN, _LAST_TOKEN = -(2**63), 2**63 - 1  # Murmur3Partitioner's
+_FIRST_TOKEN, _LAST_TOKEN = -(2**63), 2**63 - 1  # token range of Murmur3Partitioner
 _ROWS_OF_A_RANGE = 10_000
 _RANGES_AT_ONCE = 8
 _SMALLEST_RANGE = 2**40
 _TRIES = 20
 
-TokenRange = tuple[int, int]  # from the first on, up to the second, both included
+TokenRange = tuple[int, int]  # first and last token, both included
 
 
 class CassandraDatasets:
-    """The datasets in one keyspace; every method raises `PlimsollError` where it refuses."""
+    """The datasets in one keyspace; every method raises `PlimsollError` if the server refuses."""
 
     def __init__(self, session: CassandraSession) -> None:
         self._session = session
         self._keyspace = session.target.database
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._session.close()
 
     def version(self) -> str:
-        """Say what server answers."""
+        """Return the server's product and version."""
         return self._session.version()
 
     def has_place(self) -> bool:
-        """Whether the keyspace is there; `create_tables` makes it."""
+        """Return whether the keyspace exists; `create_tables` creates it."""
         return self._session.keyspace_exists(self._keyspace)
 
     def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read what is known of a dataset; None if Plimsoll did not make it.
+        """Read a dataset's note; None if Plimsoll did not make the dataset.
 
         Raises:
-            PlimsollError: There is no such keyspace, or the database refuses.
+            PlimsollError: The keyspace does not exist, or the database refuses.
         """
         self._session.use(self._keyspace)
         if not self._columns(_NOTES):
@@ -72,21 +72,21 @@ class CassandraDatasets:
         return DatasetNote(records, json.loads(parameters), loads or 0, json.loads(loaded))
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
-        """Make the keyspace and the tables that are not there, and note the dataset.
+        """Create the keyspace and the missing tables, and note the dataset.
 
-        An existing cluster's keyspace gets one replica; for another number, make it yourself
+        On an existing cluster the keyspace gets one replica. For another number, create it yourself
         beforehand.
 
         Returns:
-            What is there already.
+            The note of what is present already.
 
         Raises:
-            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
-                is there with more records or other parameters.
+            PlimsollError: A table of that name belongs to something else, or the dataset has more
+                records or other parameters.
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
-            copies = session.target.replication  # several: of a cluster that a run has made
+            copies = session.target.replication  # more than one only on a cluster made for a run
             strategy = "NetworkTopologyStrategy" if copies > 1 else "SimpleStrategy"
             replication = f"{{'class': '{strategy}', 'replication_factor': {copies}}}"
             session.execute(
@@ -126,7 +126,7 @@ class CassandraDatasets:
         return made
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
-        """Note how many rows of each table are surely there.
+        """Note how many rows of each table are known to be present.
 
         Raises:
             PlimsollError: The database refuses.
@@ -138,10 +138,10 @@ class CassandraDatasets:
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
-        """Verify the count of each table.
+        """Verify the row count of each table.
 
         Returns:
-            Rows by table; more than the dataset's where loads have inserted.
+            The rows of each table; more than the dataset has if loads have inserted.
 
         Raises:
             PlimsollError: A table has fewer rows than its dataset.
@@ -151,7 +151,7 @@ class CassandraDatasets:
         return counts
 
     def count_rows(self, table: Table) -> int:
-        """Count a table's rows, one range of tokens after the other: one for all would time out.
+        """Count a table's rows range by range of tokens: a single count would time out.
 
         Raises:
             PlimsollError: The database refuses, or a small range times out.
@@ -177,7 +177,7 @@ class CassandraDatasets:
         return counted
 
     def drop(self, compiled: Compiled) -> None:
-        """Drop a dataset that is noted, its note last; another's tables and the keyspace stay."""
+        """Drop a dataset that has a note, and its note last; other tables and the keyspace stay."""
         if self.read_note(compiled.dataset) is None:
             return
         for table in compiled.tables:
@@ -189,12 +189,12 @@ class CassandraDatasets:
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
     ) -> None:
-        """Read all rows of a table, at once; it has no index."""
+        """Read all rows of a table in one call; it has no index."""
         del index, start, going_on
         self.count_rows(table)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-        """Say how large each table lies there, given its counted rows."""
+        """Return the stored size of each table, given its counted rows."""
         return cassandra_layout(self._session.execute, self._keyspace, compiled, counts)
 
     def count_own(self, compiled: Compiled) -> dict[str, int]:
@@ -202,7 +202,7 @@ class CassandraDatasets:
         return {table.name: self.count_rows(table) for table in compiled.tables}
 
     def begin_load(self, compiled: Compiled) -> int:
-        """Number a load that inserts; 0 for the first on a fresh dataset.
+        """Return the number of a new load that inserts; 0 for the first on a fresh dataset.
 
         Raises:
             PlimsollError: The database refuses, or too many loads begin at once.
@@ -240,7 +240,7 @@ class CassandraDatasets:
 def token_ranges(
     parts: int, span: TokenRange = (_FIRST_TOKEN, _LAST_TOKEN)
 ) -> Iterable[TokenRange]:
-    """Cut a range of tokens into parts of equal length, with no token in two of them."""
+    """Cut a range of tokens into parts of equal length that do not overlap."""
     first, last = span
     length = last - first + 1
     edges = [first + length * part // parts for part in range(parts + 1)]

@@ -1,4 +1,7 @@
-"""Cassandra sessions for schemas, counts and the server's own metrics; never for load."""
+"""Cassandra sessions for schemas, counts and the server's own counters, not for load.
+
+This includes the cluster as a whole: sessions to all its nodes, and waiting until it is complete.
+"""
 
 import logging
 import ssl
@@ -51,36 +54,37 @@ from plimsoll.model.run.fleet import ServerCounters
 
 Rows = list[tuple[Any, ...]]
 
-REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
-TRIES = 4  # of a statement whose time passed in the server
-# what the driver, or the system, has words for
+REQUEST_TIMEOUT_S = 60  # long, because schema statements flush tables
+TRIES = 4  # attempts at a statement that times out in the server
+# errors whose message is worth showing
 _TOLD = (DriverException, NoHostAvailable, ConnectionException, ProtocolError, OSError)
-# a node that gives up a read of its own because its time is up calls that a replica's failure
+# A node whose own read times out reports that as a replica's failure.
 _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
-# what goes wrong is raised as one line; without this the driver logs its attempts, too
+# Errors are raised as one line; otherwise the driver would log its attempts, too.
 logging.getLogger("cassandra").setLevel(logging.CRITICAL)
 
 
 class CassandraSession:
-    """A session with one server, whatever other nodes its cluster has.
+    """A session with one server only, even if its cluster has more nodes.
 
     Use it as a context manager, or close it.
     """
 
     def __init__(self, target: EngineTarget) -> None:
-        """Connect, in no keyspace.
+        """Connect without choosing a keyspace.
 
         Raises:
-            PlimsollError: The server cannot be reached or refuses; one line, without the password.
+            PlimsollError: The server is unreachable or refuses; one line, without the password.
         """
         self.target = target
         timeout_s = target.login_timeout_ms / 1000
         self._watch = watch = Watch(timeout_s)
         profile = ExecutionProfile(
             load_balancing_policy=WhiteListRoundRobinPolicy([target.host]),
-            retry_policy=FallthroughRetryPolicy(),  # the caller judges time-outs
-            consistency_level=ConsistencyLevel.LOCAL_QUORUM,  # as the engine inserts rows
+            retry_policy=FallthroughRetryPolicy(),  # our caller decides on retries
+            # the engine inserts rows at the same level
+            consistency_level=ConsistencyLevel.LOCAL_QUORUM,
             row_factory=lambda _, rows: rows,
             request_timeout=REQUEST_TIMEOUT_S,
         )
@@ -93,7 +97,7 @@ class CassandraSession:
             ssl_context=tls_context(target.tls, watch),
             ssl_options={"server_hostname": target.host} if target.tls else None,
             protocol_version=4,
-            compression=False,  # a few bytes can be told to be gigabytes
+            compression=False,  # a few compressed bytes can expand to gigabytes
             connection_class=_watched(watch),
             connect_timeout=timeout_s,
             control_connection_timeout=timeout_s,
@@ -108,26 +112,26 @@ class CassandraSession:
         watch.logged_in()
 
     def __enter__(self) -> "CassandraSession":
-        """Give the session itself."""
+        """Return the session itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the session."""
         self.close()
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._cluster.shutdown()
 
     def execute(self, cql: str, values: Sequence[object] = ()) -> Rows:
-        """Send a statement and return its rows; values replace its `%s`.
+        """Execute a statement and return its rows; values replace its `%s`.
 
-        The statement is repeated after a time-out, so a repetition must do no harm: a server that
-        stood still for some seconds gives up what it was asked meanwhile, done or not.
+        The statement is repeated after a time-out, so it must be safe to repeat: a server that
+        stalls for some seconds drops requests, done or not.
 
         Raises:
-            CassandraTimeoutError: The server gave up waiting each time, or the driver did.
-            PlimsollError: The server refuses it, or is gone.
+            CassandraTimeoutError: The server or the driver timed out each time.
+            PlimsollError: The server refuses it, or the connection is lost.
         """
         for tries_left in reversed(range(TRIES)):
             try:
@@ -138,16 +142,16 @@ class CassandraSession:
         raise AssertionError("unreachable")  # pragma: no cover
 
     def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
-        """Send a statement; `result` awaits its answer."""
+        """Send a statement; `result` waits for its answer."""
         self._watch.answer_begins()
         return self._session.execute_async(cql, list(values) or None)
 
     def result(self, future: ResponseFuture, cql: str) -> Rows:
-        """Await the rows of what `start` has sent.
+        """Wait for the rows of a statement sent by `start`.
 
         Raises:
-            CassandraTimeoutError: The server, or the driver, gave up waiting.
-            PlimsollError: The server refuses it, or is gone.
+            CassandraTimeoutError: The server or the driver timed out.
+            PlimsollError: The server refuses it, or the connection is lost.
         """
         try:
             return list(future.result())
@@ -161,17 +165,17 @@ class CassandraSession:
             raise PlimsollError(f"{unreadable(error)} to: {short(cql)}") from None
 
     def keyspace_exists(self, name: str) -> bool:
-        """Whether there is a keyspace of this name."""
+        """Return whether a keyspace of this name exists."""
         rows = self.execute(
             "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", [name]
         )
         return bool(rows)
 
     def use(self, keyspace: str) -> None:
-        """Take a keyspace for what follows.
+        """Select a keyspace for the following statements.
 
         Raises:
-            PlimsollError: There is none of that name.
+            PlimsollError: No keyspace has this name.
         """
         if not self.keyspace_exists(keyspace):
             target = self.target
@@ -182,23 +186,23 @@ class CassandraSession:
         self.execute(f"USE {quoted(keyspace)}")
 
     def version(self) -> str:
-        """Say what server answers."""
+        """Return the server's product and version."""
         (row,) = self.execute("SELECT release_version FROM system.local")
         return f"Cassandra {row[0]}"
 
 
 def _watched(watch: Watch) -> type[Any]:
-    """Make the driver's connections mind a watch."""
+    """Return a connection class for the driver whose sockets obey a watch."""
     sockets = SimpleNamespace(socket=partial(WatchedSocket.made, watch))
     return type("Connection", (Cluster.connection_class,), {"_socket_impl": sockets})
 
 
 def _connected(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
-    """Log in, in so much time: the driver has a limit for each of its many steps alone.
+    """Log in within a total time: the driver limits only each of its many steps.
 
     Raises:
         TimeoutError: The time is up.
-        Exception: The driver's, or of any kind: what the server sends decides it.
+        Exception: The driver's error, or one of any type, depending on what the server sends.
     """
     connected: Future[Session] = Future()
 
@@ -213,12 +217,12 @@ def _connected(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
     try:
         return connected.result(timeout_s)
     except TimeoutError:
-        watch.cut_off()  # which ends the thread, too
+        watch.cut_off()  # this also ends the thread
         raise
 
 
 def quoted(name: str) -> str:
-    """Quote a name, so that CQL changes nothing of it."""
+    """Quote a name so that CQL keeps it as it is."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -243,11 +247,11 @@ def _line(error: Exception) -> str:
     return said(error) or type(error).__name__
 
 
-# Every node of a target's cluster, where it has several; their counters are one server's.
+# All nodes of a target's cluster. Their counters are combined as if of one server.
 
 
-_RING_S = 120.0  # until all nodes of a cluster are one, once each of them listens
-_AGREEMENT_S = 10.0  # as the driver waits for it
+_RING_S = 120.0  # time in which listening nodes become one cluster
+_AGREEMENT_S = 10.0  # the driver waits as long
 _POLL_S = 0.1
 
 
@@ -256,7 +260,7 @@ def sessions(target: EngineTarget) -> Iterator[list[CassandraSession]]:
     """Connect to each node that the load goes to, the target's own host first.
 
     Raises:
-        PlimsollError: One of them cannot be reached, or refuses.
+        PlimsollError: One of them is unreachable or refuses.
     """
     with ExitStack() as opened:
         first = opened.enter_context(CassandraSession(target))
@@ -274,10 +278,10 @@ def _peers(session: CassandraSession) -> list[str]:
 
 
 def together(each: Sequence[ServerCounters]) -> ServerCounters:
-    """Put the counters of all nodes together.
+    """Combine the counters of all nodes.
 
-    Counts are added up, and generations, so that any node's new start is seen; of what is so at a
-    moment the highest counts.
+    Counts and generations are summed, so that the restart of any node shows; of gauges the highest
+    value is taken.
     """
     names = {name: None for one in each for name in one.values}
     values = {}
@@ -288,15 +292,15 @@ def together(each: Sequence[ServerCounters]) -> ServerCounters:
 
 
 def await_ring(target: EngineTarget, *, nodes: int, longest_s: float = _RING_S) -> None:
-    """Wait until a cluster is whole: each node answers, and knows the others' ranges and schema.
+    """Wait until a cluster is complete: each node answers, and knows the others' ranges and schema.
 
     Args:
         target: One node, and the addresses of further ones.
-        nodes: How many there are in all.
-        longest_s: How long that may take.
+        nodes: The total number of nodes.
+        longest_s: The longest wait in seconds.
 
     Raises:
-        PlimsollError: It is not whole by then.
+        PlimsollError: The cluster is not complete by then.
     """
     hosts = (target.host, *target.nodes)
     deadline = time.monotonic() + longest_s
@@ -308,7 +312,7 @@ def await_ring(target: EngineTarget, *, nodes: int, longest_s: float = _RING_S) 
 
 
 def _lacking(target: EngineTarget, hosts: Sequence[str], nodes: int) -> str | None:
-    """Say what a cluster lacks; None where it is whole."""
+    """Describe what a cluster lacks; None if it is complete."""
     schemas: set[object] = set()
     for host in hosts:
         try:
@@ -323,16 +327,16 @@ def _lacking(target: EngineTarget, hosts: Sequence[str], nodes: int) -> str | No
 
 
 def _schemas(session: CassandraSession) -> set[object]:
-    """Give the versions of the schema that a node knows of: its own, and its peers'."""
+    """Return the schema versions that a node knows: its own, and its peers'."""
     rows = session.execute("SELECT schema_version FROM system.local")
     rows += session.execute("SELECT schema_version FROM system.peers")
     return {version for (version,) in rows if version is not None}
 
 
 def await_agreement(session: CassandraSession) -> None:
-    """Wait until all nodes have the same schema, so that each knows a table that was just made.
+    """Wait until all nodes have the same schema, so that each knows a table just created.
 
-    A node that is away tells nothing new: after some seconds it is waited for no more.
+    A node that is down never agrees, so the wait ends after some seconds.
     """
     deadline = time.monotonic() + _AGREEMENT_S
     while time.monotonic() < deadline:

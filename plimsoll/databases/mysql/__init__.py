@@ -1,4 +1,4 @@
-"""MySQL and MariaDB: what `plimsoll.databases.family.Family` asks for."""
+"""MySQL and MariaDB: implements `plimsoll.databases.family.Family`."""
 
 from plimsoll.databases.mysql.counters import (
     read_counters,
@@ -29,4 +29,4 @@ __all__ = [
 
 
 def await_ready(target: EngineTarget) -> None:
-    """Wait for nothing: a server that is there serves."""
+    """Do nothing: a server that has started is ready."""

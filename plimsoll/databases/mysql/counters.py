@@ -1,4 +1,4 @@
-"""What a MySQL or MariaDB server says of itself: its counters, and what it has to work off."""
+"""Counters of a MySQL or MariaDB server, and what they show of limits, waits and backlog."""
 
 import time
 from contextlib import closing
@@ -11,8 +11,8 @@ from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
 
-IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
-EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
+IDLE_THREADS = 3  # Plimsoll's own, and those that the server or RDS runs by itself
+EXECUTED = "Com_stmt_execute"  # executions of prepared statements, which is what the engine sends
 
 COUNTERS = (
     EXECUTED,
@@ -35,7 +35,7 @@ COUNTERS = (
     "Innodb_row_lock_time",
     "Innodb_row_lock_waits",
     "Table_locks_waited",
-    # microseconds in all sessions, by performance_schema where it is on
+    # microseconds, summed over all sessions, from performance_schema if it is on
     "wait_us_data_reads",
     "wait_us_log_io",
     "wait_us_table_locks",
@@ -56,7 +56,7 @@ _WAITS = {
 }
 # dev.mysql.com/doc/refman/8.4/en/performance-schema-file-summary-tables.html, and
 # .../performance-schema-wait-summary-tables.html: times in picoseconds. MariaDB does not time its
-# log's file, nor, unless it is told to, locks of metadata.
+# log file, and times metadata locks only if it is told to.
 _TIMED = """
 SELECT 'wait_us_data_reads', SUM(SUM_TIMER_READ) FROM performance_schema.file_summary_by_event_name
  WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_data_file'
@@ -73,9 +73,9 @@ _PS_PER_US = 1_000_000
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the server's own counters; None where it does not answer."""
+    """Read the server's own counters; None if it does not answer."""
     try:
-        # from where its questions do not count as statements of the target's database
+        # From there our queries do not count as statements of the target's database.
         beside = target.model_copy(update={"database": ELSEWHERE})
         with closing(connect(beside)) as connection:
             rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
@@ -90,7 +90,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
 
 
 def _timed(connection: Connection) -> dict[str, int]:
-    """Read the waits that performance_schema times; nothing where the user may not."""
+    """Read the wait times of performance_schema; empty if the user may not."""
     try:
         rows = execute(connection, _TIMED)
     except PlimsollError:
@@ -101,13 +101,13 @@ def _timed(connection: Connection) -> dict[str, int]:
 def server_figures(
     before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
 ) -> ServerFigures:
-    """Say what the server did between two readings of its counters.
+    """Compute what the server did between two readings of its counters.
 
     Args:
-        before: Read before the step's load.
-        after: Read when all clients had ended.
-        statements_by_clients: What the clients say that they had executed; None where one of them
-            did not say.
+        before: The counters before the step's load.
+        after: The counters after all clients had ended.
+        statements_by_clients: The statements that the clients report as executed; None if one of
+            them did not report.
     """
     restarted = after.values.get("Uptime", 0) < before.values.get("Uptime", 0)
     grown = {
@@ -129,7 +129,7 @@ def server_figures(
 
 
 def signs_of_limits(server: ServerFigures) -> list[str]:
-    """Say what else the counters tell of the server's own limits in a step, a sentence each."""
+    """Describe what else the counters show of the server's own limits, one sentence each."""
     signs = [
         f"{words.plural(count, 'wait')} {awaited}"
         for name, awaited in _WAITS.items()
@@ -144,10 +144,10 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
 
 
 def waits(server: ServerFigures) -> ServerWaits:
-    """Say what the counters tell of what a step's load waited for.
+    """Return what a step's load waited for, as far as the counters show.
 
-    MariaDB has no count of its log's flushes, but flushes it once for each write where it flushes
-    at each commit; files of data are flushed besides.
+    MariaDB does not count log flushes. If it flushes at each commit, there is one for each log
+    write; data files are flushed besides.
     """
     grown = server.counters
     writes, syncs = grown.get("Innodb_log_writes"), grown.get("Innodb_data_fsyncs")
@@ -173,18 +173,19 @@ def _seconds(value: int | None, per_second: float) -> float | None:
 
 
 def storage_rates(server: ServerFigures) -> StorageRates | None:
-    """Say what I/O InnoDB asked for; None where its counters began again, or one is not there.
+    """Return InnoDB's storage I/O; None if its counters restarted or one is missing.
 
-    dev.mysql.com/doc/refman/8.4/en/server-status-variables.html. A page is 16 KiB, an I/O of EBS
-    too; what the file system adds is not counted. MariaDB has no count of its log's flushes since
-    it writes the log apart from its files of data (MDEV-14425, 10.8), and counts its writes apart.
+    dev.mysql.com/doc/refman/8.4/en/server-status-variables.html. A page is 16 KiB, and so is an I/O
+    of EBS. I/O that the file system adds is not counted. MariaDB has not counted log flushes since
+    it writes the log apart from its data files (MDEV-14425, 10.8), and counts log writes
+    separately.
     """
     names = ("reads", "writes", "fsyncs", "read", "written")
     grown = [server.counters.get(f"Innodb_data_{name}") for name in names]
     if server.restarted or server.interval_s <= 0 or None in grown:
         return None
     reads, writes, fsyncs, read, written = (count or 0 for count in grown)
-    if "Innodb_os_log_fsyncs" not in server.counters:  # MariaDB, which counts its log's I/O apart
+    if "Innodb_os_log_fsyncs" not in server.counters:  # MariaDB counts log I/O separately
         writes += server.counters.get("Innodb_log_writes", 0)
         written += server.counters.get("Innodb_os_log_written", 0)
     return StorageRates(
@@ -196,13 +197,13 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
 
 
 def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
-    """Say what a target still has to work off after a load; None where nothing is left.
+    """Return the backlog that a load left on a target; None if there is none.
 
-    Two things outlast a load and slow the next one: statements that still run, and changes whose
-    pages are not written when the redo log is nearly full (InnoDB then flushes before anything
-    else: dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Pages that are merely
-    changed in memory are InnoDB's normal state. An idle MariaDB may leave the redo log half full
-    for ever (0.53 to 0.55 of it for 300 s were seen): then nothing is being worked off.
+    Two things outlast a load and slow the next one: running statements, and dirty pages when the
+    redo log is nearly full (InnoDB then flushes before anything else:
+    dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Dirty pages alone are
+    InnoDB's normal state. An idle MariaDB may leave the redo log half full for ever (0.53 to 0.55
+    of it for 300 s were seen); that is no backlog.
     """
     running = now.values.get("Threads_running", 0)
     if running > IDLE_THREADS:

@@ -1,4 +1,4 @@
-"""Datasets in a MySQL-protocol database."""
+"""Datasets in a database that speaks MySQL's protocol."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
@@ -13,15 +13,15 @@ from plimsoll.workload.compiled import Compiled, Table
 
 
 def open_datasets(target: EngineTarget) -> AbstractContextManager["MySqlDatasets"]:
-    """Connect to a target's database; leave it at the end of the `with`.
+    """Connect to a target's database; disconnect at the end of the `with`.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     return closing(MySqlDatasets(session.connect(target)))
 
 
-_ROWS_READ = 200_000  # at a time, of a table that is read through
+_ROWS_READ = 200_000  # rows of a table to read at a time
 
 
 class MySqlDatasets(SqlDatasets):
@@ -34,15 +34,15 @@ class MySqlDatasets(SqlDatasets):
         self._connection = connection
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._connection.close()
 
     def version(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
         return session.server_version(self._connection)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-        """Say how large each table lies there, given its counted rows."""
+        """Return the stored size of each table, given its counted rows."""
         return mysql_layout(self._execute, compiled, counts)
 
     def scan(
@@ -50,11 +50,11 @@ class MySqlDatasets(SqlDatasets):
     ) -> int | str | None:
         """Read pages of an index, or of a table with its primary key: one tree in InnoDB.
 
-        A table goes in the order of its key, so many rows at a time; one whose key has several
-        columns, and an index, in one piece.
+        A table is read in key order, `_ROWS_READ` rows at a time. An index, or a table whose key
+        has several columns, is read in one piece.
         """
         if index is not None or len(table.key) != 1:
-            chosen = index or "PRIMARY"  # left to itself, the server counts in its smallest index
+            chosen = index or "PRIMARY"  # otherwise the server counts in its smallest index
             self._execute(f"SELECT COUNT(*) FROM `{table.name}` FORCE INDEX (`{chosen}`)")  # noqa: S608 - checked names
             return None
         key = f"`{table.key[0]}`"
@@ -71,7 +71,7 @@ class MySqlDatasets(SqlDatasets):
         return start
 
     def begin_load(self, compiled: Compiled) -> int:
-        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         self._execute(
             f"UPDATE {NOTES} SET loads = LAST_INSERT_ID(loads + 1) WHERE dataset = ?",  # noqa: S608 - a name of ours
             compiled.dataset,
@@ -89,7 +89,7 @@ class MySqlDatasets(SqlDatasets):
         return column.lower()
 
     def _complete(self, table: Table) -> None:
-        """Nothing: InnoDB numbers its rows and keeps its statistics by itself."""
+        """Do nothing: InnoDB numbers its rows and updates its statistics by itself."""
 
     def _table_exists(self, name: str) -> bool:
         rows = self._execute(

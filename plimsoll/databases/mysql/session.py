@@ -1,4 +1,4 @@
-"""Connections to MySQL for schemas, counts and the server's own counters; never for load."""
+"""Connections to MySQL for schemas, counts and the server's own counters, not for load."""
 
 import ssl
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from plimsoll.model.engine.asked import EngineTarget
 if TYPE_CHECKING:
     _Driver = pymysql.connections.Connection[pymysql.cursors.Cursor]
 else:
-    _Driver = pymysql.connections.Connection  # generic in its types alone
+    _Driver = pymysql.connections.Connection  # generic in the type stubs only
 Rows = tuple[tuple[Any, ...], ...]
 ELSEWHERE = "information_schema"  # every server has it, and every account may use it
 
@@ -42,34 +42,34 @@ _REFUSED = {
     CR.CR_SSL_CONNECTION_ERROR: "the server offers no TLS; `tls` off does without",
     4151: "the server demands TLS: `tls` must be verify or require",  # MariaDB
 }
-# what asks a server that cannot be told the password in clear for a key of its own
-_KEY_REQUESTS = (b"\x01", b"\x02")  # of sha256_password, of caching_sha2_password
+# Requests for the server's public key, with which a client would encrypt the password.
+_KEY_REQUESTS = (b"\x01", b"\x02")  # sha256_password and caching_sha2_password
 _CLEAR_TEXT = ("mysql_clear_password", "dialog")
 
 
 class _Refused:
-    """Stands for a plugin that would tell the server more than a connection may."""
+    """Replaces an authentication plugin that would reveal more than the connection may."""
 
     def __init__(self, _connection: object) -> None:
         pass
 
     def authenticate(self, _packet: object) -> None:
-        """Refuse."""
+        """Refuse the login."""
         raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
 
 
 class Connection(_Driver):
-    """A connection that tells a server no more than it may, and is not kept waiting by it."""
+    """A connection that limits what the server learns, its time, and its bytes."""
 
     def __init__(self, target: EngineTarget) -> None:
-        """Log in, each statement its own transaction.
+        """Log in, in autocommit mode.
 
         Raises:
-            Exception: Of any kind: what the server sends decides it.
+            Exception: An error of any type, depending on what the server sends.
         """
         self._watch = Watch(target.login_timeout_ms / 1000)
         self._trust = Trust.of(target.tls)
-        refused = ["mysql_old_password"]  # whoever asks for it can find the password out
+        refused = ["mysql_old_password"]  # the response reveals the password
         refused += _CLEAR_TEXT if self._trust < Trust.VERIFIED else ()
         refused += ("sha256_password",) if self._trust < Trust.ENCRYPTED else ()
         super().__init__(
@@ -88,26 +88,26 @@ class Connection(_Driver):
         self._watch.logged_in()
 
     def write_packet(self, payload: bytes) -> None:
-        """Send a packet of the login: not a request for a key under which the password would go."""
+        """Send a login packet, unless it asks for a key with which to encrypt the password."""
         if payload in _KEY_REQUESTS and self._trust < Trust.ENCRYPTED:
             raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
         super().write_packet(payload)
 
     def cut_off(self) -> None:
-        """End it from another thread: whoever waits for an answer gets an error."""
+        """Close it from another thread; whoever waits for an answer gets an error."""
         self._watch.cut_off()
 
     def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
-        """Send a statement and read its answer, which has its own share of bytes."""
+        """Send a statement and read its answer; the byte limit counts for each answer."""
         self._watch.answer_begins()
         return int(super().query(sql, unbuffered))
 
 
 def connect(target: EngineTarget) -> Connection:
-    """Connect, each statement its own transaction.
+    """Connect, in autocommit mode.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     try:
         return Connection(target)
@@ -116,10 +116,10 @@ def connect(target: EngineTarget) -> Connection:
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
-    """Send a statement and return its rows.
+    """Execute a statement and return its rows.
 
     Raises:
-        PlimsollError: The server refuses it, or is gone.
+        PlimsollError: The server refuses it, or the connection is lost.
     """
     try:
         with connection.cursor() as cursor:
@@ -134,12 +134,12 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
 
 @contextmanager
 def elsewhere(connection: Connection, database: str) -> Iterator[None]:
-    """Ask from another database than a target's, whose statements are counted: ours are none of it.
+    """Use another database for a while, so that our statements do not count as the target's.
 
-    By a command of the protocol, which is no statement and is not counted either.
+    The switch is a protocol command, which does not count as a statement either.
 
     Raises:
-        PlimsollError: The server refuses it, or is gone.
+        PlimsollError: The server refuses it, or the connection is lost.
     """
     _use(connection, ELSEWHERE)
     try:
@@ -156,7 +156,7 @@ def _use(connection: Connection, database: str) -> None:
 
 
 def server_version(connection: Connection) -> str:
-    """Say what server answers, as it calls itself."""
+    """Return the server's product and version, as it reports them."""
     (row,) = execute(connection, "SELECT VERSION()")
     return str(row[0])
 
@@ -169,7 +169,7 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
         if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
             reason += ", or the account demands TLS"
         return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
-    # what the socket said is behind what the driver made of it
+    # The driver's error wraps the socket's.
     cause = error.__context__ if isinstance(error, pymysql.MySQLError) else error
     if isinstance(cause, TimeoutError):
         message = no_answer(target.login_timeout_ms / 1000)
@@ -189,25 +189,25 @@ def _parts(error: Exception) -> tuple[int, str]:
     return 0, said(error)
 
 
-# Making the load user in a target, with the rights that a workload needs and no others.
+# The load user: it has only the rights that a workload needs.
 
 
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> str:
-    """Make the user, or set its password and rights again.
+    """Create the user, or set its password and rights again.
 
     Returns:
-        Its name.
+        The user's name.
 
     Raises:
         PlimsollError: The server refuses.
     """
     account = f"'{LOAD_USER}'@'%'"
-    account_with_values = account.replace("%", "%%")  # beside values, PyMySQL reads %% as %
+    account_with_values = account.replace("%", "%%")  # PyMySQL reads %% as % if there are values
     password = [load_password(master.password, run_id)]
-    # in GRANT, _ and % of a database's name stand for any character unless they are escaped
+    # In GRANT, _ and % in a database's name are wildcards unless they are escaped.
     name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
     with closing(connect(master)) as connection:
         for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
@@ -216,11 +216,11 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     return LOAD_USER
 
 
-# The engine parameters of a MySQL or MariaDB server, as it has them.
+# Engine parameters.
 
 
 def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
-    """Read engine parameters; without those that the server does not know, or where it is away."""
+    """Read engine parameters; leave out unknown ones, and all if the server does not answer."""
     places = ", ".join(["%s"] * len(names))
     asked = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({places})"
     try:

@@ -1,11 +1,11 @@
-"""What MySQL and MariaDB counted of their statements: `performance_schema`, read and never reset.
+"""Statement statistics of MySQL and MariaDB: `performance_schema`, read and never reset.
 
-Statements that come as text are counted by digest; the executions of prepared ones are not
-(github.com/percona/pmm/issues/1240; seen with MariaDB 11.4), but counted for each that is open,
+Statements sent as text are counted by digest. Executions of prepared statements are not
+(github.com/percona/pmm/issues/1240; seen with MariaDB 11.4); they are counted for each open one,
 with its connection (dev.mysql.com/doc/refman/8.4/en/, "The prepared_statements_instances Table").
-Both are read. Of one that is closed nothing is left, so that who wants all of them looks often. And
-they are counted only while the consumer `events_statements_current` is on, which it is by default
-in MySQL and is not in MariaDB (seen with 11.4: every count stays 0).
+Both are read. The counts of a closed prepared statement are lost, so a reader that wants all of
+them has to read often. Nothing is counted unless the consumer `events_statements_current` is on:
+the default in MySQL, but not in MariaDB (seen with 11.4: every count stays 0).
 """
 
 import time
@@ -25,9 +25,9 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.statements_seen import TableSeen
 
-_AT_ONCE = 2000  # kinds of statements in an answer, which may have 1 MiB
+_AT_ONCE = 2000  # kinds of statements per answer, which may have 1 MiB
 _TEXTS_AT_ONCE = 20
-_PREPARED = "prepared "  # begins what such a kind of statement is called here
+_PREPARED = "prepared "  # prefix of the kinds that are open prepared statements
 _DIGESTS = f"""
 SELECT DIGEST, COUNT_STAR, SUM_TIMER_WAIT DIV 1000000, SUM_ROWS_SENT, SUM_ROWS_EXAMINED,
        SUM_ROWS_AFFECTED, UNIX_TIMESTAMP(FIRST_SEEN)
@@ -71,13 +71,13 @@ _NOT_COUNTED = (
     " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
     " 'events_statements_current' has it count them, without a restart"
 )
-# a pool that is as good as full: InnoDB keeps up to innodb_lru_scan_depth pages free (1,306 of
-# 3,003 were seen in MariaDB 11.4 with 48 MiB), and a share of large ones
+# A pool that is nearly full counts as full: InnoDB keeps up to innodb_lru_scan_depth pages free
+# (1,306 of 3,003 were seen in MariaDB 11.4 with 48 MiB), and a share of large ones.
 POOL_FREE_MOST, POOL_DEPTHS_MOST = 0.1, 1
 
 
 class MySqlStatements:
-    """Reads one server through one connection."""
+    """Reads a server's statement statistics through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -87,7 +87,7 @@ class MySqlStatements:
         ((database,),) = execute(connection, "SELECT DATABASE()")
         self._database = str(database)
         self._has_instances = False
-        with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
+        with suppress(PlimsollError):  # MariaDB has the table from 10.5.2 on
             execute(connection, _INSTANCES, (self._database, 0))
             self._has_instances = True
         execute(connection, "SET SESSION TRANSACTION READ ONLY")
@@ -107,21 +107,22 @@ class MySqlStatements:
             )
 
     def server(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
         return self._server
 
     def qualifier(self) -> str:
-        """Say what may stand before a table's name, for the target's own."""
+        """Return the qualifier that table names of the target's database may have."""
         return self._database
 
     def look(self) -> Look:
-        """Read all that it has counted in the target's database, but what this itself asks."""
+        """Read all statement statistics of the target's database, without our own queries."""
         with elsewhere(self._connection, self._database):
             return self._look()
 
     def _look(self) -> Look:
         counted = self._counted(_DIGESTS, "")
-        if self._has_instances:  # a look without them would tell all they ever did as new
+        # if one look lacked them, the next would count all their calls as new
+        if self._has_instances:
             counted |= self._counted(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
         status = self._status()
@@ -155,7 +156,7 @@ class MySqlStatements:
                 return found
 
     def texts(self, kinds: Iterable[str]) -> dict[str, str]:
-        """Read the texts of some kinds of statements."""
+        """Read the texts of the given kinds of statements."""
         wanted = list(kinds)
         digests = [kind for kind in wanted if not kind.startswith(_PREPARED)]
         prepared = [kind.removeprefix(_PREPARED) for kind in wanted if kind not in set(digests)]
@@ -173,15 +174,15 @@ class MySqlStatements:
         return found
 
     def table_names(self) -> list[str]:
-        """Name the tables of the target's database."""
+        """List the tables of the target's database."""
         return [str(name) for (name,) in execute(self._connection, _TABLES)]
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
-        """Describe some tables."""
+        """Describe the given tables."""
         return [table_seen(self._connection, name) for name in names]
 
     def pool_pages(self) -> int | None:
-        """Say how many pages of data its buffer pool holds; None where it is not full."""
+        """Return how many data pages the buffer pool holds; None if it is not full."""
         status = self._status()
         data, total, free = (
             status.get(f"Innodb_buffer_pool_pages_{kind}") for kind in ("data", "total", "free")
@@ -192,7 +193,7 @@ class MySqlStatements:
         return data if free < POOL_FREE_MOST * total + POOL_DEPTHS_MOST * int(depth) else None
 
     def notes(self) -> tuple[str, ...]:
-        """Say what a reader has to know of how it counts."""
+        """Return notes on how the server counts, for the reader."""
         if self._counts_prepared:
             return ("prepared statements are counted while they are open: closed ones lack",)
         return (_NOT_COUNTED,)
@@ -200,10 +201,10 @@ class MySqlStatements:
 
 @contextmanager
 def open_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
-    """Connect to a server, to read what it counted of its statements.
+    """Connect to a server to read its statement statistics.
 
     Raises:
-        PlimsollError: It cannot be reached or refuses, or counts no statements.
+        PlimsollError: The server is unreachable, refuses, or counts no statements.
     """
     with closing(connect(target)) as connection:
         yield MySqlStatements(connection)

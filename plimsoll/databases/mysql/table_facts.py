@@ -1,7 +1,7 @@
-"""What MySQL and MariaDB tell of a table: columns, keys, statistics, and counts of a few rows.
+"""Facts about MySQL and MariaDB tables: columns, keys, statistics, and counts of a few rows.
 
-No value is read but the lowest and the highest of whole numbers that an index begins with; texts
-are measured, and values counted, in the server.
+The only values read are the lowest and the highest of integer columns that lead an index. The
+server itself measures texts and counts values.
 """
 
 from typing import Any
@@ -104,7 +104,7 @@ def _column(
 def _lengths(
     connection: Connection, table: str, columns: tuple[tuple[Any, ...], ...]
 ) -> dict[str, float]:
-    """Give the mean length of each text, of a few rows; the server measures, nobody reads."""
+    """Return the mean length of each text column over a few rows, measured in the server."""
     named = {
         str(name): "CHAR_LENGTH" if data_type in _TEXTS else "LENGTH"
         for name, _, _, _, data_type in columns
@@ -121,7 +121,7 @@ def _lengths(
 
 
 def _spread(connection: Connection, table: str, column: str) -> float | None:
-    """Say which share of some rows, in the order of the key, has the commonest values."""
+    """Return the share of some rows, in key order, that have the commonest values."""
     rows = _asked(
         connection,
         f"SELECT COUNT(*) FROM (SELECT {_quoted(column)} AS v FROM {_quoted(table)}"  # noqa: S608 - quoted
@@ -131,7 +131,7 @@ def _spread(connection: Connection, table: str, column: str) -> float | None:
 
 
 def _asked(connection: Connection, sql: str) -> Rows | None:
-    """Ask about rows; None where the user may not read them, or it takes too long."""
+    """Query rows; None if the user may not read them, or it takes too long."""
     try:
         return execute(connection, sql)
     except PlimsollError:

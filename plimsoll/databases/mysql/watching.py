@@ -1,8 +1,8 @@
-"""What a MySQL or MariaDB server does at one moment: who waits for locks, how full its log is.
+"""Samples of a MySQL or MariaDB server: sessions that wait for locks, and checkpoint age.
 
-A session sees all others of its own user without any right
-(dev.mysql.com/doc/refman/8.4/en/information-schema-processlist-table.html), so that the user of a
-load can look at the load. Waits for a row lock have no state of their own; InnoDB counts them.
+A session sees all others of its own user without any privilege
+(dev.mysql.com/doc/refman/8.4/en/information-schema-processlist-table.html), so the load's user can
+sample the load. A wait for a row lock has no state of its own; InnoDB counts those.
 """
 
 import time
@@ -14,17 +14,17 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import ServerLook
 
-# table level, table metadata, global read, backup, ...: the states of
+# The states of waits for table-level, metadata, global read, backup and other locks:
 # dev.mysql.com/doc/refman/8.4/en/general-thread-states.html
 _TABLE_LOCK_WAITERS = (
     "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for % lock'"
 )
 _ROW_LOCK_WAITERS = "Innodb_row_lock_current_waits"
-_CHECKPOINT = (  # MariaDB's
+_CHECKPOINT = (  # MariaDB
     "Innodb_checkpoint_age",
     "Innodb_checkpoint_max_age",
 )
-_REDO_LOG = (  # MySQL's
+_REDO_LOG = (  # MySQL
     "Innodb_redo_log_current_lsn",
     "Innodb_redo_log_checkpoint_lsn",
     "Innodb_redo_log_capacity_resized",
@@ -33,20 +33,20 @@ _NAMES = (_ROW_LOCK_WAITERS, *_CHECKPOINT, *_REDO_LOG)
 
 
 class MySqlWatcher:
-    """Looks at a server through one connection."""
+    """Samples what a server does, through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def cut_off(self) -> None:
-        """End a look that takes too long, from another thread."""
+        """Abort a sample that takes too long; called from another thread."""
         self._connection.cut_off()
 
     def look(self) -> ServerLook:
-        """Say what the server does now.
+        """Sample what the server does now.
 
         Raises:
-            PlimsollError: It refuses, or is gone.
+            PlimsollError: The server refuses, or the connection is lost.
         """
         names = ", ".join(["%s"] * len(_NAMES))
         status = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
@@ -61,10 +61,10 @@ class MySqlWatcher:
 
 
 def checkpoint_share(values: dict[str, int]) -> float | None:
-    """Give the share of the redo log whose changes are in no data file; None where it is unknown.
+    """Return the checkpoint age as a share of the redo log; None if it is unknown.
 
     Args:
-        values: The server's status, by name.
+        values: The server's status variables, by name.
     """
     age, age_max = (values.get(name) for name in _CHECKPOINT)
     if age is not None and age_max:
@@ -77,31 +77,31 @@ def checkpoint_share(values: dict[str, int]) -> float | None:
 
 @contextmanager
 def watch(target: EngineTarget) -> Iterator[MySqlWatcher]:
-    """Connect to look at a server under load.
+    """Connect to sample a server under load.
 
     Raises:
-        PlimsollError: It cannot be reached or refuses.
+        PlimsollError: The server is unreachable or refuses.
     """
     with closing(connect(target)) as connection:
         yield MySqlWatcher(connection)
 
 
-# Waiting until a server has worked off what loading a dataset left it to do.
+# Waiting until a server has worked off the backlog of loading.
 
 
-SETTLED = 100  # transactions whose history is not yet purged: nothing that a load would feel
+SETTLED = 100  # transactions in the history list that a load would not notice
 _POLL_S = 0.25
 
 
 def settle(target: EngineTarget, *, longest_s: float) -> bool:
-    """Wait until the purge has caught up with the rows that were loaded.
+    """Wait until the purge has caught up with the loaded rows.
 
-    MariaDB's purge visits every inserted row once more, to reset its transaction id (MDEV-12288):
-    right after loading, it reads and writes the whole dataset a second time, and whoever measures
-    then measures that.
+    MariaDB's purge visits every inserted row once more, to reset its transaction id (MDEV-12288).
+    Right after loading, it reads and writes the whole dataset a second time, which a measurement
+    would include.
 
     Returns:
-        False where it had not caught up after `longest_s`.
+        False if it had not caught up after `longest_s` seconds.
 
     Raises:
         PlimsollError: The server cannot be reached.
@@ -116,7 +116,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 
 def _history_length(connection: Connection) -> int | None:
-    """Give InnoDB's history list length; None where the account may not see it."""
+    """Return InnoDB's history list length; None if the account may not see it."""
     try:
         rows = execute(
             connection,

@@ -1,7 +1,7 @@
-"""PostgreSQL: what `plimsoll.databases.family.Family` asks for.
+"""PostgreSQL: implements `plimsoll.databases.family.Family`.
 
-Its driver takes a while to import, and many runs are of another family: it is imported where a
-connection is made.
+The driver takes long to import and many runs do not need it, so it is imported where a connection
+is made.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ __all__ = [
 
 
 def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatasets"]:
-    """Connect to a target's database; leave it at the end of the `with`.
+    """Connect to a target's database; disconnect at the end of the `with`.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     from plimsoll.databases.postgres import datasets  # noqa: PLC0415 - see above
 
@@ -48,11 +48,11 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
 
 
 def await_ready(target: EngineTarget) -> None:
-    """Wait for nothing: a server that is there serves."""
+    """Do nothing: a server that has started is ready."""
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> str:
-    """Make the user that a run's load connects as; returns its name.
+    """Create the user as which a run's load connects; return its name.
 
     Raises:
         PlimsollError: The server refuses.
@@ -66,7 +66,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     """Wait until autovacuum has ended and a checkpoint has written what loading changed.
 
     Returns:
-        False where they had not ended after `longest_s`.
+        False if they had not ended after `longest_s` seconds.
 
     Raises:
         PlimsollError: The server cannot be reached.
@@ -77,14 +77,14 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the server's own counters; None where it does not answer."""
+    """Read the server's own counters; None if it does not answer."""
     from plimsoll.databases.postgres import counters  # noqa: PLC0415 - see above
 
     return counters.read_counters(target)
 
 
 def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
-    """Read engine parameters; without those that the server does not know, or where it is away."""
+    """Read engine parameters; leave out unknown ones, and all if the server does not answer."""
     from plimsoll.databases.postgres import session  # noqa: PLC0415 - see above
 
     return session.read_parameters(target, names)

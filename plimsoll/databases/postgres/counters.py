@@ -1,8 +1,8 @@
-"""What a PostgreSQL server says of itself: its counters, in version 16 and later.
+"""Counters of a PostgreSQL server, version 16 and later, and what they show of a step.
 
-Where a counter is differs by version (www.postgresql.org/docs/18/monitoring-stats.html, and 16's
-and 17's): checkpoints have a view of their own from 17 on, and the log's writes are in pg_stat_io
-from 18 on. Of all that only the database is read that the target names.
+Their place depends on the version (www.postgresql.org/docs/18/monitoring-stats.html, and 16's and
+17's): checkpoints have their own view from 17 on, and log writes are in pg_stat_io from 18 on.
+Statistics of databases are read for the target's database only.
 """
 
 import time
@@ -16,11 +16,11 @@ from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerLooks, ServerWaits
 
-# What follows from a PostgreSQL server's counters: of a step, and of what it left to do.
+# What the counters show of a step, and of the backlog after it.
 
 
-STATEMENTS = "statements"  # executed, but for ours and those that begin and end transactions
-FORGOTTEN = "statements_forgotten"  # kinds of statements that made room for others, calls and all
+STATEMENTS = "statements"  # executed, without ours and those that begin or end transactions
+FORGOTTEN = "statements_forgotten"  # kinds of statements evicted together with their counts
 STARTED = "started_s"
 GAUGES = (
     STARTED,
@@ -31,24 +31,24 @@ GAUGES = (
     "running",
     "wal_bytes_since_checkpoint",
 )
-PAGE_BYTES = 8192  # every server's, unless its owner has compiled it otherwise
-MERGED_MOST_BYTES = 256 * 1024  # that a checkpoint's writes of neighbors can be one I/O of
-DEBT_SHARE = 0.9  # of max_wal_size since the last checkpoint: the next one is about to begin
+PAGE_BYTES = 8192  # unless the server was compiled otherwise
+MERGED_MOST_BYTES = 256 * 1024  # up to which neighboring checkpoint writes count as one I/O
+DEBT_SHARE = 0.9  # share of max_wal_size since the last checkpoint at which the next is imminent
 
 
 def server_figures(
     before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
 ) -> ServerFigures:
-    """Say what the server did between two readings of its counters.
+    """Compute what the server did between two readings of its counters.
 
-    Statistics outlast a restart, but for one after a crash: then they began again. A counter that
-    is lower without a restart was reset by somebody, or has forgotten something: it is left out.
+    Statistics survive a restart, except after a crash: then they start at 0. A counter that
+    decreased without a restart was reset, or has lost entries; it is left out.
 
     Args:
-        before: Read before the step's load.
-        after: Read when all clients had ended.
-        statements_by_clients: What the clients say that they had executed; None where one of them
-            did not say.
+        before: The counters before the step's load.
+        after: The counters after all clients had ended.
+        statements_by_clients: The statements that the clients report to have executed; None if one
+            of them did not report.
     """
     old, new = before.values, after.values
     counters = [name for name in new if name not in GAUGES]
@@ -74,7 +74,7 @@ def server_figures(
 
 
 def signs_of_limits(server: ServerFigures) -> list[str]:
-    """Say what else the counters tell of the server's own limits in a step, a sentence each."""
+    """Describe what else the counters show of the server's own limits, one sentence each."""
     grown, signs = server.counters, []
     requested, timed = grown.get("checkpoints_requested"), grown.get("checkpoints_timed")
     buffers = grown.get("checkpoint_buffers", 0)
@@ -101,7 +101,7 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
 
 
 def _seen(looks: ServerLooks | None) -> list[str]:
-    """Say how much of the server's own work was seen by looking."""
+    """Describe how much of the server's own work the samples showed."""
     if looks is None:
         return []
     signs = []
@@ -118,10 +118,10 @@ def _seen(looks: ServerLooks | None) -> list[str]:
 
 
 def waits(server: ServerFigures) -> ServerWaits:
-    """Say what the counters tell of what a step's load waited for.
+    """Return what a step's load waited for, as far as the counters show.
 
-    A page that was read may have come from the operating system's memory: how many wait for one is
-    seen by looking (`plimsoll.databases.postgres.watching`).
+    A page that was read may have come from the operating system's cache; the samples show how many
+    sessions wait for one (`plimsoll.databases.postgres.watching`).
     """
     grown = server.counters
     return ServerWaits(
@@ -139,10 +139,10 @@ def _seconds(us: int | None) -> float | None:
 
 
 def storage_rates(server: ServerFigures) -> StorageRates | None:
-    """Say what I/O surely reached the storage; None where the counters began again.
+    """Return the I/O that surely reached the storage; None if the counters restarted.
 
-    That is what was flushed: the log, and what checkpoints wrote, its neighbors as one I/O. Reads
-    and other writes may have ended in the operating system's memory, and are not counted.
+    This is what was flushed: the log, and checkpoint writes, neighboring pages as one I/O. Reads
+    and other writes may have ended in the operating system's cache, and are not counted.
     """
     writes, flushes = (server.counters.get(f"wal_{name}") for name in ("writes", "flushes"))
     log_bytes = server.counters.get("wal_bytes")
@@ -162,11 +162,11 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
 
 
 def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
-    """Say what a target still has to work off after a load; None where nothing is left.
+    """Return the backlog that a load left on a target; None if there is none.
 
-    Three things outlast a load and slow the next one: statements that still run, autovacuum, and a
-    checkpoint that is about to begin since max_wal_size is nearly full. A server without load may
-    leave that much for minutes: then nothing is being worked off.
+    Three things outlast a load and slow the next one: running statements, autovacuum, and a
+    checkpoint that is imminent because max_wal_size is nearly reached. A server without load may
+    stay close to it for minutes; that is no backlog.
     """
     running = now.values.get("running", 0)
     if running:
@@ -183,9 +183,11 @@ def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     return None
 
 
-_LEAVING_MAX_S = 1.0  # backends tell what they did when they end, shortly after their client has
+# Backends report their last statistics when they exit, shortly after their client has left.
+_LEAVING_MAX_S = 1.0
 _POLL_S = 0.02
-_WAL_IN_IO, _CHECKPOINTER = 180_000, 170_000  # server_version_num from which on they are there
+# server_version_num from which on pg_stat_io has the log, and checkpoints have a view
+_WAL_IN_IO, _CHECKPOINTER = 180_000, 170_000
 
 _DATABASE = """
 SELECT xact_commit AS commits, xact_rollback AS rollbacks, blks_read AS blocks_read,
@@ -229,7 +231,7 @@ SELECT num_timed AS checkpoints_timed, num_requested AS checkpoints_requested,
        buffers_clean AS bgwriter_buffers
   FROM pg_stat_checkpointer c, pg_stat_bgwriter b
 """
-# The text of others' statements is shown to few users; then they are counted as statements.
+# Few users may read the text of others' statements. Hidden ones count as statements.
 _STATEMENTS = f"""
 SELECT COALESCE(SUM(calls), 0) AS {STATEMENTS}, MAX(i.dealloc) AS {FORGOTTEN}
   FROM pg_stat_statements_info i LEFT JOIN pg_stat_statements s
@@ -250,7 +252,7 @@ SELECT EXTRACT(EPOCH FROM pg_postmaster_start_time())::bigint AS {STARTED},
        (SELECT COALESCE(SUM(heap_blks_total - heap_blks_scanned), 0)
           FROM pg_stat_progress_vacuum) AS autovacuum_blocks_left
 """  # noqa: S608 - a name of ours
-# of a standby there is none; only who may read it does
+# A standby has none, and only some users may read it.
 _SINCE_CHECKPOINT = """
 SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS wal_bytes_since_checkpoint
   FROM pg_control_checkpoint()
@@ -262,7 +264,7 @@ SELECT COUNT(*) FROM pg_stat_activity
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the server's own counters; None where it does not answer."""
+    """Read the server's own counters; None if it does not answer."""
     try:
         with closing(connect(target)) as connection:
             _await_clients_left(connection)
@@ -273,7 +275,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
 
 
 def _await_clients_left(connection: Connection) -> None:
-    """Wait until the sessions of a load that has ended are gone: they tell what they did last."""
+    """Wait until the sessions of an ended load are gone: they report their last statistics then."""
     deadline = time.monotonic() + _LEAVING_MAX_S
     while execute(connection, _LEAVING)[0][0] and time.monotonic() < deadline:
         time.sleep(_POLL_S)
@@ -299,7 +301,7 @@ def _values(connection: Connection) -> dict[str, int]:
 
 
 def _where_shown(connection: Connection, sql: str) -> dict[str, int]:
-    """Read what not every server shows to every user; nothing where it does not."""
+    """Read what not every server shows to every user; empty if it is not shown."""
     try:
         return _named(connection, execute(connection, sql))
     except PlimsollError:
@@ -307,7 +309,7 @@ def _where_shown(connection: Connection, sql: str) -> dict[str, int]:
 
 
 def _named(connection: Connection, rows: Rows) -> dict[str, int]:
-    """Give one row's values by name, without those that the server does not know."""
+    """Return one row's values by name, without those that the server does not know."""
     names = [column["name"] for column in connection.columns or ()]
     return {
         str(name): int(value)

@@ -14,15 +14,15 @@ from plimsoll.workload.compiled import Compiled, Table
 
 
 def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatasets"]:
-    """Connect to a target's database; leave it at the end of the `with`.
+    """Connect to a target's database; disconnect at the end of the `with`.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     return closing(PostgresDatasets(session.connect(target)))
 
 
-_BLOCKS_READ = 16_384  # at a time, of a table that is read through: 128 MiB
+_BLOCKS_READ = 16_384  # blocks of a table to read at a time: 128 MiB
 
 
 class PostgresDatasets(SqlDatasets):
@@ -37,23 +37,23 @@ class PostgresDatasets(SqlDatasets):
         self._connection = connection
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._connection.close()
 
     def version(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
         return session.server_version(self._connection)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
-        """Say how large each table lies there, given its counted rows."""
+        """Return the stored size of each table, given its counted rows."""
         return postgres_layout(self._execute, compiled, counts)
 
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
     ) -> int | None:
-        """Read pages of an index, or of a table and its primary key, as long as it may go on.
+        """Read pages of an index, or of a table and its primary key, while `going_on` allows it.
 
-        By pg_prewarm, which RDS has: it reads each block of a relation, and keeps none of them.
+        It uses pg_prewarm, which RDS offers: it reads each block of a relation without keeping it.
         """
         self._execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
         read = "SELECT pg_prewarm(?::regclass, 'read')"
@@ -77,7 +77,7 @@ class PostgresDatasets(SqlDatasets):
         return None
 
     def begin_load(self, compiled: Compiled) -> int:
-        """Number a load that inserts; 0 for the first on a fresh dataset."""
+        """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         rows = self._execute(
             f"UPDATE {NOTES} SET loads = loads + 1 WHERE dataset = ? RETURNING loads",  # noqa: S608 - a name of ours
             compiled.dataset,
@@ -96,9 +96,9 @@ class PostgresDatasets(SqlDatasets):
     def _complete(self, table: Table) -> None:
         """Set the sequences, and vacuum.
 
-        Rows that COPY wrote take no number from the sequence of their column: it is set behind
-        them. VACUUM writes once what the first reader of each page would write in the first load,
-        and ANALYZE tells the planner of the rows.
+        Rows written by COPY do not advance the sequence of their column, so it is set past them.
+        VACUUM does the page writes that the first reader of each page would otherwise do within the
+        first load, and ANALYZE gives the planner its statistics.
         """
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attidentity <> ''",

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL for schemas, counts and the server's own counters; never for load."""
+"""Connections to PostgreSQL for schemas, counts and the server's own counters, not for load."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 
 Rows = tuple[tuple[Any, ...], ...]
-OURS = "/* plimsoll */"  # in every statement of ours: a server that counts statements keeps it
+OURS = "/* plimsoll */"  # in every statement of ours; statement statistics keep the comment
 
 # www.postgresql.org/docs/current/errcodes-appendix.html
 _REFUSED = {
@@ -44,26 +44,26 @@ _REFUSED = {
 _LET_IN, _CLEAR_TEXT, _MD5, _SCRAM, _SCRAM_CONTINUES, _SCRAM_ENDS = 0, 3, 5, 10, 11, 12
 _LEAST_VERSION = 160_000  # has pg_stat_io
 _ASKS_FOR_MD5 = "the server asks for the password by MD5, which can be broken"
-_ITERATIONS_MOST = 100_000  # of SCRAM, as the engine has it; servers have 4,096
+_ITERATIONS_MOST = 100_000  # of SCRAM, the same limit as the engine's; servers use 4,096
 
 
 class _RefusedError(Exception):
-    """What a server asks for is not given."""
+    """The server asks for something that is not given."""
 
 
 class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries no types
-    """A connection that tells a server no more than it may, and is not kept waiting by it."""
+    """A connection that limits what the server learns, its time, and its bytes."""
 
     def __init__(self, target: EngineTarget) -> None:
-        """Log in, each statement its own transaction.
+        """Log in, in autocommit mode.
 
         Raises:
-            Exception: Of any kind: what the server sends decides it.
+            Exception: An error of any type, depending on what the server sends.
         """
         self._watch = Watch(target.login_timeout_ms / 1000)
         self._trust = Trust.of(target.tls)
         self._allow_md5 = target.allow_md5
-        self._asked: list[int] = []  # of the login, in order
+        self._asked: list[int] = []  # authentication requests of the login, in order
         tls = tls_context(target.tls, self._watch)
         reached = reach(target, self._watch)
         try:
@@ -79,7 +79,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
                 startup_params={"client_encoding": "UTF8"},
             )
         except BaseException:
-            reached.close()  # the driver leaves it where TLS fails
+            reached.close()  # the driver does not close it if TLS fails
             raise
         if _LET_IN not in self._asked:
             self.close()
@@ -87,7 +87,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         self._watch.logged_in()
 
     def handle_AUTHENTICATION_REQUEST(self, data: bytes, context: Any) -> None:  # noqa: N802 - the driver's name
-        """Answer what the server asks for: not the password where another could read it."""
+        """Answer an authentication request, unless the password could be read by another."""
         asked = int.from_bytes(data[:4], "big")
         if asked == _CLEAR_TEXT and self._trust < Trust.VERIFIED:
             raise _RefusedError(f"{ASKS_FOR_PASSWORD}: `tls` must be verify")
@@ -103,18 +103,19 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         super().handle_AUTHENTICATION_REQUEST(data, context)
 
     def cut_off(self) -> None:
-        """End it from another thread: whoever waits for an answer gets an error."""
+        """Close it from another thread; whoever waits for an answer gets an error."""
         self._watch.cut_off()
 
     def rows_of(self, sql: str, values: Sequence[object]) -> Rows:
-        """Send a statement and read its answer, which has its own share of bytes."""
+        """Send a statement and read its answer; the byte limit counts for each answer."""
         self._watch.answer_begins()
         named = {f"value{number}": value for number, value in enumerate(values)}
-        verb, space, rest = sql.strip().partition(" ")  # comments before the first word are lost
+        # pg8000 loses comments before the first word
+        verb, space, rest = sql.strip().partition(" ")
         return tuple(map(tuple, self.run(f"{verb} {OURS}{space}{rest}", **named) or ()))
 
     def close(self) -> None:
-        """Leave the server; one that is gone has been left."""
+        """Close the connection; ignore one that is lost."""
         try:
             super().close()
         except pg8000.native.InterfaceError:
@@ -122,10 +123,10 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
 
 
 def connect(target: EngineTarget) -> Connection:
-    """Connect, each statement its own transaction.
+    """Connect, in autocommit mode.
 
     Raises:
-        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
     try:
         return Connection(target)
@@ -134,15 +135,15 @@ def connect(target: EngineTarget) -> Connection:
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
-    """Send a statement and return its rows.
+    """Execute a statement and return its rows.
 
     Args:
-        connection: Where to.
+        connection: The connection.
         sql: The statement; its parameters are $1, $2 ...
-        values: Of the parameters.
+        values: The values of the parameters.
 
     Raises:
-        PlimsollError: The server refuses it, or is gone.
+        PlimsollError: The server refuses it, or the connection is lost.
     """
     try:
         return connection.rows_of(sql, values)
@@ -156,15 +157,15 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
 
 
 def quoted(name: str) -> str:
-    """Write a name in quotes, whatever is in it."""
+    """Quote a name, whatever characters it has."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def server_version(connection: Connection) -> str:
-    """Say what server answers, as it calls itself.
+    """Return the server's product and version, as it reports them.
 
     Raises:
-        PlimsollError: It is too old to tell what Plimsoll asks of it.
+        PlimsollError: The version is too old to have the counters that Plimsoll needs.
     """
     ((version, number),) = execute(
         connection,
@@ -176,7 +177,7 @@ def server_version(connection: Connection) -> str:
 
 
 def _iterations(data: bytes) -> int:
-    """Read how often a server wants the password hashed: RFC 5802, section 5.1."""
+    """Read the number of SCRAM iterations that a server demands: RFC 5802, section 5.1."""
     for part in data[4:].split(b","):
         if part.startswith(b"i=") and part[2:].isdigit():
             return int(part[2:12])
@@ -208,34 +209,34 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Find what a socket said, behind what the driver made of it."""
+    """Return the socket's error that the driver's error wraps, if there is one."""
     behind = error.__cause__ or error.__context__
     driver = isinstance(error, pg8000.native.InterfaceError)
     return _cause(behind) if driver and behind is not None else error
 
 
 def _parts(error: DatabaseError) -> tuple[str, str]:
-    """Give a server's SQLSTATE and its words."""
+    """Return a server error's SQLSTATE and message."""
     fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
     return said(fields.get("C", ""))[:5], said(fields.get("M", error))
 
 
-# Making the load user in a target, with the rights that a workload needs and no others.
+# The load user: it has only the rights that a workload needs.
 
 
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-_ITERATIONS = 4096  # as servers have it: scram_iterations
+_ITERATIONS = 4096  # the servers' default of scram_iterations
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> str:
-    """Make the user, or set its password and rights again.
+    """Create the user, or set its password and rights again.
 
-    The server is sent what it keeps of a password, as libpq's PQchangePassword does: the password
-    itself would stand in its log and in pg_stat_statements. The target is the run's own, and gets
-    what counts its statements besides.
+    The server gets only the SCRAM verifier, as from libpq's PQchangePassword: the password itself
+    would appear in its log and in pg_stat_statements. Statement statistics are switched on besides,
+    since the target is the run's own.
 
     Returns:
-        Its name.
+        The user's name.
 
     Raises:
         PlimsollError: The server refuses.
@@ -254,7 +255,7 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
 
 
 def scram_verifier(password: str, salt: bytes) -> str:
-    """Compute what a server keeps of a password of ASCII letters: RFC 5802, section 3; RFC 7677."""
+    """Compute the SCRAM verifier of a password of ASCII letters: RFC 5802, section 3; RFC 7677."""
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ITERATIONS)
     client = hmac.digest(salted, b"Client Key", "sha256")
     server = hmac.digest(salted, b"Server Key", "sha256")
@@ -264,20 +265,20 @@ def scram_verifier(password: str, salt: bytes) -> str:
 
 
 def _count_statements(connection: Connection) -> None:
-    """Let the server count statements, where it has loaded what can: RDS has by default."""
+    """Switch on statement statistics, if the server has loaded the module; RDS does by default."""
     ((loaded,),) = execute(connection, "SHOW shared_preload_libraries")
     if "pg_stat_statements" in str(loaded):
         execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 
 
-# The engine parameters of a PostgreSQL server, as it has them.
+# Engine parameters.
 
 
 _ASKED = "SELECT name, current_setting(name) FROM pg_settings"
 
 
 def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
-    """Read engine parameters; without those that the server does not know, or where it is away."""
+    """Read engine parameters; leave out unknown ones, and all if the server does not answer."""
     try:
         with closing(connect(target)) as connection:
             rows = execute(connection, _ASKED)

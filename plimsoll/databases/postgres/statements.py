@@ -1,8 +1,7 @@
-"""What PostgreSQL counted of its statements: `pg_stat_statements`, read and never reset.
+"""Statement statistics of PostgreSQL: `pg_stat_statements`, read and never reset.
 
-www.postgresql.org/docs/18/pgstatstatements.html. The views of statistics (`pg_stats`) tell how wide
-columns are and how many values they have without a row being read; of those values themselves
-nothing is asked.
+www.postgresql.org/docs/18/pgstatstatements.html. The planner statistics (`pg_stats`) give column
+widths and numbers of distinct values without any row being read; the values in them are not read.
 """
 
 import time
@@ -23,7 +22,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
 
-_AT_ONCE = 2000  # kinds of statements in an answer, which may have 1 MiB
+_AT_ONCE = 2000  # kinds of statements per answer, which may have 1 MiB
 _TEXTS_AT_ONCE = 25
 _COUNTED = f"""
 SELECT queryid::text, SUM(calls)::bigint, (SUM(total_exec_time) * 1000)::bigint,
@@ -63,7 +62,7 @@ _NUMBERS = ("smallint", "integer", "bigint")
 
 
 class PostgresStatements:
-    """Reads one server through one connection."""
+    """Reads a server's statement statistics through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -80,16 +79,16 @@ class PostgresStatements:
         self._order = "EXTRACT(EPOCH FROM MIN(stats_since))::float8" if since else "0::float8"
 
     def server(self) -> str:
-        """Say what server answers, as it calls itself."""
+        """Return the server's product and version, as it reports them."""
         return self._server
 
     def qualifier(self) -> str:
-        """Say what may stand before a table's name, for the target's own."""
+        """Return the qualifier that table names of the target's database may have."""
         ((name,),) = execute(self._connection, "SELECT current_schema()")
         return str(name)
 
     def look(self) -> Look:
-        """Read all that it has counted in the target's database."""
+        """Read all statement statistics of the target's database."""
         counted: dict[str, Counted] = {}
         offset = 0
         while True:
@@ -104,7 +103,9 @@ class PostgresStatements:
             offset += _AT_ONCE
 
     def texts(self, kinds: Iterable[str]) -> dict[str, str]:
-        """Read the texts of some kinds of statements; of others' they are hidden from few rights.
+        """Read the texts of the given kinds of statements.
+
+        Those of other users are hidden without the necessary privilege.
 
         Raises:
             PlimsollError: All of them are hidden.
@@ -126,18 +127,18 @@ class PostgresStatements:
         return found
 
     def table_names(self) -> list[str]:
-        """Name the tables of the first schema of the user's search path."""
+        """List the tables of the first schema of the user's search path."""
         return [str(name) for (name,) in execute(self._connection, _TABLES)]
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
-        """Describe some tables."""
+        """Describe the given tables."""
         return [self._table(name) for name in names]
 
     def pool_pages(self) -> None:
-        """Nothing: behind its own pool is the operating system's, of which it knows nothing."""
+        """Return None: PostgreSQL also uses the operating system's cache, of unknown size."""
 
     def notes(self) -> tuple[str, ...]:
-        """Say what a reader has to know of how it counts."""
+        """Return notes on how the server counts, for the reader."""
         return ("PostgreSQL tells how many rows a statement gave, and not how many it read",)
 
     def _table(self, name: str) -> TableSeen:
@@ -182,14 +183,14 @@ class PostgresStatements:
 
 
 def _distinct(told: float | None, rows: int) -> int | None:
-    """Read `n_distinct`: below 0 it is minus the share of the rows."""
+    """Convert `n_distinct`: below 0 it is minus the share of the rows."""
     if told is None or not told:
         return None
     return max(1, round(told if told > 0 else -told * rows))
 
 
 def _spread(frequencies: list[float] | None, distinct: int | None) -> float | None:
-    """Say which share of the rows has the commonest fifth of the values, where all are known."""
+    """Return the share of rows with the commonest fifth of the values, if all values are known."""
     if not frequencies or distinct is None or len(frequencies) < distinct:
         return None
     return top_share([round(float(share) * 1e6) for share in frequencies], TOP_VALUES)
@@ -197,10 +198,10 @@ def _spread(frequencies: list[float] | None, distinct: int | None) -> float | No
 
 @contextmanager
 def open_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
-    """Connect to a server, to read what it counted of its statements.
+    """Connect to a server to read its statement statistics.
 
     Raises:
-        PlimsollError: It cannot be reached or refuses, or has no pg_stat_statements.
+        PlimsollError: The server is unreachable, refuses, or has no pg_stat_statements.
     """
     with closing(connect(target)) as connection:
         yield PostgresStatements(connection)

@@ -1,9 +1,9 @@
-"""What the sessions of a PostgreSQL server wait for at one moment.
+"""Samples of what the sessions of a PostgreSQL server wait for.
 
-A user sees the waits of its own sessions without any right
-(www.postgresql.org/docs/current/monitoring-stats.html#WAIT-EVENT-TABLE), so that the user of a load
-can look at the load; those of the server's own processes with `pg_read_all_stats` alone. Versions
-write the names of the log's waits in capitals, or not.
+A user sees the waits of its own sessions without any privilege
+(www.postgresql.org/docs/current/monitoring-stats.html#WAIT-EVENT-TABLE), so the load's user can
+sample the load. The waits of the server's own processes need `pg_read_all_stats`. The names of log
+waits are in capitals or not, depending on the version.
 """
 
 import time
@@ -43,20 +43,20 @@ FROM waiting
 
 
 class PostgresWatcher:
-    """Looks at a server through one connection."""
+    """Samples what a server does, through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def cut_off(self) -> None:
-        """End a look that takes too long, from another thread."""
+        """Abort a sample that takes too long; called from another thread."""
         self._connection.cut_off()
 
     def look(self) -> ServerLook:
-        """Say what the server does now.
+        """Sample what the server does now.
 
         Raises:
-            PlimsollError: It refuses, or is gone.
+            PlimsollError: The server refuses, or the connection is lost.
         """
         ((rows, tables, pages, inner, log, log_io, vacuums, checkpoint),) = execute(
             self._connection, _LOOK
@@ -75,16 +75,16 @@ class PostgresWatcher:
 
 @contextmanager
 def watch(target: EngineTarget) -> Iterator[PostgresWatcher]:
-    """Connect to look at a server under load.
+    """Connect to sample a server under load.
 
     Raises:
-        PlimsollError: It cannot be reached or refuses.
+        PlimsollError: The server is unreachable or refuses.
     """
     with closing(connect(target)) as connection:
         yield PostgresWatcher(connection)
 
 
-# Waiting until a server has worked off what loading a dataset left it to do.
+# Waiting until a server has worked off the backlog of loading.
 
 
 _POLL_S = 0.25
@@ -94,11 +94,11 @@ _AT_WORK = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacu
 def settle(target: EngineTarget, *, longest_s: float) -> bool:
     """Wait until autovacuum has ended and a checkpoint has written what loading changed.
 
-    Without a checkpoint of ours the next one comes in the middle of a load, and writes the dataset
-    once more. Where the user may not ask for one (`pg_checkpoint`), it is left out.
+    Without this checkpoint the next one comes in the middle of a load, and writes the dataset once
+    more. It is left out if the user may not request one (`pg_checkpoint`).
 
     Returns:
-        False where they had not ended after `longest_s`.
+        False if they had not ended after `longest_s` seconds.
 
     Raises:
         PlimsollError: The server cannot be reached.
@@ -121,5 +121,6 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
                 raise
             return False
         finally:
-            execute(connection, "RESET statement_timeout")  # a pooler may give the session away
+            # a connection pooler may reuse the session
+            execute(connection, "RESET statement_timeout")
     return True
