@@ -1,8 +1,9 @@
-"""RDS's versions of each engine, and the ends of their support: what is known without asking RDS.
+"""Versions of each engine on RDS and the ends of their support, for use without a call to RDS.
 
-Each day is the last one on which RDS supports a version; where AWS names a month alone, the last of
-that month. From then on RDS makes no new database of it. AWS may put a day off and brings new minor
-versions every few weeks, so a service on AWS asks RDS itself for what this table does not know.
+Each date is the last day on which RDS supports a version. Where AWS names only a month, it is the
+last day of that month. After it, RDS creates no new database of that version. AWS may postpone a
+date and adds minor versions every few weeks, so a deployment on AWS asks RDS about any version
+that this table does not have.
 
 Sources, read on 2026-11-22: "MariaDB on Amazon RDS versions" and "MySQL on Amazon RDS versions" of
 the RDS user guide (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/, MariaDB.Concepts.VersionMgmt
@@ -43,9 +44,9 @@ class Major:
     """A major version of an engine on RDS.
 
     Attributes:
-        standard_until: The last day of standard support; None: not known.
-        extended_until: The last day of Extended Support, which RDS charges for; None: it has none.
-        minors: The last day of each minor version that is known; None: it is not announced.
+        standard_until: last day of standard support; None if unknown.
+        extended_until: last day of Extended Support, which RDS charges for; None if there is none.
+        minors: last day of each known minor version; None if AWS has not announced one.
     """
 
     standard_until: date | None
@@ -54,11 +55,11 @@ class Major:
 
     @property
     def until(self) -> date | None:
-        """The last day on which RDS makes databases of it; None: not known."""
+        """The last day on which RDS creates databases of this version; None if unknown."""
         return self.extended_until or self.standard_until
 
     def has_ended(self, on: date) -> bool:
-        """Whether RDS is known to make no databases of it any more."""
+        """Whether RDS is known to create no more databases of this version."""
         return self.until is not None and self.until < on
 
 
@@ -160,7 +161,7 @@ _AURORA_POSTGRESQL = {
 
 
 def rds_majors(engine: ManagedEngine) -> Mapping[str, Major]:
-    """Look up the major versions of an engine that RDS has or had, the newest first."""
+    """Return the major versions of an engine that RDS has or had, newest first."""
     match engine:
         case "mariadb":
             return _MARIADB
@@ -181,25 +182,25 @@ def _numbers_of_major(engine: ManagedEngine) -> int:
 
 
 def major_of(engine: ManagedEngine, version: str) -> str:
-    """Name the major version that a version belongs to: 11.4 of MariaDB 11.4.10, 18 of 18.4."""
+    """Return the major version of a version: 11.4 for MariaDB 11.4.10, 18 for PostgreSQL 18.4."""
     return ".".join(version.split(".")[: _numbers_of_major(engine)])
 
 
 def is_major(engine: ManagedEngine, version: str) -> bool:
-    """Whether a version leaves the minor one open: MariaDB 11.4, PostgreSQL 18."""
+    """Whether a version names no minor version: MariaDB 11.4, PostgreSQL 18."""
     return version.count(".") < _numbers_of_major(engine)
 
 
 def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> None:
-    """Refuse what is no version of an engine, or of one older than Plimsoll can measure.
+    """Refuse a malformed version, and a PostgreSQL older than Plimsoll can measure.
 
     Args:
-        engine: The engine.
-        version: Whole, or a major version.
-        path: The way to the field that names it.
+        engine: engine of the version.
+        version: full version, or a major version.
+        path: path of the field that names the version.
 
     Raises:
-        UsageError: It is; names the major versions that there are.
+        UsageError: The version is refused; the error lists the major versions that are allowed.
     """
     numbers = version.partition(".mysql_aurora.")[0].split(".")
     least, called = _numbers_of_major(engine), words.ENGINES[engine]
@@ -225,7 +226,7 @@ def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
     """Refuse a version whose support is known to have ended.
 
     Raises:
-        UsageError: It has.
+        UsageError: RDS's support of the version has ended.
     """
     major = rds_majors(engine).get(major_of(engine, version))
     if major is None:
@@ -238,10 +239,10 @@ def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
 
 
 def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
-    """Refuse a version that RDS is not known to offer, where RDS cannot be asked.
+    """Refuse a version that this table does not have; used where RDS cannot be asked.
 
-    A major version is known for what RDS offers of it. So newer minor versions than the table's are
-    refused here, and can be had by their major version.
+    A major version is accepted if the table has it. A minor version newer than the table is
+    refused; naming its major version instead is allowed.
 
     Raises:
         UsageError: Its support has ended, or it is not in the table.
@@ -261,7 +262,7 @@ def _refusal(engine: ManagedEngine, version: str, problem: str, on: date) -> Usa
 
 
 def offered(engine: ManagedEngine, version: str, *, on: date) -> tuple[str, ...]:
-    """List what may stand in a version's place: of its major version, or else major versions."""
+    """List valid versions for an error message: of the same major version, else major versions."""
     majors = rds_majors(engine)
     major = majors.get(major_of(engine, version))
     if major is None or major.has_ended(on):
@@ -277,7 +278,7 @@ def _alive(name: str, major: Major, on: date) -> Iterator[str]:
 
 
 def extended_support_note(engine: ManagedEngine, version: str, *, on: date) -> str | None:
-    """Say that RDS charges more for a version; None where its standard support goes on."""
+    """Return a note that RDS charges for Extended Support; None during standard support."""
     major = rds_majors(engine).get(major_of(engine, version))
     if major is None or major.standard_until is None or major.extended_until is None:
         return None

@@ -1,4 +1,4 @@
-"""Looking into models: what may stand at a place that pydantic names."""
+"""Finds the field, key or list entry of a model that a pydantic error location names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class Spot:
     """A place in a model.
 
     Attributes:
-        path: The way to it, by the names of fields and keys and by indexes.
-        kinds: The types that it may have; none where the model knows no such field.
-        parents: The models of which it is a field.
+        path: Names of fields and keys, and indexes, that lead to it.
+        kinds: Types that the place may have; empty if the model has no such field.
+        parents: Models of which it is a field.
     """
 
     path: FieldPath
@@ -32,12 +32,12 @@ class Spot:
 
     @property
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """The field by which each of its models is known in a union, and the field's value."""
+        """The tag field and its value, for each of its models that a union tells apart by one."""
         return tuple(tag for model in _models(self.kinds) if (tag := tag_of(model)) is not None)
 
 
 def tag_of(model: type[BaseModel]) -> tuple[str, str] | None:
-    """Give the field by which a union knows a model, and its value: the first with one literal."""
+    """Return the tag field of a model in a union, and its value: the first single literal."""
     for name, field in model.model_fields.items():
         values = get_args(field.annotation)
         if get_origin(field.annotation) is Literal and len(values) == 1:
@@ -46,15 +46,14 @@ def tag_of(model: type[BaseModel]) -> tuple[str, str] | None:
 
 
 def spot_at(annotation: Any, location: Sequence[str | int]) -> Spot:
-    """Follow the location of a validation error.
+    """Resolve the location of a validation error to a place in a model.
 
-    Pydantic puts marks of its own into a location: the tag or the type of a union's member that it
-    tried, and `[key]` behind a mapping's key. They only choose the member; the path is without
-    them.
+    Pydantic adds marks to a location that are no part of the path: the tag or type of the union
+    member that it tried, and `[key]` after the key of a mapping. The marks only select the member.
 
     Args:
-        annotation: Where the location begins: a model, or another type.
-        location: The names, indexes and marks; its last name may be one that no model knows.
+        annotation: Model or other type at which the location begins.
+        location: Names, indexes and marks; the last name may be unknown to every model.
     """
     path: list[str | int] = []
     kinds = _members(annotation)
@@ -78,7 +77,7 @@ def _models(kinds: Sequence[Any]) -> tuple[type[BaseModel], ...]:
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
-    """Take unions apart."""
+    """Return the members of a union, at any depth, or the type itself."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _members(get_args(annotation)[0])

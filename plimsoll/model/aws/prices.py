@@ -1,7 +1,7 @@
-"""Prices as data: what AWS charges for the parts of a run, each with its unit, date and source.
+"""Prices of AWS as data: each with its unit, its date and its source.
 
-The built-in table (`plimsoll.prices`) is that of us-east-1. A price that nobody could source is
-null: whatever is computed with it is null too, never 0, and says what it lacks.
+The built-in table (`plimsoll.prices`) holds the prices of us-east-1. A price without a source is
+null. Any amount computed from it is null too, never 0, and says which price is missing.
 """
 
 import json
@@ -22,29 +22,29 @@ RegionName = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 
 
 class Item(StrEnum):
-    """What is charged. The names within an item are classes, volume types, or the kind of use."""
+    """What AWS charges for. An item names its prices by class, volume type or kind of use."""
 
-    RDS_MYSQL = "rds-mysql"  # single-AZ; by class, hour
+    RDS_MYSQL = "rds-mysql"  # single-AZ; USD per hour, one price per class
     RDS_MARIADB = "rds-mariadb"
     RDS_POSTGRES = "rds-postgres"
-    RDS_STORAGE = "rds-storage"  # by type, GiB-month
-    RDS_IOPS = "rds-iops"  # by type, IOPS-month
-    RDS_THROUGHPUT = "rds-throughput"  # by type, MiB/s-month
-    RDS_SNAPSHOT = "rds-snapshot"  # GiB-month
-    AURORA = "aurora"  # on Standard storage; by class, hour
+    RDS_STORAGE = "rds-storage"  # USD per GiB-month, one price per volume type
+    RDS_IOPS = "rds-iops"  # USD per IOPS-month, one price per volume type
+    RDS_THROUGHPUT = "rds-throughput"  # USD per MiB/s-month, one price per volume type
+    RDS_SNAPSHOT = "rds-snapshot"  # USD per GiB-month
+    AURORA = "aurora"  # on Standard storage; USD per hour, one price per class
     AURORA_IO_OPTIMIZED = "aurora-io-optimized"
-    AURORA_STORAGE = "aurora-storage"  # by kind of storage, GiB-month
-    AURORA_IO = "aurora-io"  # of Standard storage, by the million
-    EC2_INSTANCE = "ec2-instance"  # Linux, on demand; by type, hour
+    AURORA_STORAGE = "aurora-storage"  # USD per GiB-month, one price per kind of storage
+    AURORA_IO = "aurora-io"  # I/Os on Standard storage; USD per million
+    EC2_INSTANCE = "ec2-instance"  # Linux, on demand; USD per hour, one price per instance type
     EBS_STORAGE = "ebs-storage"
     EBS_IOPS = "ebs-iops"
     EBS_THROUGHPUT = "ebs-throughput"
-    EBS_SNAPSHOT = "ebs-snapshot"  # GiB-month
+    EBS_SNAPSHOT = "ebs-snapshot"  # USD per GiB-month
     LAMBDA = "lambda"
     STEP_FUNCTIONS = "step-functions"
     DYNAMODB = "dynamodb"  # on demand
     S3 = "s3"
-    CLOUDWATCH = "cloudwatch"  # by metric that GetMetricData is asked for
+    CLOUDWATCH = "cloudwatch"  # USD per metric that GetMetricData returns
     SECRETS_MANAGER = "secrets-manager"
     API_GATEWAY = "api-gateway"
     VPC_ENDPOINT = "vpc-endpoint"
@@ -58,21 +58,21 @@ class Source(Model):
     what: str
     url: str
     as_of: date
-    primary: bool = True  # AWS itself
+    primary: bool = True  # whether AWS itself published it
 
 
 class Price(Model):
-    """One price."""
+    """The price of one unit of an item."""
 
     item: Item
     name: str
-    usd: Usd | None  # for one unit; None: not known
+    usd: Usd | None  # per unit; None if unknown
     unit: str
     source: Source | None
 
 
 class Group(Model):
-    """Prices of one unit and source."""
+    """Prices that share a unit and a source."""
 
     items: tuple[Item, ...]
     unit: str
@@ -81,7 +81,7 @@ class Group(Model):
 
 
 class PriceOverrides(Model):
-    """A deployment's own prices: `plimsoll.prices`; `plimsoll prices` writes it."""
+    """A deployment's own prices, which replace the built-in ones; `plimsoll prices` writes them."""
 
     region: RegionName = HOME_REGION
     as_of: date | None = None
@@ -96,7 +96,7 @@ class PriceOverrides(Model):
 
     @property
     def as_json(self) -> str:
-        """What functions are told."""
+        """The overrides as compact JSON, as the settings of the functions hold them."""
         return json.dumps(
             self.model_dump(mode="json", exclude_defaults=True), separators=(",", ":")
         )
@@ -110,7 +110,7 @@ class PriceTable(Model):
     groups: tuple[Group, ...]
 
     def price(self, item: Item, name: str) -> Price:
-        """Find a price; one that is not in the table has `usd` None."""
+        """Return a price; its `usd` is None if the table does not have it."""
         return next(
             (price for price in self.prices((item,)) if price.name == name),
             Price(item=item, name=name, usd=None, unit="", source=None),
@@ -126,13 +126,16 @@ class PriceTable(Model):
                         yield Price(item=item, name=name, usd=usd, unit=group.unit, source=source)
 
     def units(self, item: Item, name: str) -> str:
-        """Give the unit of a price, or of its item's others."""
+        """Return the unit of a price, or of another price of the same item; "" if there is none."""
         prices = [price for price in self.prices((item,)) if price.name == name]
         prices = prices or list(self.prices((item,)))
         return prices[0].unit if prices else ""
 
     def overridden(self, overrides: PriceOverrides) -> "PriceTable":
-        """Put a deployment's own prices before these; those of another region stand alone."""
+        """Return this table with the deployment's prices ahead of its own.
+
+        If the deployment's prices are of another region, they replace the whole table.
+        """
         same = overrides.region == self.region
         if not overrides.usd:
             if same:

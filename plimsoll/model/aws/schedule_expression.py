@@ -1,7 +1,7 @@
-"""When a schedule fires: EventBridge Scheduler's `at()`, `rate()` and `cron()`, read and computed.
+"""Parses EventBridge Scheduler's `at()`, `rate()` and `cron()` and computes when they fire.
 
-https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html. Pure: the same code
-refuses a wrong schedule before it is made and lets the local twin's schedules fire.
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html. No I/O: the same code
+refuses an invalid schedule before it is created, and fires schedules on one machine.
 """
 
 import calendar
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-# EventBridge Scheduler's cron expressions: six fields, with a year, `?`, `L`, `W` and `#`.
+# Cron expressions of EventBridge Scheduler: six fields, with a year, `?`, `L`, `W` and `#`.
 
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -24,19 +24,19 @@ _NTH = re.compile(r"^([1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)#([1-5])$")
 
 @dataclass(frozen=True)
 class Field:
-    """What a field may hold."""
+    """One field of a cron expression and the values that it allows."""
 
     name: str
     lowest: int
     highest: int
-    names: tuple[str, ...] = ()  # the first stands for `lowest`
-    steps: bool = True  # `/` is allowed
+    names: tuple[str, ...] = ()  # names of the values, from `lowest` on
+    steps: bool = True  # whether `/` is allowed
 
     def values(self, text: str) -> frozenset[int]:
-        """Read a list of numbers, ranges and steps.
+        """Return the values that a list of numbers, ranges and steps selects.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The text is no such list, or a value is out of range.
         """
         numbers: set[int] = set()
         for part in text.split(","):
@@ -77,17 +77,17 @@ _YEAR = Field("year", 1970, 2199)
 
 @dataclass(frozen=True)
 class Cron:
-    """A cron expression. Its times are those of a clock on the wall; zones are the caller's."""
+    """A cron expression. Its times are wall-clock times; the caller knows the time zone."""
 
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
-    day_of_month: str  # `?` where the day of the week decides
+    day_of_month: str  # `?` if `day_of_week` selects the days
     months: frozenset[int]
     day_of_week: str
     years: frozenset[int]
 
     def times_from(self, start: date) -> Iterator[datetime]:
-        """Give its times in order from a day on, up to the year 2199."""
+        """Yield the times at which it fires, in order, from a day up to the year 2199."""
         day: date | None = start
         while day is not None and day.year <= _YEAR.highest:
             if day.year not in self.years:
@@ -102,7 +102,7 @@ class Cron:
     def _times_of(self, day: date) -> Iterator[datetime]:
         for hour in self.hours:
             for minute in self.minutes:
-                yield datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - see above
+                yield datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001
 
     def _holds(self, day: date) -> bool:
         if self.day_of_month != "?":
@@ -122,7 +122,7 @@ def _holds_in_month(text: str, day: date) -> bool:
 
 
 def _nearest_weekday(day: date) -> date:
-    """Give the weekday nearest to a day, in the same month."""
+    """Return the weekday (Monday to Friday) nearest to a day, in the same month."""
     saturday, sunday = day.isoweekday() == 6, day.isoweekday() == 7
     shift = -1 if saturday else 1 if sunday else 0
     near = day + timedelta(days=shift)
@@ -142,10 +142,10 @@ def _holds_in_week(text: str, day: date) -> bool:
 
 
 def parse_cron(text: str) -> Cron:
-    """Read what stands between the parentheses of `cron(...)`.
+    """Parse what stands between the parentheses of `cron(...)`.
 
     Raises:
-        ValueError: It is none; one line that says why.
+        ValueError: The expression is invalid; one line says why.
     """
     fields = text.upper().split()
     if len(fields) != 6:
@@ -177,54 +177,55 @@ FORMS = "at(yyyy-mm-ddThh:mm:ss), rate(N minutes|hours|days) or cron(six fields)
 
 @dataclass(frozen=True)
 class Once:
-    """`at(...)`: one moment, as a clock on the wall of the schedule's time zone shows it."""
+    """`at(...)`: fires once, at a wall-clock time in the schedule's time zone."""
 
     wall: datetime  # without a time zone
 
     def first(self, made: datetime, zone: ZoneInfo) -> datetime | None:
-        """Give the moment; one that has passed is due at once."""
+        """Return the time to fire, in UTC. If it has passed, it is due at once."""
         del made
         return self.wall.replace(tzinfo=zone).astimezone(UTC)
 
     def after(self, fired: datetime, zone: ZoneInfo) -> datetime | None:
-        """There is no second time."""
+        """Return None: it never fires again."""
         del fired, zone
         return None
 
 
 @dataclass(frozen=True)
 class Rate:
-    """`rate(...)`: at once when it is made, then again and again."""
+    """`rate(...)`: fires when it is created, then at regular intervals."""
 
     every: timedelta
 
     def first(self, made: datetime, zone: ZoneInfo) -> datetime | None:
-        """Fire at once: AWS does so where no start date is given."""
+        """Return the time of creation. AWS fires at once too if a rate has no start date."""
         del zone
         return made
 
     def after(self, fired: datetime, zone: ZoneInfo) -> datetime | None:
-        """Give the next moment."""
+        """Return the next time to fire."""
         del zone
         return fired + self.every
 
 
 @dataclass(frozen=True)
 class Recurring:
-    """`cron(...)`: at moments of a time zone's calendar.
+    """`cron(...)`: fires at wall-clock times in the schedule's time zone.
 
-    A time that a clock set forward leaves out is skipped, and one that a clock set back shows twice
-    fires once: https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#daylist-savings-time
+    When clocks go forward, a time that does not exist is skipped. When they go back, a time that
+    occurs twice fires once. Source:
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#daylist-savings-time
     """
 
     cron: Cron
 
     def first(self, made: datetime, zone: ZoneInfo) -> datetime | None:
-        """Give the first moment after it was made."""
+        """Return the first time to fire after the schedule was created."""
         return self.after(made, zone)
 
     def after(self, fired: datetime, zone: ZoneInfo) -> datetime | None:
-        """Give the next moment after another, in UTC; None: never again."""
+        """Return the next time to fire, in UTC; None if there is none."""
         for wall in self.cron.times_from(fired.astimezone(zone).date()):
             moment = wall.replace(tzinfo=zone).astimezone(UTC)
             skipped = moment.astimezone(zone).replace(tzinfo=None) != wall
@@ -237,10 +238,10 @@ ScheduleExpression = Once | Rate | Recurring
 
 
 def parse_expression(expression: str) -> ScheduleExpression:
-    """Read a schedule expression.
+    """Parse a schedule expression.
 
     Raises:
-        ValueError: AWS would refuse it; one line that says why.
+        ValueError: AWS would refuse the expression; one line says why.
     """
     if expression.startswith("at(") and expression.endswith(")"):
         return Once(_wall(expression))
@@ -254,10 +255,10 @@ def parse_expression(expression: str) -> ScheduleExpression:
 
 
 def parse_zone(name: str) -> ZoneInfo:
-    """Find a time zone by its IANA name.
+    """Return a time zone by its IANA name.
 
     Raises:
-        ValueError: There is none.
+        ValueError: No time zone has this name.
     """
     try:
         return ZoneInfo(name)

@@ -1,6 +1,6 @@
-"""The rules of AWS's volumes as data: sizes, IOPS, throughput, credits; each with its source.
+"""AWS's rules for volumes (sizes, IOPS, throughput, credits) and the faults to inject into one.
 
-Sources, with the day on which they were read:
+Sources of the rules, with the day on which they were read:
 
 - EC2_API: botocore 1.44.5, EC2 `CreateVolume` and `EbsBlockDevice` (sizes, IOPS and throughput of
   gp2, gp3, io1, io2). 2026-11-21; a test compares the numbers below with the installed botocore.
@@ -32,12 +32,12 @@ BURST_CREDITS = 5_400_000  # EBS_GENERAL_PURPOSE: 3,000 IOPS for 30 minutes
 STRIPING_FROM_GIB = 400  # RDS_STORAGE, for MariaDB, MySQL and PostgreSQL
 STRIPES = 4  # RDS_STORAGE
 
-IO_SIZE_BYTES = 256 * 1024  # EBS_IO: the most that counts as one I/O on an SSD volume
+IO_SIZE_BYTES = 256 * 1024  # EBS_IO: largest I/O that an SSD volume counts as one
 
 # Mean latency of one small I/O on an idle volume. AWS promises "single-digit millisecond" for gp2,
 # gp3 and io1 (EBS_GENERAL_PURPOSE, EBS_PROVISIONED) and "under 500 microseconds" for 16 KiB on io2
-# Block Express (EBS_PROVISIONED), no more: the values are ours, within those promises, and can be
-# set (`base_latency_us`).
+# Block Express (EBS_PROVISIONED), no more. These values are our choice within those promises; a
+# deployment may set others (`base_latency_us`).
 BASE_LATENCY_US: Mapping[str, float] = {
     "gp2": 1_000,
     "gp3": 800,
@@ -49,7 +49,7 @@ BASE_LATENCY_US: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """What holds for one type of volume over a range of sizes; None: cannot be provisioned."""
+    """Limits of a volume type over a range of sizes; None if a value cannot be provisioned."""
 
     min_gib: int
     max_gib: int
@@ -58,13 +58,13 @@ class Band:
     min_iops_per_gib: float = 0
     max_iops_per_gib: float = 0
     iops_required: bool = False
-    baseline_iops: int | None = None  # what comes with the volume
+    baseline_iops: int | None = None  # included with the volume
     min_throughput_mib_s: int | None = None
     max_throughput_mib_s: int | None = None
-    throughput_limit_mib_s: float | None = None  # where it follows from the IOPS
+    throughput_limit_mib_s: float | None = None  # if throughput follows from the IOPS
 
 
-_NVME = (Band(min_gib=1, max_gib=120_000),)  # an instance store: the sizes are the instances' own
+_NVME = (Band(min_gib=1, max_gib=120_000),)  # instance store: each instance type has its own size
 
 _EBS: Mapping[str, tuple[Band, ...]] = {
     "gp2": (Band(min_gib=1, max_gib=16_384),),  # EC2_API
@@ -163,18 +163,18 @@ _RDS: Mapping[str, tuple[Band, ...]] = {  # RDS_STORAGE, MariaDB, MySQL and Post
 
 
 def bands(service_family: Literal["ebs", "rds"], volume_type: str) -> tuple[Band, ...]:
-    """Give the rows for a type, in order of size; none where the service does not offer it."""
+    """Return the rules for a volume type, by size; empty if the service does not offer it."""
     return (_EBS if service_family == "ebs" else _RDS).get(volume_type, ())
 
 
-# What a volume is told to do wrong, on purpose.
+# Faults to inject into an emulated volume.
 
 
 _START = Field(ge=0, default=0, description="When it starts, in seconds from the injection.")
 
 
 class Stall(Model):
-    """No I/O completes for a while; then all that waited go on."""
+    """No I/O completes for a while; then all waiting I/Os proceed."""
 
     kind: Literal["stall"] = Field(default="stall", description="No I/O completes.")
     start_after_s: float = _START
@@ -184,7 +184,7 @@ class Stall(Model):
 
 
 class Slow(Model):
-    """Each I/O costs and lasts `factor` times as much."""
+    """Every I/O uses up `factor` times as much of the limits and takes `factor` times as long."""
 
     kind: Literal["slow"] = Field(default="slow", description="Every I/O takes longer.")
     factor: Annotated[float, Field(ge=1, le=10_000)] = Field(
@@ -197,7 +197,7 @@ class Slow(Model):
 
 
 class Fail(Model):
-    """Operations fail: EIO any of them, ENOSPC those that write."""
+    """Operations fail with an error: EIO fails any operation, ENOSPC only writes."""
 
     kind: Literal["fail"] = Field(default="fail", description="Operations fail.")
     error: Literal["EIO", "ENOSPC"] = Field(
@@ -212,7 +212,7 @@ class Fail(Model):
 
 
 class Drain(Model):
-    """The burst credits are spent, as after hours of load; what is earned from then on counts."""
+    """The burst credits are used up, as after hours of load. New credits are earned as usual."""
 
     kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
     left_share: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -221,7 +221,7 @@ class Drain(Model):
 
 
 class Heal(Model):
-    """Nothing is wrong any more."""
+    """Ends all faults."""
 
     kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
 

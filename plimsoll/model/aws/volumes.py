@@ -1,8 +1,8 @@
-"""Volumes: what may be asked for, and what it then promises.
+"""Volumes: which ones AWS would create, and the rates, credits and latency that each then has.
 
-`Volume` is what a request names; `check` refuses what AWS would refuse, before anything is made;
-`limits` gives the rates, credits and latency that the volume then has, on EBS or as RDS builds
-its storage. The numbers stand in `plimsoll/model/aws/volume_rules.py`, each with its source.
+`Volume` is the storage that a request names. `check` refuses a volume that AWS would refuse,
+before anything is created. `limits` returns the rates, credits and latency of a volume on EBS or
+as RDS builds its storage. `plimsoll/model/aws/volume_rules.py` holds the numbers and their sources.
 """
 
 import math
@@ -54,7 +54,7 @@ Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
 
 
 class Volume(Model):
-    """Storage as it is asked for; `nvme` is an instance store: no limits but the device's own."""
+    """Requested storage. An `nvme` is an instance store, limited only by the device itself."""
 
     type: VolumeType = Field(description="gp2, gp3, io1, io2, or nvme (an instance store).")
     size_gib: Annotated[int, Field(ge=1)] = Field(description="Size, in GiB.")
@@ -73,24 +73,24 @@ class Volume(Model):
 
     @property
     def credits_start_share(self) -> float | None:
-        """The share of a full bucket that the first measured step starts with, if it is set."""
+        """The share of a full bucket that the first measured step starts with; None if not set."""
         return 0.0 if self.credits_start == "empty" else self.credits_start
 
 
 class VolumeLimits(Model):
-    """What a volume promises; None where there is no limit.
+    """The limits of a volume; None if it has no such limit.
 
-    `burst_iops` is the highest rate at any moment; `baseline_iops` the rate that lasts. They differ
-    on a volume with credits: each I/O above the baseline spends one, idling earns them back at the
-    baseline rate, up to `burst_credits`.
+    `burst_iops` is the highest rate at any moment, `baseline_iops` the rate that it sustains. They
+    differ on a volume with burst credits: each I/O above the baseline costs one credit, and an idle
+    volume earns credits at the baseline rate, up to `burst_credits`.
     """
 
     baseline_iops: float | None
     burst_iops: float | None
-    burst_credits: float | None  # None: no burst
+    burst_credits: float | None  # None if it cannot burst
     throughput_mib_s: float | None
     base_latency_us: float  # mean of one I/O on an idle volume
-    stripes: int  # EBS volumes under it
+    stripes: int  # EBS volumes that RDS stripes it over
 
 
 def _service_family(service: Service) -> Literal["ebs", "rds"]:
@@ -98,10 +98,10 @@ def _service_family(service: Service) -> Literal["ebs", "rds"]:
 
 
 def band(volume: Volume, *, service: Service = "ebs") -> Band:
-    """Find the row of the rules that holds for a volume's type and size.
+    """Return the rules for the type and size of a volume.
 
     Raises:
-        UsageError: The type is not offered, or the size is outside its range.
+        UsageError: The service does not offer the type, or the size is outside its range.
     """
     rows = bands(_service_family(service), volume.type)
     if not rows:
@@ -127,18 +127,18 @@ def _outside(field: str, value: int, subject: str, low: int, high: int) -> Usage
 
 
 def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
-    """Give the least and the most IOPS that may be provisioned for a volume of this size."""
-    assert row.min_iops is not None  # noqa: S101 - callers have asked whether it is provisionable
-    assert row.max_iops is not None  # noqa: S101 - callers have asked
+    """Return the lowest and highest IOPS that can be provisioned for a volume of this size."""
+    assert row.min_iops is not None  # noqa: S101 - callers check that IOPS can be provisioned
+    assert row.max_iops is not None  # noqa: S101 - callers check
     low = max(row.min_iops, math.ceil(row.min_iops_per_gib * volume.size_gib))
     high = min(row.max_iops, math.floor(row.max_iops_per_gib * volume.size_gib))
     return low, max(low, high)
 
 
 def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> tuple[int, int]:
-    """Give the least and the most MiB/s that may be provisioned at the volume's IOPS."""
-    assert row.min_throughput_mib_s is not None  # noqa: S101 - callers have asked
-    assert row.max_throughput_mib_s is not None  # noqa: S101 - callers have asked
+    """Return the lowest and highest MiB/s that can be provisioned at the volume's IOPS."""
+    assert row.min_throughput_mib_s is not None  # noqa: S101 - callers check
+    assert row.max_throughput_mib_s is not None  # noqa: S101 - callers check
     iops = volume.iops if volume.iops is not None else row.min_iops
     assert iops is not None  # noqa: S101 - a type with throughput has IOPS
     low = row.min_throughput_mib_s
@@ -154,7 +154,7 @@ def check(volume: Volume, *, service: Service = "ebs") -> None:
     """Refuse a volume that AWS would refuse.
 
     Raises:
-        UsageError: Names the field, its value and the nearest allowed value.
+        UsageError: AWS would refuse it; names the field, its value and the nearest allowed value.
     """
     row = band(volume, service=service)
     _check_iops(volume, row, service)
@@ -205,10 +205,10 @@ def _given_iops(volume: Volume, service: Service) -> str:
 
 
 def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
-    """Give what a volume promises on a service; sources stand with the rules.
+    """Return the limits of a volume on a service.
 
     Raises:
-        UsageError: The service has no such volume.
+        UsageError: The service offers no such volume.
     """
     row = band(volume, service=service)
     latency = BASE_LATENCY_US[volume.type]
@@ -238,12 +238,12 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
 
 
 def _gp2_limits(size_gib: int, stripes: int, latency_us: float) -> VolumeLimits:
-    # each stripe is a gp2 volume of its own, with its own credits (source: RDS_STORAGE)
+    # Each stripe is a gp2 volume with its own credits (source: RDS_STORAGE).
     each_gib = size_gib / stripes
     baseline = min(max(GP2_IOPS_PER_GIB * each_gib, GP2_MIN_IOPS), GP2_MAX_IOPS)
     burst = max(baseline, GP2_BURST_IOPS)
-    # up to 170 GiB 128 MiB/s; above it 250 (source: EBS_GENERAL_PURPOSE). That a volume under
-    # 334 GiB falls back without credits follows from 256 KiB an I/O at its baseline IOPS.
+    # 128 MiB/s up to 170 GiB, 250 MiB/s above (source: EBS_GENERAL_PURPOSE). A volume under 334 GiB
+    # without credits is slower than that: its baseline IOPS at 256 KiB an I/O are the limit.
     throughput = 128 if each_gib <= 170 else 250
     return VolumeLimits(
         baseline_iops=baseline * stripes,
@@ -259,11 +259,11 @@ def _derived_throughput(volume: Volume, row: Band, iops: float, service: Service
     most = row.throughput_limit_mib_s
     if volume.type == "gp3":
         return most or throughput_range(volume, row, service=service)[0]
-    assert most is not None  # noqa: S101 - io1 and io2 rows carry it
+    assert most is not None  # noqa: S101 - every io1 and io2 rule has it
     if volume.type == "io2":
         # "scales proportionally up to 0.256 MiB/s per provisioned IOPS" (source: EBS_PROVISIONED)
         return min(0.256 * iops, most)
-    # io1: 256 KiB an I/O up to 500 MiB/s, then 16 KiB an I/O up to 1,000 MiB/s, by volume
+    # io1, per volume: 256 KiB an I/O up to 500 MiB/s, then 16 KiB an I/O up to 1,000 MiB/s
     stripes = STRIPES if service != "ebs" and volume.size_gib >= STRIPING_FROM_GIB else 1
     each = iops / stripes
     return min(stripes * min(0.25 * each, max(500.0, each / 64)), most)

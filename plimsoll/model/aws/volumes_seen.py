@@ -72,9 +72,8 @@ class VolumeRates(Model):
     credits: float | None
     burst_balance_percent: float | None
     empty_in_s: float | None  # None: the credits do not run out at this rate
-    late_share: (
-        float | None
-    )  # of the time in reads, writes and flushes: the host's, not the volume's
+    # Of the time in reads, writes and flushes: the host's, not the volume's
+    late_share: float | None
     failed_operations: int
     escaped_iops: float | None  # that went past it; None: not everything could be seen
     escaped_mib_s: float | None

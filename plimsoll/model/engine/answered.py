@@ -1,6 +1,6 @@
-"""What the load engine answers: half of the contract with `plimsoll_engine`.
+"""The report of the load engine: half of the contract with `plimsoll_engine`.
 
-`engine/src/report.rs` is its other side.
+The other half is `engine/src/report.rs`.
 """
 
 from typing import Literal
@@ -9,7 +9,7 @@ from plimsoll.model.base import Model
 
 
 class LatencySummary(Model):
-    """Latencies in microseconds, from the histogram beside it. None where nothing was measured."""
+    """Latencies in microseconds, from the histogram beside it; None if nothing was measured."""
 
     mean: float | None
     p50: int | None
@@ -20,32 +20,33 @@ class LatencySummary(Model):
 
 
 class OperationReport(Model):
-    """What one operation did in the window. Failed operations are no throughput."""
+    """What one operation did in the window. Failed operations do not count as throughput."""
 
     succeeded: int
-    records: int  # succeeded x the records of one
-    # by code: "1213", of CQL "write_timeout" ...; "timeout", "connection_lost", "protocol"
+    records: int  # succeeded x records of one operation
+    # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
-    latency_us: LatencySummary  # of successes and time-outs (at full length), CQL servers' too
+    # Successes and time-outs (at full length, CQL servers' time-outs too)
+    latency_us: LatencySummary
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
 
 
 class NodeReport(Model):
-    """What one node of a cluster did in the window: operations whose last statement went to it."""
+    """What one node of a cluster did in the window: operations whose last statement it executed."""
 
     address: str
-    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    ring_share: float  # share of all tokens; each range is divided evenly among its replicas
     succeeded: int
     errors: dict[str, int]
-    latency_us: LatencySummary  # as an operation's
+    latency_us: LatencySummary  # successes and time-outs, as for an operation
     histogram: str
-    statements_sent: int  # warm-up included
-    taken_over: int  # of these, in the place of a node without a connection
-    lost: int  # how often a connection to it was lost
+    statements_sent: int  # including the warm-up
+    taken_over: int  # those sent here because the intended node had no connection
+    lost: int  # number of connections to it that were lost
 
 
 class SecondReport(Model):
-    """One second of the run, warm-up included; `second` counts from the start of the load."""
+    """One second of the run, including warm-up; `second` counts from the start of the load."""
 
     second: int
     operation: str
@@ -54,57 +55,58 @@ class SecondReport(Model):
     p50_us: int | None
     p99_us: int | None
     max_us: int | None
-    # the same latencies counted coarsely, to be added up over clients: {upper bound in us: count},
-    # upper bounds 2^(k/8) rounded up; only where there are any
+    # A coarse histogram that can be added over clients, {upper bound in us: count}, without empty
+    # buckets. Upper bounds are 2^(k/8), rounded up.
     buckets: dict[int, int]
 
 
 class SelfReport(Model):
-    """What the client measured of itself in the window: the ground of *client-bound*."""
+    """What the client measured about itself in the window: the basis of *client-bound*."""
 
     cpu_user_s: float
     cpu_system_s: float
-    # of its threads' time: looking for answers without sleeping, which is no work; None: not known
+    # Time that its threads busy-polled for replies, which is not work; None if unknown
     polled_s: float | None = None
-    cpu_us_per_operation: float | None  # without the polling
+    cpu_us_per_operation: float | None  # without the busy-polling
     busy_fraction: float | None  # share of the window in which its threads were not waiting
-    # its threads' time with work and without a processor; None where the system does not tell
+    # Time that its threads were runnable without a CPU; None if the system does not report it
     processor_wait_s: float | None = None
-    send_lateness_us: LatencySummary | None  # open loop: send minus due time
-    backlog_max: int | None  # open loop: operations due that found no free connection, at the worst
-    backlog_end: int | None  # ... and at the end of the window
-    unsent: int | None  # due in the window, never sent before the end: counted, never forgotten
-    unanswered: int  # sent, and not answered when the window ended
-    oldest_unanswered_us: int | None  # age of the oldest due operation without answer at the end
+    send_lateness_us: LatencySummary | None  # open loop: send time - due time
+    backlog_max: int | None  # open loop: most operations that were due without a free connection
+    backlog_end: int | None  # the same at the end of the window
+    unsent: int | None  # due in the window but not sent by its end
+    unanswered: int  # sent but without reply at the end of the window
+    oldest_unanswered_us: int | None  # age, at the end, of the oldest due operation without reply
 
 
 class ConnectionReport(Model):
-    """What became of the connections (CQL: those of TCP) over the whole load."""
+    """What happened to the connections (CQL: TCP connections) over the whole load."""
 
     opened: int
-    replaced: int  # after a time-out or a loss
-    failed: dict[str, int]  # attempts that failed, by code
+    replaced: int  # after a time-out or a lost connection
+    failed: dict[str, int]  # {error code: failed attempts}
 
 
 class LoadReport(Model):
-    """One client's answer."""
+    """The report of one client."""
 
     engine_version: str
     window_start_epoch_ms: int
     window_end_epoch_ms: int
     window_s: float
-    late_start_ms: int  # how long after the barrier it was ready, 0 if in time
+    late_start_ms: int  # delay after the barrier until it was ready; 0 if in time
     connections: int
     threads: int
-    poll_us: int = 0  # how long it looked for answers at most before it slept
+    poll_us: int = 0  # longest busy-poll for a reply before it slept
     rate_ops_per_second: float | None
     operations: dict[str, OperationReport]
-    nodes: tuple[NodeReport, ...] = ()  # of a cluster; of one node none
+    nodes: tuple[NodeReport, ...] = ()  # nodes of a cluster; empty for a single server
     seconds: tuple[SecondReport, ...]
     client: SelfReport
     connection_report: ConnectionReport
-    error_examples: dict[str, str]  # the first message of each error code
-    statements_sent: int  # prepared executions, warm-up included: the server's Com_stmt_execute
-    transaction_commands_sent: int  # BEGIN, COMMIT and ROLLBACK, likewise
-    operations_sent: int  # likewise
+    error_examples: dict[str, str]  # {error code: its first message}
+    # Executions of prepared statements, including warm-up: the server's Com_stmt_execute
+    statements_sent: int
+    transaction_commands_sent: int  # BEGIN, COMMIT and ROLLBACK, including warm-up
+    operations_sent: int  # including warm-up
     ended: Literal["duration", "operations", "cancelled"]

@@ -1,7 +1,7 @@
-"""What the load engine is told: half of the contract with `plimsoll_engine`.
+"""The job of the load engine: half of the contract with `plimsoll_engine`.
 
-`engine/src/spec/` is its other side, `engine_report` what the engine answers. The engine takes a
-`LoadSpec` as JSON and returns a `LoadReport` as JSON; both refuse unknown fields.
+The other half is `engine/src/spec/`; `engine_report` holds what the engine returns. The engine
+takes a `LoadSpec` as JSON and returns a `LoadReport` as JSON. Both refuse unknown fields.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from plimsoll.model.base import Model
 from plimsoll.model.engine.networks import Network
 from plimsoll.model.engine.values import Value
 
-# --- where the load goes ---
+# --- target ---
 
 
 class Tls(Model):
-    """TLS towards the target."""
+    """TLS settings of the connections to the target."""
 
-    ca_pem: str | None = None  # None: the system's roots
-    verify: bool = True  # False encrypts without checking who answers
+    ca_pem: str | None = None  # None for the system's root certificates
+    verify: bool = True  # False encrypts without verifying the server's certificate
 
 
 Protocol = Literal["mysql", "cql", "postgres"]
@@ -33,10 +33,10 @@ Consistency = Literal[
 
 
 def require_options(protocol: Protocol, statement_mode: StatementMode, allow_md5: bool) -> None:
-    """Refuse what is an option of PostgreSQL alone.
+    """Refuse PostgreSQL's options on a database of another protocol.
 
     Raises:
-        UsageError: It was chosen for a database of another protocol; names the field.
+        UsageError: An option is set; names the field.
     """
     chosen = {"statement_mode": statement_mode == "simple", "allow_md5": allow_md5}
     for name, is_set in chosen.items():
@@ -45,10 +45,10 @@ def require_options(protocol: Protocol, statement_mode: StatementMode, allow_md5
 
 
 def require_cluster(protocol: Protocol, nodes: Sequence[str]) -> None:
-    """Refuse nodes of a database that has none.
+    """Refuse a list of nodes on a database other than Cassandra.
 
     Raises:
-        UsageError: Names the field.
+        UsageError: Nodes are listed; names the field.
     """
     if nodes and protocol != "cql":
         raise UsageError(Complaint(("nodes",), f"are of Cassandra alone, not of {protocol}"))
@@ -62,19 +62,20 @@ class EngineTarget(Model):
     port: Annotated[int, Field(ge=1, le=65535)]
     user: str
     password: str = Field(repr=False)
-    database: str  # of CQL: the keyspace
-    tls: Tls | None = None  # None: no TLS, unless the server demands it (then a clear error)
-    # for a whole login, whatever the load's time-out: a machine that stands still for some seconds
-    # is no reason to refuse a load
+    database: str  # CQL: the keyspace
+    # None for no TLS; if the server requires it, the load fails with a clear error
+    tls: Tls | None = None
+    # For a whole login, regardless of the load's time-out: a machine that stalls for some seconds
+    # is no reason to fail a load.
     login_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
-    # PostgreSQL: `simple` sends statements as text with their values in it, for poolers that do not
-    # know prepared ones
+    # PostgreSQL: `simple` sends each statement as text that contains its values, for poolers
+    # without support of prepared statements.
     statement_mode: StatementMode = "prepared"
-    allow_md5: bool = False  # PostgreSQL: a login by MD5, which whoever listens can break
-    # CQL: where a cluster's other nodes may be, on the same port; none: the load goes to `host`
-    # alone, and nothing is asked for others
+    allow_md5: bool = False  # PostgreSQL: allow MD5 logins, which an eavesdropper can break
+    # CQL: networks in which the cluster's other nodes may be, on the same port. If empty, all load
+    # goes to `host`, and no other node is looked up.
     nodes: tuple[Network, ...] = ()
-    # CQL: the copies of each row in a keyspace that is made; no matter of the engine's
+    # CQL: replicas of each row in a keyspace that Plimsoll creates; the engine does not use it
     replication: Annotated[int, Field(ge=1)] = Field(1, exclude=True)
 
     @model_validator(mode="after")
@@ -84,11 +85,11 @@ class EngineTarget(Model):
         return self
 
 
-# --- what it consists of ---
+# --- workload ---
 
 
 class Let(Model):
-    """A value drawn once at the start of an operation and used by name."""
+    """A value drawn once at the start of an operation, which its statements use by name."""
 
     name: str
     value: Value
@@ -97,8 +98,8 @@ class Let(Model):
 class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
-    `sql` holds alternatives (one per table, say); `choose` gives the index of the one sent
-    (None: uniform).
+    `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
+    if it is None, each is equally likely.
     """
 
     sql: tuple[str, ...]
@@ -108,99 +109,99 @@ class EngineStatement(Model):
 
 
 class EngineOperation(Model):
-    """One unit of work with one latency: its statements in order, in a transaction where asked."""
+    """One unit of work with one latency: its statements in order, in a transaction if requested."""
 
     name: str
     weight: Annotated[float, Field(ge=0)]
     let: tuple[Let, ...] = ()
-    transaction: bool = False  # BEGIN before, COMMIT after, both within the latency
+    transaction: bool = False  # BEGIN before, COMMIT after; both count in the latency
     statements: tuple[EngineStatement, ...]
-    records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts for, in records/s
-    consistency: Consistency = "ONE"  # CQL: the replicas that must have answered
+    records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts as, in records/s
+    consistency: Consistency = "ONE"  # CQL: which replicas must acknowledge
 
 
 class KeySpace(Model):
-    """The rows of a table by number: first, first + 1, ... and what this client's inserts add.
+    """The rows of a table by number: first, first + 1, ... and the rows that this client inserts.
 
-    A client's new rows are insert_from + client_index + n x client_count. A load on a table that
-    an earlier one has inserted into takes an `insert_from` of its own, so that keys never meet.
+    The new rows of a client have the numbers insert_from + client_index + n x client_count. A load
+    on a table into which an earlier load inserted rows needs a higher `insert_from`, so that no key
+    is used twice.
     """
 
     name: str
     first: int = 0
     records: Annotated[int, Field(ge=0)]
-    insert_from: int | None = None  # None: first + records
+    insert_from: int | None = None  # None for first + records
 
 
 class EngineWorkload(Model):
-    """A workload with every name resolved: what one client sends."""
+    """A workload with all names resolved: what one client executes."""
 
     key_spaces: tuple[KeySpace, ...]
     operations: tuple[EngineOperation, ...]
 
 
-# --- the load ---
-
 POLL_MOST_US = 1_000
-POLL_US = 500  # most of what polling gains, on slow hosts too (docs/performance.md)
+POLL_US = 500  # most of the gain from busy-polling, on slow hosts too (docs/performance.md)
 
 
 class ClosedLoop(Model):
-    """Each connection (CQL: stream) sends its next operation when the last has answered."""
+    """Each connection (CQL: stream) sends its next operation after the reply to the last."""
 
     kind: Literal["closed"] = "closed"
 
 
 class OpenLoop(Model):
-    """Operations fall due at times fixed in advance; latency counts from the due time."""
+    """Operations are due at times fixed in advance; latency counts from the due time."""
 
     kind: Literal["open"] = "open"
     arrivals: Literal["constant", "poisson"] = "constant"
-    rate_ops_per_second: Annotated[float, Field(gt=0)]  # of this client, not of the fleet
+    rate_ops_per_second: Annotated[float, Field(gt=0)]  # per client, not for the fleet
 
 
 class LoadSpec(Model):
-    """One client's load: warm-up, then the measured window."""
+    """The load of one client: a warm-up, then the measured window."""
 
     target: EngineTarget
     workload: EngineWorkload
-    connections: Annotated[int, Field(ge=1, le=20_000)]  # operations in flight (YCSB's threads)
-    # CQL: how many operations in flight share one TCP connection, each on a stream of its own
+    connections: Annotated[int, Field(ge=1, le=20_000)]  # operations in flight (threads in YCSB)
+    # CQL: operations in flight that share one TCP connection, each on its own stream
     streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    # at most so long it looks for answers again before it sleeps, where that pays; 0: it sleeps.
-    # For clients that share no processor with the server or with each other
+    # Longest busy-poll for a reply before a thread sleeps, where that pays; 0 for none. Only for
+    # clients that share no CPU with the server or with each other.
     poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] = 0
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
     warmup_s: Annotated[float, Field(ge=0)] = 0.0
     duration_s: Annotated[float, Field(gt=0)]
-    operations_limit: Annotated[int, Field(ge=1)] | None = None  # ends earlier after so many in all
-    sequence_from: Annotated[int, Field(ge=0)] = 0  # the first number of sequential draws
+    # Ends the load after so many operations
+    operations_limit: Annotated[int, Field(ge=1)] | None = None
+    sequence_from: Annotated[int, Field(ge=0)] = 0  # first number of sequential draws
     timeout_ms: Annotated[int, Field(ge=1)] = 60_000
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     client_index: Annotated[int, Field(ge=0)] = 0
     client_count: Annotated[int, Field(ge=1)] = 1
-    start_at_epoch_ms: int | None = None  # the barrier: connect before, send from then on
+    start_at_epoch_ms: int | None = None  # the barrier: connect before this time, send from it on
 
 
 LoadOrder = Literal["key", "number"]
 
 
 class DatasetSpec(Model):
-    """Rows to load: numbers [from_row, to_row) of a table, many rows a statement.
+    """Rows to load: the numbers [from_row, to_row) of a table, many rows per statement.
 
-    A row that exists stays as it is (INSERT IGNORE), so a repeated load completes, never doubles.
-    CQL inserts each row by a statement of its own, 32 of them in flight on each connection; a row
-    that exists is written again with the same values.
+    An existing row stays as it is (INSERT IGNORE), so a load can be repeated until it is complete.
+    With CQL, each row is a statement, 32 in flight on each connection, and an existing row is
+    written again with the same values.
     """
 
     target: EngineTarget
     table: str
     columns: tuple[str, ...]
-    row: tuple[Value, ...]  # one per column; equal for equal seed and row number
+    row: tuple[Value, ...]  # one per column; the same seed and row number give the same values
     from_row: int
     to_row: int
-    load_order: LoadOrder = "key"  # of CQL: always by number
+    load_order: LoadOrder = "key"  # CQL: always by number
     rows_per_statement: Annotated[int, Field(ge=1)] = 500
     connections: Annotated[int, Field(ge=1)] = 8
     timeout_ms: Annotated[int, Field(ge=1)] = 60_000

@@ -1,7 +1,7 @@
-"""Where the nodes of a cluster may be: networks of addresses, none wider than a VPC.
+"""Networks in which the nodes of a cluster may be, none wider than a VPC, and a node's place.
 
-A server tells of its cluster's other nodes, and may tell of anything. So the load goes to no
-address that whoever asked for it has not named. The engine checks it, too
+A server reports the other nodes of its cluster, and could report any address. The load therefore
+goes only to addresses in the networks that the request names. The engine checks this too
 (`engine/src/spec/network.rs`).
 """
 
@@ -16,10 +16,10 @@ _LEAST_PREFIX = {4: 16, 6: 56}
 
 
 def network(text: str) -> str:
-    """Give a network as it is written.
+    """Return the network as it is written, if it is valid.
 
     Raises:
-        ValueError: It is none, or too wide; says what is allowed.
+        ValueError: The text is no network, or it is too wide; says what is allowed.
     """
     try:
         known = ipaddress.ip_network(text, strict=False)
@@ -35,26 +35,26 @@ Network = Annotated[str, AfterValidator(network)]
 
 
 def within(address: str, networks: Iterable[str]) -> bool:
-    """Say whether an address is in one of some networks."""
+    """Return whether an address is in one of the networks."""
     known = ipaddress.ip_address(address)
     return any(known in ipaddress.ip_network(one, strict=False) for one in networks)
 
 
-# The place of an instance in its cluster, as its tags tell it.
+# The place of an instance in its cluster, as its tags record it.
 
 
-PLACE_TAG = "plimsoll:node"  # such as `2/3`
-SEED_TAG = "plimsoll:seed"  # the first node's address; the first has none
+PLACE_TAG = "plimsoll:node"  # "2/3": the second of three nodes
+SEED_TAG = "plimsoll:seed"  # address of the first node, which itself has no such tag
 
 
 @dataclass(frozen=True)
 class ClusterPlace:
-    """Which node of how many.
+    """The place of a node in its cluster.
 
     Attributes:
-        number: Of the node, from 1.
-        nodes: How many there are.
-        seed: The first node's address; None: it is the first.
+        number: number of the node, from 1.
+        nodes: number of nodes in the cluster.
+        seed: address of the first node; None if it is the first.
     """
 
     number: int = 1
@@ -62,17 +62,17 @@ class ClusterPlace:
     seed: str | None = None
 
     def __str__(self) -> str:
-        """Give it as the tag has it."""
+        """Return the place as its tag records it."""
         return f"{self.number}/{self.nodes}"
 
     @property
     def token(self) -> int:
-        """The end of its range, where all have ranges of one length (Murmur3Partitioner)."""
+        """The last token of its range, if all ranges are equally long (Murmur3Partitioner)."""
         return -(2**63) + self.number * 2**64 // self.nodes - 1
 
 
 def place_of(tags: Mapping[str, str]) -> ClusterPlace:
-    """Read an instance's place from its tags; without one it is alone."""
+    """Read the place of an instance from its tags; without a tag it is the only node."""
     if PLACE_TAG not in tags:
         return ClusterPlace()
     number, _, nodes = tags[PLACE_TAG].partition("/")

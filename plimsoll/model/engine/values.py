@@ -1,6 +1,6 @@
-"""Values that the engine draws for each operation, and how they are distributed.
+"""Values that the engine draws for each operation, and their distributions.
 
-`engine/src/spec/values.rs` is the other side.
+The other half of the contract is `engine/src/spec/values.rs`.
 """
 
 from typing import Annotated, Literal
@@ -9,20 +9,20 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 
-_Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas have no value at either end
+_Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas are undefined at both ends
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Percent = Annotated[int, Field(ge=0, le=100)]
 _Iterations = Annotated[int, Field(ge=1, le=100)]
 
 
 class Uniform(Model):
-    """Every number is as likely as any other."""
+    """All numbers are equally likely."""
 
     kind: Literal["uniform"] = "uniform"
 
 
 class Sequential(Model):
-    """0, 1, 2 ... and round again; one shared counter for a client."""
+    """0, 1, 2 ... and from 0 again; one counter per client."""
 
     kind: Literal["sequential"] = "sequential"
 
@@ -104,7 +104,7 @@ Distribution = Annotated[
 
 
 class LiteralValue(Model):
-    """The same value each time."""
+    """The same value every time."""
 
     kind: Literal["literal"] = "literal"
     value: int | float | str | None
@@ -135,13 +135,13 @@ class NextKeyValue(Model):
 
 
 class RowValue(Model):
-    """While a dataset is loaded: the number of the row being made."""
+    """The number of the row being created, while a dataset is loaded."""
 
     kind: Literal["row"] = "row"
 
 
 class VariableValue(Model):
-    """A value drawn once for the operation, by an entry of its `let`."""
+    """A value that the operation's `let` drew once, by its name."""
 
     kind: Literal["variable"] = "variable"
     name: str
@@ -171,7 +171,7 @@ class FormatValue(Model):
 
 
 class TextValue(Model):
-    """Random text of a length in bytes."""
+    """Random text of a given length in bytes."""
 
     kind: Literal["text"] = "text"
     length: Annotated[int, Field(ge=0, le=65_535)]
@@ -186,7 +186,7 @@ class PatternValue(Model):
 
 
 class ColumnValue(Model):
-    """Values of a list, one after another and round again; columns of one list go on together."""
+    """The values of a list in turn, from the start again at its end; columns advance together."""
 
     kind: Literal["column"] = "column"
     values: Annotated[tuple[int | str, ...], Field(min_length=1)]

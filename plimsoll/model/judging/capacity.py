@@ -1,4 +1,4 @@
-"""The rules by which steps are judged, and the verdict: the capacity of a target."""
+"""The rules by which steps are judged, and the verdict on a target: its capacity."""
 
 from typing import Annotated, Literal, Self
 
@@ -12,31 +12,31 @@ from plimsoll.model.judging.steps import CreditBucket, Statistic, Step
 
 Verdict = Literal[
     "KNEE",  # a step failed after one passed
-    "PLATEAU",  # more clients gain nothing, latency within the limit
-    "LOWER_BOUND",  # nothing failed up to the largest load
-    "BELOW_FIRST_STEP",  # the lightest step fails
-    "CLIENT_BOUND",  # the clients were the limit
+    "PLATEAU",  # more clients add no throughput, while latency stays within its limit
+    "LOWER_BOUND",  # nothing failed up to the largest load tried
+    "BELOW_FIRST_STEP",  # even the lightest load fails
+    "CLIENT_BOUND",  # the clients, not the target, were the bottleneck
     "NOISY",  # repetitions differ too much
-    "INCONSISTENT",  # an audit fails on the step that would decide
-    "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
+    "INCONSISTENT",  # an audit fails on the step that would decide the verdict
+    "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
-    "NOT_SUSTAINED",  # the answer's load did not last for `soak_s`
-    "BURST",  # every load spent credits faster than they come back
+    "NOT_SUSTAINED",  # the answer's load did not stay within the limits for `soak_s`
+    "BURST",  # every load spends burst credits faster than they are earned
 ]
 Resource = Literal[
     "storage_iops",
     "storage_throughput",
-    "storage_latency",  # of synchronous writes: the log is flushed, one flush after another
+    "storage_latency",  # synchronous writes: the log is flushed, one flush after another
     "cpu",
     "row_locks",
     "table_locks",
-    "inner_locks",  # on what the server itself keeps in memory: latches, pins
+    "inner_locks",  # locks on the server's own memory structures: latches, pins
     "buffer_pool",  # reads of pages that it does not hold
     "connections",
-    "log",  # too small for the changes: pages have to be written before it can go on
+    "log",  # too small for the rate of changes: the server writes pages before it can go on
     "client",
-    "machine",  # one machine only: its other processes, or its own disk
-    "storage",  # in older results
+    "machine",  # on one machine only: its other processes, or its own disk
+    "storage",  # only in older results
     "unknown",  # nothing was measured
 ]
 Bound = Literal["=", ">=", "<"]
@@ -52,11 +52,11 @@ AuditName = Literal[
     "undisturbed",
     "nothing_escaped",
     "recovered",
-    "drift",  # of a whole search, not of a step
+    "drift",  # audits a whole search, not one step
 ]
 
-# Written in one order, since requests are told apart by a digest of their text; and described alike
-# where they are read and written, else OpenAPI would have two schemas of whatever holds them.
+# Serialized in sorted order, since a digest of the JSON identifies a request. One schema for input
+# and output: OpenAPI would otherwise get two schemas of every model that contains audits.
 _Sorted = Annotated[list[AuditName], Field(json_schema_extra={"uniqueItems": True})]
 Audits = Annotated[
     frozenset[AuditName], PlainSerializer(sorted, return_type=_Sorted, when_used="json")
@@ -64,11 +64,11 @@ Audits = Annotated[
 
 
 class Confirmation(Model):
-    """How often a search repeats the load that it is about to answer with.
+    """How many times a search repeats the load of its answer.
 
-    A load is confirmed by `least` repetitions that all pass and scatter so little that the lower
-    limit of their throughput lies within `precision` of the middle, or by `most` repetitions of
-    which `pass_share` pass.
+    A load is confirmed in one of two ways: by at least `least` repetitions that all pass and whose
+    lower confidence limit of the throughput is within `precision` of their median; or by `most`
+    repetitions of which a share of `pass_share` passes.
     """
 
     least: Annotated[int, Field(ge=3)] = Field(5, description="Repetitions at least.")
@@ -90,7 +90,7 @@ class Confirmation(Model):
 
 
 class Rules(Model):
-    """What passes. The defaults are those of docs/method.md."""
+    """What a step has to keep to pass. The defaults are those of docs/method.md."""
 
     limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
@@ -136,51 +136,51 @@ class Rules(Model):
 
 
 class Audit(Model):
-    """One check of whether the figures of a step can be true."""
+    """One check whether the figures of a step are plausible."""
 
     name: AuditName
-    passed: bool | None  # None: could not run
-    detail: str  # the figures that it compared, or what it lacked
+    passed: bool | None  # None if it could not run
+    detail: str  # the figures that it compared, or what it lacked to run
 
 
 class Interval(Model):
-    """A confidence interval of the throughput over the repetitions of one load."""
+    """A confidence interval of the throughput, from the repetitions of one load."""
 
     low_ops_per_second: float
     high_ops_per_second: float
     confidence: float  # 0.95
-    repetitions: int  # that are alike; outliers are left out
-    method: str  # named where it is shown
-    seed: int | None = None  # of the resampling, in results that have one
+    repetitions: int  # without outliers
+    method: str  # name of the method, for display
+    seed: int | None = None  # seed of the resampling; None in results without resampling
 
 
 class LoadRange(Model):
-    """Where the edge lies: the load beyond which most windows fail."""
+    """The load beyond which most windows fail, as a confidence interval."""
 
     low: float  # on the axis of the capacity
     high: float
-    confidence: float  # 0.90: in so many of 100 such searches the edge lies within
-    windows: int  # steps that it rests on
-    method: str  # named where it is shown
+    confidence: float  # 0.90: the range contains the edge in 90 of 100 such searches
+    windows: int  # steps that it is computed from
+    method: str  # name of the method, for display
 
 
 class JudgedStep(Model):
-    """One load with all its repetitions, judged."""
+    """The verdict on one load, from all its repetitions."""
 
     load: float  # on the axis of the capacity
     passed: bool
     reasons: tuple[
         str, ...
-    ]  # why not, worst first: "latency:update", "errors", ...; empty if passed
-    explanations: tuple[str, ...]  # the same for people, with figures
+    ]  # why it failed, worst first: "latency:update", "errors", ...; empty if passed
+    explanations: tuple[str, ...]  # the reasons as sentences with figures
     audits: tuple[Audit, ...]
-    consistent: bool  # False: an audit disputes every repetition; the step decides nothing
+    consistent: bool  # False if an audit fails on every repetition; the load then decides nothing
     client_bound: bool
     repetitions: int
     repetitions_passed: int
     throughput_ops_per_second: float  # median of the repetitions
-    throughput_cv: float | None  # standard deviation / mean; None for one repetition
-    latency_us: dict[str, float]  # by operation, of the statistic judged, median of repetitions
+    throughput_cv: float | None  # standard deviation / mean; None for a single repetition
+    latency_us: dict[str, float]  # {operation: the judged statistic, median of the repetitions}
     limit_us: dict[str, float]
     steps: tuple[Step, ...]
 
@@ -188,14 +188,14 @@ class JudgedStep(Model):
 class UslFit(Model):
     """Gunther's Universal Scalability Law fitted to the curve: an annotation, never the verdict."""
 
-    converged: bool
-    why_not: str | None = None
-    ideal_ops_per_second: float | None = None  # lambda: what one client would give alone
+    converged: bool  # whether the fit converged
+    why_not: str | None = None  # None if it converged
+    ideal_ops_per_second: float | None = None  # lambda: throughput of one client alone
     contention: float | None = None  # sigma
     coherency: float | None = None  # kappa
-    peak_load: float | None = None  # sqrt((1 - sigma) / kappa); None without a peak
+    peak_load: float | None = None  # sqrt((1 - sigma) / kappa); None if the curve has no peak
     peak_ops_per_second: float | None = None
-    residual: float | None = None  # root mean square, relative
+    residual: float | None = None  # root mean square of the relative residuals
 
 
 class PowerPoint(Model):
@@ -203,44 +203,51 @@ class PowerPoint(Model):
 
     load: float
     throughput_ops_per_second: float
-    latency_us: float  # of one operation, the statistic judged; of several, their mean
+    latency_us: float  # the judged statistic; the mean over the operations if there are several
 
 
 class Burst(Model):
-    """What a target does while its credits last: no capacity, for it ends."""
+    """What a target achieves until its burst credits run out. Not a capacity: it does not last."""
 
     verdict: Verdict
     max_throughput_ops_per_second: float
     bound: Bound
-    at: float  # the load of the figure, on the capacity's axis
+    at: float  # the load of the figure, on the axis of the capacity
     bracket: tuple[float | None, float | None] | None
-    bucket: CreditBucket  # that is empty first
-    lasts_s: float  # computed: a full bucket at that load
-    summary: str  # for people
+    bucket: CreditBucket  # the credits that run out first
+    lasts_s: float  # computed: time that a full bucket lasts at that load
+    summary: str  # one sentence
 
 
 class Capacity(Model):
-    """The verdict on a target, with everything needed to defend it."""
+    """The verdict on a target, with the evidence for it."""
 
     verdict: Verdict
     max_sustainable_throughput_ops_per_second: float | None
     bound: Bound | None
-    figure: Literal["median", "lower_limit"] | None  # what the number above is of its repetitions
+    # Which statistic of the repetitions the throughput above is
+    figure: Literal["median", "lower_limit"] | None
     axis: Axis
     at: float | None  # the load of the figure, on the axis
-    bracket: tuple[float | None, float | None] | None  # (passes, fails]: what was seen
-    edge: LoadRange | None = None  # of a KNEE; None: too little was repeated, or an older result
+    # (highest load that passed, lowest that failed]
+    bracket: tuple[float | None, float | None] | None
+    # Only for a KNEE; None if too few repetitions, or in an older result
+    edge: LoadRange | None = None
     cause: str | None  # "latency:update", "errors", "retrograde", "rate", "unsteady", "plateau" ...
-    causes: tuple[str, ...] = ()  # all that the deciding step was failed for
-    question: str | None = None  # which callers the figure is of; None: no figure, or older
+    causes: tuple[str, ...] = ()  # every reason for which the deciding step failed
+    # Which kind of callers the figure holds for; None without a figure, or in an older result
+    question: str | None = None
     summary: str  # the verdict in one sentence
-    notes: tuple[str, ...] = ()  # what a reader has to know besides
-    repetitions: int | None  # at the load of the figure
-    median_ops_per_second: float | None  # ... their median
-    interval: Interval | None  # ... their 95 % interval; None for a single repetition
-    burst: Burst | None = None  # beside what lasts; None: no credits were spent, or not known
-    limiting_resource: Resource | None = None  # by the run; `LimitingResource` says more
-    closing: Closing | None = None  # what was asked after it was confirmed; None: a table, or older
+    notes: tuple[str, ...] = ()  # further remarks for the reader
+    repetitions: int | None  # repetitions of the load of the figure
+    median_ops_per_second: float | None  # median of these repetitions
+    interval: Interval | None  # 95 % interval over these repetitions; None for a single one
+    # What the target achieves on credits; None if no credits were spent, or unknown
+    burst: Burst | None = None
+    # Set by the run; `LimitingResource` holds the evidence
+    limiting_resource: Resource | None = None
+    # Results of the closing steps; None for a table, or in an older result
+    closing: Closing | None = None
     usl: UslFit | None = None
     power_point: PowerPoint | None = None
     statistic: Statistic

@@ -1,99 +1,98 @@
-"""What a search finds out after its answer is confirmed: the closing steps, and what they show."""
+"""Results of the closing steps, which a search runs after its answer is confirmed."""
 
 from plimsoll.model.base import Model
 
-# A ratio that was measured in pairs.
-
 
 class PairedRatio(Model):
-    """How many times the first of each pair the second is."""
+    """A ratio measured in pairs of steps: second of the pair / first of the pair."""
 
-    ratio: float | None  # geometric mean of the pairs' ratios; None: a pair has none
-    low: float | None  # of its 95 % interval; None: fewer than three pairs, or no ratio
+    ratio: float | None  # geometric mean of the pairs' ratios; None if a pair has no ratio
+    low: float | None  # lower end of the 95 % interval; None if fewer than three pairs, or no ratio
     high: float | None
     pairs: int
 
     @property
     def differs(self) -> bool | None:
-        """Whether the interval leaves out 1; None without an interval."""
+        """Whether the interval excludes 1; None if there is no interval."""
         if self.low is None or self.high is None:
             return None
         return self.low > 1 or self.high < 1
 
     @property
     def difference_max_share(self) -> float | None:
-        """How far from 1 the ratio may lie at most, either way, as a share; None: not known."""
+        """The largest distance of the ratio from 1 that the interval allows; None if unknown."""
         if self.low is None or self.high is None:
             return None
         return max(self.high - 1, 1 - self.low)
 
 
 class Drift(Model):
-    """Whether the target itself changed while it was measured."""
+    """Whether the target itself became faster or slower during the search."""
 
     found: bool
-    # how much faster the lightest load ran at the end than at the beginning, as a share: -0.2 is a
-    # fifth slower; None: not known
+    # Change of the lightest load's throughput from the beginning to the end, as a share: -0.2 is
+    # 20 % slower. None if unknown.
     change_share: float | None
-    sentinels: int  # closing steps at the lightest load that count
-    trend_p: float | None  # of the trend among repetitions, two-sided; None: too few of them
+    sentinels: int  # closing steps at the lightest load, without void ones
+    # Two-sided p-value of the trend among repetitions; None if there are too few
+    trend_p: float | None
     detail: str  # one sentence
 
 
 class MoreClients(Model):
-    """Whether twice the clients, with the same connections, brought more."""
+    """Whether twice the clients, with the same number of connections, raised the throughput."""
 
-    raised: bool | None  # None: it was not tried
+    raised: bool | None  # None if not tried
     detail: str
 
 
 class Waiting(Model):
-    """Whether clients that look for answers before they sleep found more in the same target."""
+    """Whether clients that busy-poll for replies reached a higher throughput on the same target."""
 
-    raised: bool | None  # None: no step that was tried counts
+    raised: bool | None  # None if no such step counts
     detail: str
 
 
 class OpenLoop(Model):
-    """What callers who do not wait would see near the rate of a closed loop's answer."""
+    """What open-loop callers would see near the rate that a closed loop reached."""
 
     rate_ops_per_second: float  # offered
     throughput_ops_per_second: float
     connections: int
-    latency_us: dict[str, float]  # by operation, of the statistic judged, from the due time
+    latency_us: dict[str, float]  # {operation: the judged statistic}, counted from the due time
     kept_up: bool
     detail: str
 
 
 class Soak(Model):
-    """Whether the answer's load lasted for `limits.soak_s`."""
+    """Whether the target sustained the answer's load for `limits.soak_s`."""
 
     asked_s: float
-    held_s: float  # the windows together
-    passed: bool | None  # None: it was not held for as long as was asked
-    # the longest time in which next to nothing succeeded; None: always so little that this means
-    # nothing
+    held_s: float  # length of all windows together
+    passed: bool | None  # None if the load was not held for as long as requested
+    # The longest time in which almost no operation succeeded. None if the load is so low that such
+    # gaps mean nothing.
     stall_max_s: float | None
-    spans: int  # of ten seconds
-    spans_beyond: int  # in which an operation was beyond its limit
+    spans: int  # intervals of ten seconds
+    spans_beyond: int  # those in which an operation exceeded its latency limit
     throughput_ops_per_second: float | None  # median of the windows
-    reasons: tuple[str, ...]  # why it did not last
+    reasons: tuple[str, ...]  # why it failed
     detail: str
 
 
 class BackgroundCost(Model):
-    """What the background takes: pairs of steps at one load, one with it and one without."""
+    """What the background work costs, from pairs of steps with and without it at one load."""
 
     names: tuple[str, ...]
-    connections: int  # of the load of the pairs
-    rate_ops_per_second: float | None  # None: closed loop
-    throughput: PairedRatio  # with it / without it
-    latency: dict[str, PairedRatio]  # likewise by operation, of the statistic judged
+    connections: int  # connections of the load
+    rate_ops_per_second: float | None  # None for a closed loop
+    throughput: PairedRatio  # with the background / without it
+    latency: dict[str, PairedRatio]  # {operation: the same ratio, of the judged statistic}
     detail: str
 
 
 class Closing(Model):
-    """What the steps after the confirmation showed; None: that was not looked at."""
+    """Results of the closing steps; None if a question was not examined."""
 
     drift: Drift | None = None
     more_clients: MoreClients | None = None
@@ -104,7 +103,7 @@ class Closing(Model):
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
-        """What was looked at, and what it showed, one sentence each."""
+        """Name and one-sentence result of each closing question that was examined."""
         parts: tuple[
             tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | BackgroundCost | None], ...
         ] = (

@@ -1,4 +1,7 @@
-"""A finished step, as capacity is judged from it: whatever was measured, and None for the rest."""
+"""A finished step as it is judged, and what the target's metrics and its server said meanwhile.
+
+Whatever was not measured is None.
+"""
 
 from typing import Annotated, Literal, get_args
 
@@ -9,7 +12,7 @@ from plimsoll.model.base import Model
 Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
-# Why a search asked for a step.
+# Why a search ran a step.
 Purpose = Literal[
     "baseline",
     "climb",
@@ -18,16 +21,16 @@ Purpose = Literal[
     "bisect",
     "confirm",
     "more_clients",
-    "sentinel",  # the lightest load once more, at the end
-    "twice_clients",  # the answer's connections on twice the clients
-    "open_loop",  # near a closed loop's answer, callers who do not wait
-    "polling",  # the answer's load, by clients that look for answers before they sleep
+    "sentinel",  # the lightest load again, at the end
+    "twice_clients",  # the answer's connections, spread over twice the clients
+    "open_loop",  # near the rate of a closed loop's answer, from callers that do not wait
+    "polling",  # the answer's load, from clients that busy-poll for replies
     "soak",  # the answer's load, held for `limits.soak_s`
-    "with_background",  # the answer's load again, in pairs: with what runs beside it
-    "without_background",  # ... and without
-    "toggle",  # the answer's load in one of two states of the target
+    "with_background",  # the answer's load in pairs: with the background work
+    "without_background",  # and without it
+    "toggle",  # the answer's load in one of the two states of the target
 ]
-# Steps after the answer is confirmed. They question it, and are no repetitions of any load.
+# Steps after the answer is confirmed. They test it, and do not count as repetitions of any load.
 CLOSING: frozenset[Purpose] = frozenset(
     {
         "sentinel",
@@ -40,7 +43,7 @@ CLOSING: frozenset[Purpose] = frozenset(
         "toggle",
     }
 )
-SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
+SOAK_WINDOW_MAX_S = 600  # the longest window of one step; a longer soak takes several
 
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -49,19 +52,19 @@ Microseconds = Annotated[float, Field(ge=0)]
 
 
 class Half(Model):
-    """One half of a step's window, for the steady-state audit."""
+    """One half of a step's window; the steady-state audit compares the two."""
 
     throughput_ops_per_second: Amount | None = None
-    latency_us: dict[str, Microseconds] = Field(
-        default_factory=dict
-    )  # by operation: the median over its seconds of the p99
+    # {operation: median of the p99 of each second}
+    latency_us: dict[str, Microseconds] = Field(default_factory=dict)
 
 
 class Span(Model):
-    """Ten seconds of a soak, all clients together."""
+    """Ten seconds of a soak, over all clients."""
 
     throughput_ops_per_second: Amount
-    latency_us: dict[str, Microseconds] = Field(default_factory=dict)  # of the statistic judged
+    # The judged statistic of each operation
+    latency_us: dict[str, Microseconds] = Field(default_factory=dict)
 
 
 CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
@@ -70,112 +73,113 @@ CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
 class CreditUse(Model):
     """What a step used of one kind of credits, by AWS's rules (plimsoll.workflow.target_figures).
 
-    A volume's and an instance's are I/Os, its throughput's MiB, a CPU's minutes of one vCPU.
+    Units: I/Os for a volume and an instance, MiB for an instance's throughput, vCPU minutes for
+    a CPU.
     """
 
     bucket: CreditBucket
     used_per_s: Amount
     earned_per_s: Amount
-    full: Annotated[float, Field(gt=0)]  # what a full bucket holds
-    balance_percent: Amount | None = None  # the least of it during the step; None: not known
-    unlimited: bool = False  # without credits it goes on at the same speed, at a charge
+    full: Annotated[float, Field(gt=0)]  # credits in a full bucket
+    balance_percent: Amount | None = None  # lowest during the step; None if unknown
+    unlimited: bool = False  # without credits, it keeps its speed and AWS charges for it
 
 
 class Trend(Model):
-    """A trend in a step's throughput by the second (plimsoll.capacity.statistics.trends)."""
+    """A linear trend of the throughput by the second (plimsoll.capacity.statistics.trends)."""
 
-    change_share: float  # over the whole window, of the median
-    p_value: Annotated[float, Field(ge=0, le=1)]  # of one at least as clear without any cause
-    values: Positive  # seconds
+    change_share: float  # change over the whole window / median
+    p_value: Annotated[float, Field(ge=0, le=1)]  # probability of such a trend by chance
+    values: Positive  # number of seconds
 
 
 class Step(Model):
-    """One finished step. Only the throughput and one measure of load are indispensable.
+    """One finished step. It needs a throughput and one measure of load; all else is optional.
 
-    Several steps at one load are its repetitions; they are judged together. `None` and an absent
-    key mean "not known", never 0. Latencies of an open loop count from the time at which the
-    operation was due; time-outs are in them at full length and in `errors`.
+    Several steps at one load are its repetitions and are judged together. None or an absent key
+    means "unknown", never 0. Open-loop latencies count from the time at which the operation was
+    due. Time-outs are included in the latencies at their full length, and in `errors`.
     """
 
-    index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
-    source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
-    purpose: Purpose | None = None  # why the search asked for it; None in a table from elsewhere
-    state: str | None = None  # of a toggle, by its name; None: of none
-    void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
-    refused: str | None = None  # why the target refused connections, so that it failed; else None
+    index: Count | None = None  # number in the run, from 0; None in an imported table
+    source: str | None = None  # place where a reader finds it: "results.csv row 4", "steps/3"
+    purpose: Purpose | None = None  # why the search ran it; None in an imported table
+    state: str | None = None  # name of the toggle's state; None without a toggle
+    # Why it says nothing about the target and is not judged; None if it counts
+    void: str | None = None
+    # Why the target refused connections, so that the step failed; None if it did not
+    refused: str | None = None
     clients: Positive | None = None
-    connections: Positive | None = None  # of all clients together
-    rate_ops_per_second: Annotated[float, Field(gt=0)] | None = None  # offered; None: closed loop
+    connections: Positive | None = None  # connections of all clients together
+    # Offered load; None for a closed loop
+    rate_ops_per_second: Annotated[float, Field(gt=0)] | None = None
     throughput_ops_per_second: Amount | None = None  # successful operations / window
     operations: Count | None = None  # that succeeded in the window
-    errors: Count | None = None  # operations that failed in the window, time-outs among them
-    window_s: Annotated[float, Field(gt=0)] | None = None  # the time in which all clients ran
-    latency_us: dict[str, dict[Statistic, Microseconds]] = Field(
-        default_factory=dict
-    )  # {operation: {statistic: us}}
-    shares: dict[str, Amount] = Field(
-        default_factory=dict
-    )  # {operation: its successes per success of the throughput}
-    operation_counts: dict[str, Count] = Field(
-        default_factory=dict
-    )  # {operation: successes in the window}
+    errors: Count | None = None  # operations that failed in the window, including time-outs
+    window_s: Annotated[float, Field(gt=0)] | None = None  # time in which all clients ran
+    # {operation: {statistic: us}}
+    latency_us: dict[str, dict[Statistic, Microseconds]] = Field(default_factory=dict)
+    # {operation: its successes / all successes}
+    shares: dict[str, Amount] = Field(default_factory=dict)
+    # {operation: successes in the window}
+    operation_counts: dict[str, Count] = Field(default_factory=dict)
 
-    # what the audits need
-    clients_ran: Count | None = None  # clients whose results arrived
-    clients_late: Count | None = None  # clients that were not ready when the window should begin
-    statements_sent: Count | None = None  # by the clients' count, over the whole load
-    statements_served: Count | None = None  # by the server's own counters, over the same time
-    client_busy: Annotated[float, Field(ge=0, le=1)] | None = (
-        None  # busiest client: share of window
-    )
-    send_lateness_us: Microseconds | None = None  # open loop: worst client's p99 of send minus due
-    backlog_end: Count | None = None  # open loop: operations due and unsent at the window's end
-    clock_skew_ms: Amount | None = None  # greatest difference between the clients' clocks
-    # one machine only: what went past the emulated volume, and its share of all I/Os or all bytes
+    # Figures for the audits
+    clients_ran: Count | None = None  # clients that returned a result
+    clients_late: Count | None = None  # clients that were not ready when the window began
+    statements_sent: Count | None = None  # counted by the clients, over the whole load
+    statements_served: Count | None = None  # counted by the server, over the same time
+    # Busiest client: busy share of the window
+    client_busy: Annotated[float, Field(ge=0, le=1)] | None = None
+    # Open loop: p99 of (send time - due time), worst client
+    send_lateness_us: Microseconds | None = None
+    # Open loop: operations due but not sent at the end of the window
+    backlog_end: Count | None = None
+    clock_skew_ms: Amount | None = None  # largest difference between the clients' clocks
+    # On one machine only: I/O that bypassed the emulated volume, and its share of all I/Os or bytes
     escaped_iops: Amount | None = None
     escaped_mib_s: Amount | None = None
     escaped_percent: Amount | None = None
-    # one machine only: of the time in I/O, what its own disk took; of its processor time, what its
-    # hypervisor gave to others, what processes had that are none of the run's, and what nobody had
+    # On one machine only: share of the I/O time caused by its own disk. Shares of its CPU time:
+    # stolen by the hypervisor, used by processes outside the run, idle.
     host_late_percent: Amount | None = None
     host_stolen_percent: Amount | None = None
     host_others_percent: Amount | None = None
     host_idle_percent: Amount | None = None
-    # clients on machines of their own: of the time with work, what the worst one had no processor
+    # Clients on machines of their own: share of the runnable time without a CPU, worst client
     client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
-    spans: tuple[Span, ...] = ()  # of a soak's window
-    # of a soak: the longest time in which next to nothing succeeded; None: not known
+    spans: tuple[Span, ...] = ()  # soak only
+    # Soak only: the longest time in which almost no operation succeeded; None if unknown
     stall_s: Amount | None = None
-    trend: Trend | None = None  # None: not known, or too few seconds
-    credits: tuple[CreditUse, ...] | None = None  # None: not known
-    poll_us: Count | None = None  # how long clients looked for answers; None: not known
-    window_factor: Positive | None = None  # how many times the request's window it was given
-    recovered: bool | None = None  # had the target recovered from an overload before this step?
-
-
-# The judged steps of a run, as the search needs them: `steps/history.json`.
+    trend: Trend | None = None  # None if unknown, or too few seconds
+    credits: tuple[CreditUse, ...] | None = None  # None if unknown
+    poll_us: Count | None = None  # how long clients busy-polled at most; None if unknown
+    window_factor: Positive | None = None  # length of the window / length in the request
+    # Whether the target had recovered from an overload before this step
+    recovered: bool | None = None
 
 
 class FinishedStep(Model):
-    """One of them."""
+    """A judged step, as the search needs it."""
 
-    step: Step  # as capacity is judged from it
-    phase: str | None = None  # whose pass it is; None: a step of the search
-    late: bool  # clients came after its window had begun; of thousands, more than a few
+    step: Step  # the figures from which the capacity is judged
+    phase: str | None = None  # name of the phase; None for a step of the search
+    # Whether clients started after the window had begun (more than a few if there are thousands)
+    late: bool
 
 
 class History(Model):
-    """All of them but the warming one, in order."""
+    """All judged steps of a run except the warming one, in order: `steps/history.json`."""
 
     steps: tuple[FinishedStep, ...] = ()
 
 
-# What a target does under a load, as its metrics and its server tell it.
+# What the target's metrics and its server report during a load.
 
 
 class TargetMetrics(Model):
-    """CloudWatch's metrics of a target; None where CloudWatch has no point."""
+    """CloudWatch's metrics of a target; None if CloudWatch has no data point."""
 
     read_iops: float | None = None
     write_iops: float | None = None
@@ -187,36 +191,39 @@ class TargetMetrics(Model):
     flush_latency_us: float | None = None  # one machine only: EBS has no such metric
     cpu_percent: float | None = None
     burst_balance_percent: float | None = None
-    ebs_io_balance_percent: float | None = None  # of the instance
+    ebs_io_balance_percent: float | None = None  # the instance's balance
     ebs_byte_balance_percent: float | None = None
-    escaped_iops: float | None = None  # one machine only: I/O that went past the emulated volume
+    escaped_iops: float | None = None  # on one machine only: I/O that bypassed the emulated volume
     escaped_mib_s: float | None = None
-    cpu_credits: float | None = None  # left to a burstable instance
-    host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
-    host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
-    host_others_percent: float | None = None  # ... of that, by processes that are none of the run's
-    host_idle_percent: float | None = None  # ... of that, by nobody
+    cpu_credits: float | None = None  # credit balance of a burstable instance
+    # On one machine only: share of the I/O time caused by its own disk
+    host_late_percent: float | None = None
+    # Likewise: share of the CPU time stolen by the hypervisor
+    host_stolen_percent: float | None = None
+    # Likewise: share of the CPU time used by processes outside the run
+    host_others_percent: float | None = None
+    host_idle_percent: float | None = None  # likewise: share of the CPU time idle
 
 
 class TargetSample(TargetMetrics):
-    """Over one period."""
+    """Metrics over one period."""
 
-    epoch_ms: int  # when the period begins
+    epoch_ms: int  # start of the period
 
 
 class TargetFigures(TargetMetrics):
-    """Means over a step's load; of balances and credits the least."""
+    """Means over the load of a step; for balances and credits, the lowest value."""
 
     period_s: int
     points: int
 
 
 class StorageRates(Model):
-    """What a server itself says of its I/O, as a mean over the time between two readings."""
+    """A server's own I/O counters, as a mean over the time between two readings."""
 
     interval_s: float
-    iops: float  # reads and writes that it asked for, its log's among them
+    iops: float  # reads and writes that the server issued, including those of its log
     mib_s: float
     fsyncs_per_second: float
-    # False: only what surely reached the storage; the rest may have ended in the system's memory
+    # False if only a lower bound: the rest may have been served by the operating system's cache
     whole: bool = True
