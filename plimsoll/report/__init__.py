@@ -1,1 +1,1 @@
-"""What people look at: the page of a run, pictures, tables, and runs compared."""
+"""Reports: the page of a run, pictures, tables, summaries for pipelines, and comparisons."""

@@ -1,7 +1,6 @@
-"""Chromium, where this machine has one: a page printed as PDF, a picture as PNG.
+"""Prints pages as PDF and pictures as PNG with the machine's Chromium.
 
-It runs without a window, for a bounded time, with a profile that goes with it, and asks nothing of
-any network.
+It runs headless, for a bounded time, with a temporary profile and without network access.
 """
 
 import os
@@ -19,7 +18,7 @@ PATIENCE_S = 120
 OPTIONS = (
     "--headless",
     "--disable-gpu",
-    "--disable-dev-shm-usage",  # too small in containers
+    "--disable-dev-shm-usage",  # containers have too small a /dev/shm
     "--disable-extensions",
     "--disable-background-networking",
     "--disable-breakpad",
@@ -29,7 +28,7 @@ OPTIONS = (
 
 
 def program() -> str:
-    """Find the program: what `CHROMIUM` names, or the first of its usual names.
+    """Return Chromium's path: the one in `CHROMIUM`, or the first of its usual names.
 
     Raises:
         MissingToolError: There is none.
@@ -46,17 +45,17 @@ def program() -> str:
 
 
 def pdf(page: str) -> bytes:
-    """Print a page, as its own style lays it out on paper.
+    """Print a page as PDF, laid out by its print style.
 
     Raises:
         MissingToolError: There is no Chromium.
-        PlimsollError: It failed, or took longer than `PATIENCE_S`.
+        PlimsollError: Chromium failed, or took longer than `PATIENCE_S`.
     """
     return _made("page.html", page, "out.pdf", "--no-pdf-header-footer", "--print-to-pdf={out}")
 
 
 def png(svg: str, width_px: int, height_px: int) -> bytes:
-    """Draw a picture, twice as many dots as it has px. Raises as `pdf` does."""
+    """Draw a picture at two dots per px. Raises the same errors as `pdf`."""
     size = f"--window-size={width_px},{height_px}"
     scale = "--force-device-scale-factor=2"
     return _made(
@@ -65,12 +64,12 @@ def png(svg: str, width_px: int, height_px: int) -> bytes:
 
 
 def _made(name: str, content: str, made: str, *options: str) -> bytes:
-    """Give Chromium a file; what it made of it."""
+    """Let Chromium convert a file, and return its output."""
     browser = program()
     with tempfile.TemporaryDirectory(prefix="plimsoll-", ignore_cleanup_errors=True) as folder:
         source, out = Path(folder, name), Path(folder, made)
         source.write_text(content, "utf-8")
-        # root has no sandbox there; what is shown is our own page, which may load nothing
+        # Chromium's sandbox refuses to run as root. The page is our own and may load nothing.
         rootly = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [browser, *OPTIONS, *rootly, f"--user-data-dir={folder}/profile"]
         command += [option.format(out=out) for option in options]
@@ -82,7 +81,7 @@ def _made(name: str, content: str, made: str, *options: str) -> bytes:
 
 
 def _run(command: list[str], folder: str) -> str:
-    """Run a program with all of its own files in a folder; gives its standard error."""
+    """Run a program that keeps its files in a folder; return its standard error."""
     environment = {**os.environ, "HOME": folder, "TMPDIR": folder}
     said = Path(folder, "said")
     with (
@@ -101,6 +100,7 @@ def _run(command: list[str], folder: str) -> str:
         except subprocess.TimeoutExpired:
             raise PlimsollError(f"{command[0]} took longer than {PATIENCE_S} s") from None
         finally:
-            with suppress(ProcessLookupError):  # with its helpers: they write into the folder
+            # the helper processes too, since they write into the folder
+            with suppress(ProcessLookupError):
                 os.killpg(browser.pid, signal.SIGKILL)
     return said.read_text("utf-8", errors="replace")

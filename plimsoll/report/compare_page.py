@@ -21,13 +21,13 @@ def render(
     decision: Matrix | None,
     laid: Against | None = None,
 ) -> str:
-    """Write the page of a comparison.
+    """Render the page of a comparison.
 
     Args:
         results: The runs.
-        comparison: Of them.
-        decision: What to buy; None: they are no matrix.
-        laid: The runs over published figures; None: there are none.
+        comparison: Their comparison.
+        decision: The matrix of what to buy; None if the runs form none.
+        laid: The runs beside published figures; None without published figures.
     """
     names = [line.label for line in comparison.runs]
     groups = _by_question(results, names)
@@ -57,10 +57,10 @@ def render(
 
 @dataclass(frozen=True)
 class QuestionGroup:
-    """Runs that ask the same: their curves lie over each other."""
+    """Runs with the same question, whose curves share a chart."""
 
     id: str
-    title: str  # empty where all runs ask the same
+    title: str  # empty if all runs have the same question
     runs: Sequence[RunResult]
     names: Sequence[str]
     operations: Sequence[str]
@@ -87,7 +87,7 @@ def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Que
 
 
 def ratio_text(ratio: Ratio | None) -> str:
-    """A ratio with its interval."""
+    """Format a ratio with its interval."""
     if ratio is None:
         return words.NOTHING
     interval = f" ({words.ratio_interval(ratio.low, ratio.high)})" if ratio.low is not None else ""
@@ -95,7 +95,7 @@ def ratio_text(ratio: Ratio | None) -> str:
 
 
 def runs_table(comparison: Comparison) -> ReportTable:
-    """One row for each run."""
+    """Build a table with one row for each run."""
     operations = list(dict.fromkeys(name for line in comparison.runs for name in line.latency_us))
     priced = any(line.usd_per_million is not None for line in comparison.runs)
     columns = [
@@ -135,7 +135,7 @@ def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Repor
 
 
 def loads_table(comparison: Comparison) -> ReportTable | None:
-    """Latency and throughput of each run at the loads that all tried."""
+    """Build a table of latency and throughput at the loads that all runs tried."""
     if not comparison.equal_loads:
         return None
     names = [line.label for line in comparison.runs]

@@ -1,4 +1,4 @@
-"""What becomes of the rules that a result is held against; earlier results among them."""
+"""Checks results against expectations, and against earlier results as baselines."""
 
 import json
 import math
@@ -24,17 +24,17 @@ from plimsoll.report.comparing.comparing import differences, question
 from plimsoll.report.comparing.ratios import Ratio, ratio_of
 from plimsoll.report.folder import RESULT, read_model, run_folders
 
-_ASKED = ("workload", "load", "limits", "search")  # the parts that make the question
+_ASKED = ("workload", "load", "limits", "search")  # the parts of a request that make its question
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and the run that it is of.
+    """A verdict, and the run that it belongs to.
 
     Attributes:
-        capacity: The verdict; None: there is none.
-        result: The run; None: the verdict is of a table.
-        why_not: Why there is no verdict.
+        capacity: The verdict; None if there is none.
+        result: The run; None if the verdict is for a table of steps.
+        why_not: The reason why there is no verdict.
     """
 
     capacity: Capacity | None
@@ -43,13 +43,13 @@ class Judged:
 
     @classmethod
     def of(cls, result: RunResult) -> "Judged":
-        """Take a run's verdict."""
+        """Take the verdict of a run."""
         failure = result.failure
         return cls(result.capacity, result, failure.cause if failure else "it has no verdict")
 
 
 class JudgedTable(Capacity):
-    """A verdict on a table of steps, with what became of its rules: `capacity --json`."""
+    """A verdict on a table of steps with its checked expectations: `capacity --json`."""
 
     expect: tuple[Expectation, ...] = ()
 
@@ -58,10 +58,10 @@ Baselines = Mapping[str, Judged]
 
 
 def read_baseline(path: Path) -> Judged:
-    """Read an earlier result: a run's folder, its `result.json`, or what `capacity --json` printed.
+    """Read an earlier result: a run's folder, its `result.json`, or output of `capacity --json`.
 
     Raises:
-        UsageError: There is none, there are several, or the file is no result.
+        UsageError: There is no result, there are several, or the file holds something else.
     """
     if path.is_dir():
         folders = run_folders(path)
@@ -81,21 +81,21 @@ def _is_capacity(path: Path) -> bool:
     try:
         text = path.read_text(encoding="utf-8")
         value = {} if is_deeper(text) else json.loads(text)
-    except ValueError:  # read_model says what is wrong
+    except ValueError:  # read_model reports what is wrong
         return False
     return isinstance(value, dict) and "verdict" in value
 
 
 def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
-    """Hold a verdict against a rule.
+    """Check a verdict against a rule.
 
     Args:
         text: The rule.
         judged: The verdict.
-        baselines: Earlier results by the names that rules give them.
+        baselines: Earlier results by the names that rules use for them.
 
     Raises:
-        UsageError: It is no rule.
+        UsageError: The text is not a rule.
     """
     rule = rule_of(text)
     if judged.capacity is None:
@@ -114,14 +114,14 @@ def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
 def with_expectations(
     result: RunResult, rules: Sequence[str] = (), baselines: Baselines | None = None
 ) -> RunResult:
-    """Hold a run against the rules of its request, and others.
+    """Check a run against the rules of its request, and against further ones.
 
-    What was said of a rule stays where its baseline is not at hand.
+    A rule keeps its earlier answer if its baseline is not available here.
 
     Args:
         result: The run.
-        rules: Others.
-        baselines: Earlier results by the names that rules give them.
+        rules: Further rules.
+        baselines: Earlier results by the names that rules use for them.
     """
     known = {one.rule: one for one in result.expect}
     judged, found = Judged.of(result), baselines or {}
@@ -172,7 +172,7 @@ def _by_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
 
 
 def _asked_otherwise(judged: Judged, baseline: Judged) -> str:
-    """Name what two results were asked differently; empty: nothing that counts, as far as known."""
+    """Name what differs between the questions of two results; empty if nothing relevant does."""
     one, other = judged.capacity, baseline.capacity
     if one is not None and other is not None and one.axis != other.axis:
         return f"{one.axis} here, {other.axis} there"

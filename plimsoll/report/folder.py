@@ -1,4 +1,4 @@
-"""Reading the folder of a finished run, or one that holds the folders of several."""
+"""Reads the folder of a finished run, or one that holds the folders of several."""
 
 import json
 import re
@@ -17,9 +17,9 @@ from plimsoll.sizing.answer import Sizing
 
 RESULT = "result.json"
 SECONDS = "seconds.json"
-SIZING = "sizing"  # the folder within a run's: what was predicted from it, and what confirms that
+SIZING = "sizing"  # folder within a run's folder: predictions made from it, and their confirmations
 ANSWER = "answer.json"
-# what may control a terminal, as JSON writes it: an escape, or C1 as it is (UTF-8)
+# Terminal control characters as they appear in JSON: escapes, or C1 in UTF-8.
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 _RUN_ID = re.compile(rb'"run_id":\s*"([a-z0-9-]{1,60})"')
 _BEGINNING_BYTES = 1024
@@ -27,18 +27,18 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The folder itself where it holds a run, else those in it that do, by name."""
+    """Return the folder itself if it holds a run, else the folders in it that do, by name."""
     if (folder / RESULT).is_file():
         return [folder]
     return sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
 
 
 def newest_runs(folder: Path) -> list[Path]:
-    """Find the folders of finished runs in a folder, and in those within it, the newest first.
+    """Find finished runs in a folder and its subfolders, the newest first.
 
-    One that is removed meanwhile is none.
+    A folder that is removed meanwhile is skipped.
     """
-    # Path.glob fails on a folder that goes away under it
+    # Path.glob fails if a folder disappears while it runs.
     patterns = (f"*/{RESULT}", f"*/*/{RESULT}")
     found = {
         (folder / path).parent
@@ -57,7 +57,7 @@ def _written_at(folder: Path) -> float | None:
 
 
 def run_id_in(folder: Path) -> str | None:
-    """Read the id of a run off the beginning of its result; None: there is none."""
+    """Read a run's id from the beginning of its result; None if there is no result."""
     try:
         with (folder / RESULT).open("rb") as file:
             found = _RUN_ID.search(file.read(_BEGINNING_BYTES))
@@ -67,7 +67,7 @@ def run_id_in(folder: Path) -> str | None:
 
 
 def read_run(folder: Path) -> tuple[RunResult, Seconds]:
-    """Read a run's result and its series; a run without series has empty ones.
+    """Read a run's result and its series; empty series if it has none.
 
     Raises:
         UsageError: There is no run in the folder, or its files are not Plimsoll's.
@@ -85,7 +85,7 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
 
 
 def read_sizing(folder: Path) -> Sizing | None:
-    """Read what `plimsoll size` has answered last from the run in a folder; None: nothing.
+    """Read the newest answer of `plimsoll size` from the run in a folder; None if there is none.
 
     Raises:
         UsageError: The file does not hold such an answer.
@@ -95,7 +95,7 @@ def read_sizing(folder: Path) -> Sizing | None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file or leave the one that is there: a disk may be full half-way."""
+    """Write a file atomically: if the disk is full, the old file stays."""
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8")
@@ -105,10 +105,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
-    """Read a JSON file.
+    """Read a JSON file into a model.
 
     Raises:
-        UsageError: It does not hold such a model; names the first field that is wrong.
+        UsageError: The file does not hold such a model; the message names the first wrong field.
     """
     raw = path.read_bytes()
     try:
@@ -126,7 +126,7 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
 
 
 def _visible(value: Any) -> Any:
-    """Take what controls a terminal out of a file of others: people are shown what stands in it."""
+    """Remove terminal control characters from the texts of a file, which people will be shown."""
     match value:
         case str():
             return words.visible(value)

@@ -1,4 +1,4 @@
-"""What stands on top of a report: the answer in one sentence, and the facts under it."""
+"""The top of a report: the answer in one sentence, its facts, and what to do next."""
 
 from dataclasses import dataclass
 
@@ -28,21 +28,21 @@ from plimsoll.report.words import (
 
 @dataclass(frozen=True)
 class Headline:
-    """What stands on top of a report."""
+    """The top of a report."""
 
-    tag: str  # the verdict for people
-    decided: bool  # whether the figure is the database's capacity, not only a bound of it
-    figure: str | None  # ops/s, with its bound; None: the run gives none
+    tag: str  # the verdict's name for people
+    decided: bool  # whether the figure is the capacity itself, not only a bound
+    figure: str | None  # ops/s, with its bound; None if the run has no figure
     sentence: str
     facts: tuple[tuple[str, str], ...]  # name and text
 
 
 def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
-    """Say what a run found, or why it found nothing.
+    """Summarize what a run found, or why it found nothing.
 
     Args:
         result: The run.
-        usd_per_hour: What the target costs an hour; None: as the run estimated it.
+        usd_per_hour: The target's price per hour in dollars; None to use the run's own estimate.
     """
     capacity = result.capacity
     if capacity is None:
@@ -70,8 +70,8 @@ def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
 
 
 def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
-    """The answer: the verdict, how sure its figure is, what set the limit, and what it costs."""
-    # The summary begins with a verb only where it has a figure.
+    """Build the sentence: verdict, precision of the figure, limiting resource, and cost."""
+    # The summary begins with a verb only if it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
     parts = [f"{target_words(result)}{colon} {capacity.summary}"]
     if capacity.burst is not None and capacity.verdict != "BURST":
@@ -96,12 +96,12 @@ def _span(interval: Interval) -> str:
 
 
 def _is_told(limiting: LimitingResource, capacity: Capacity) -> bool:
-    """Whether there is something to say of a limit: one is named, or should have been."""
+    """Return whether to mention the limit: one is named, or one should have been."""
     return limiting.resource != "unknown" or _met_its_limit(capacity)
 
 
 def _met_its_limit(capacity: Capacity) -> bool:
-    """Whether the target's own limit was reached."""
+    """Return whether the target's own limit was reached."""
     return verdict_facts(capacity.verdict).limit == "target"
 
 
@@ -153,7 +153,7 @@ def _costs(
 
 
 def _at_list_price(result: RunResult, given: float | None) -> str:
-    """Say that the price is AWS's where the throughput was measured on this machine."""
+    """Add that the price is AWS's list price, if the throughput was measured on this machine."""
     own = given is None and result.local
     return " at the AWS list price of such a target" if own else ""
 
@@ -189,28 +189,30 @@ def _latencies(capacity: Capacity) -> str:
     )
 
 
-# What to do after a run: an honest next step for each verdict, and a marked prediction. Pure.
+# What to do after a run: the next step for each verdict, and a prediction marked as such.
 
 
-AT_ITS_LIMIT = 0.9  # of the volume's IOPS, as a mean over a step
-STEP_UP = 2  # times the IOPS of now
+AT_ITS_LIMIT = 0.9  # mean over a step, as a share of the volume's IOPS
+STEP_UP = 2  # predicted IOPS as a multiple of the present ones
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a volume with more IOPS would carry at most."""
+    """The predicted upper bound on a volume with more IOPS."""
 
-    iops: int  # of such a volume
+    iops: int  # IOPS of that volume
     iops_now: int
-    visits: float  # I/Os for each operation, as measured
-    step: int  # in which they were
-    with_warmup: bool  # a period of the metrics was longer than its window
+    visits: float  # measured I/Os per operation
+    step: int  # the step in which they were measured
+    with_warmup: (
+        bool  # whether they include the warm-up, because a metric period exceeds the window
+    )
     throughput_ops_per_second: float  # the most that the volume carries
-    full_processor_ops_per_second: float | None  # where the processors would be busy all the time
+    full_processor_ops_per_second: float | None  # throughput at which the processors are full
 
     @property
     def sentence(self) -> str:
-        """The prediction, marked as one, with its grounds and what it leaves out."""
+        """The prediction, marked as one, with its basis and its assumptions."""
         most = words.throughput(self.throughput_ops_per_second)
         visits = words.number(float(f"{self.visits:.3g}"))
         told = (
@@ -227,7 +229,7 @@ class Prediction:
 
 
 def next_step(result: RunResult) -> str:
-    """Say what to do next."""
+    """Return what to do next."""
     capacity = result.capacity
     if capacity is None:
         return "Mend what ended the run, if anything did, and run it again: it has no verdict"
@@ -247,10 +249,10 @@ def _up_to(capacity: Capacity) -> str:
 
 
 def predicted(result: RunResult) -> Prediction | None:
-    """Predict what twice the IOPS would carry, or as many as such a volume can have.
+    """Predict the throughput on twice the IOPS, or on the most that such a volume can have.
 
-    None unless storage IOPS set the limit, its volume's I/O was measured at that limit with nothing
-    else beside the workload, and more IOPS can be provisioned.
+    None unless storage IOPS set the limit, the I/O was measured at that limit without background
+    load, and more IOPS can be provisioned.
     """
     limiting, target = result.limiting, result.request.target
     capacity = result.capacity
@@ -271,7 +273,7 @@ def predicted(result: RunResult) -> Prediction | None:
         return None
     carried = carried_ops_per_second(more, visits)
     if carried <= (capacity.max_sustainable_throughput_ops_per_second or 0):
-        return None  # in this step operations took more I/Os than in that of the figure
+        return None  # this step needed more I/Os per operation than the step of the figure
     busy = step.target.cpu_percent if step.target else None
     return Prediction(
         iops=more,
@@ -287,14 +289,14 @@ def predicted(result: RunResult) -> Prediction | None:
 
 
 def _with_warmup(step: StepResult) -> bool:
-    """Whether the target's figures are of the whole load: no period of them lies in the window."""
+    """Return whether the target's figures cover the warm-up: no metric period fits the window."""
     start = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     return step.target is not None and not held(start, end, period_s=step.target.period_s)
 
 
 def _iops(step: StepResult) -> float | None:
-    """Reads and writes per second of the volume over a step; None where either is not known."""
+    """Return the volume's reads and writes per second in a step; None if either is unknown."""
     figures = step.target
     if figures is None or figures.read_iops is None or figures.write_iops is None:
         return None

@@ -42,18 +42,18 @@ from plimsoll.report.tables import background_lines, background_table
 from plimsoll.report.words import hourly_usd, limit_cell, target_words, toggle_table, why_no_dollars
 from plimsoll.sizing.answer import Sizing
 
-# A page's Content-Security-Policy: its own style and scripts by their hashes, nothing else.
+# Content-Security-Policy: allows the page's own style and scripts by their hashes only.
 
 
 _INLINE = re.compile(r"<(script|style)([^>]*)>(.*?)</\1>", re.DOTALL)
-_DATA = "application/json"  # is not run, so that no policy applies to it
+_DATA = "application/json"  # data is not executed, so no policy applies to it
 
 
 def content_security_policy(page: str) -> str:
-    """Give the strictest policy under which a page works, for a header or a `meta` element.
+    """Return the strictest policy under which a page works, for a header or a `meta` element.
 
     Args:
-        page: The whole page, as it is served.
+        page: The whole page as it is served.
     """
     hashes: dict[str, list[str]] = {"script": [], "style": []}
     for kind, attributes, text in _INLINE.findall(page):
@@ -67,15 +67,15 @@ def content_security_policy(page: str) -> str:
     )
 
 
-# The questions that a report answers before anything else, each in a line.
+# The first screen: the most important questions, answered in one line each.
 
 
 def first_screen(result: RunResult, usd_per_hour: float | None = None) -> list[tuple[str, str]]:
-    """Answer what comes after "how much": question and answer.
+    """Answer what readers ask after "how much"; return questions and answers.
 
     Args:
         result: The run.
-        usd_per_hour: What the target costs an hour; None: as the run estimated it.
+        usd_per_hour: The target's price per hour in dollars; None to use the run's own estimate.
     """
     capacity = result.capacity
     answers = [("What to do next", f"{next_step(result)}.")]
@@ -107,7 +107,7 @@ def _limit(result: RunResult) -> str:
 
 
 def _sure(capacity: Capacity) -> str:
-    """How far the figure can be trusted: its interval, or why it has none."""
+    """Say how precise the figure is: its interval, or why it has none."""
     if (interval := capacity.interval) is not None:
         low, high = interval.low_ops_per_second, interval.high_ops_per_second
         times = words.plural(interval.repetitions, "repetition")
@@ -129,7 +129,7 @@ def _cost(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> 
     return f"not known: {why_no_dollars(result)}"
 
 
-_POLICY = "{policy}"  # the page's own, put in when the rest of it is there
+_POLICY = "{policy}"  # placeholder: the policy hashes the rest of the page
 
 
 def _asset(name: str) -> str:
@@ -137,13 +137,13 @@ def _asset(name: str) -> str:
 
 
 def script_json(value: object) -> Markup:
-    """JSON that cannot end the script element which holds it."""
+    """Return JSON that cannot close the script element which holds it."""
     dumped = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
 def book(drawn: Iterable[Chart]) -> dict[str, Any]:
-    """What the page's script tells of moments: each chart over time, with its panels' series."""
+    """Return what the page's script shows for a moment: the panels' series of charts over time."""
     return {
         chart.id: {
             "length_s": chart.length_s,
@@ -157,20 +157,20 @@ def book(drawn: Iterable[Chart]) -> dict[str, Any]:
 
 
 def _told(panel: Panel) -> dict[str, Any]:
-    """The series of a panel, or how a heat map's rows divide its axis of latency."""
+    """Return the series of a panel, or how a heat map's rows divide its latency axis."""
     if panel.readout is not None:
         return vars(panel.readout)
     return {"rows": panel.latency_rows, "low_us": panel.y.low, "high_us": panel.y.high}
 
 
 def panel_plot(panel: Panel) -> Markup:
-    """A panel's plot, with what it shows in words for who does not see it."""
+    """Draw a panel's plot, with a text alternative."""
     told = f"{panel.y.title}: {panel.summary}" if panel.summary else panel.y.title
     return plot(panel, role="img", aria_label=told, data_panel=panel.id)
 
 
 def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
-    """Fill a page's template; it names charts by their ids."""
+    """Fill a page's template, which names charts by their ids."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plimsoll.report", "assets"),
         autoescape=True,
@@ -204,14 +204,14 @@ def render(
     usd_per_hour: float | None = None,
     sizing: Sizing | None = None,
 ) -> str:
-    """Write the report of a run.
+    """Render the report of a run.
 
     Args:
         result: The run.
-        seconds: Its series on one clock.
-        usd_per_hour: What the target costs an hour; None: as the run estimated it. It gives the
-            dollars per million operations.
-        sizing: What was predicted from it; None: nothing.
+        seconds: The run's series on one clock.
+        usd_per_hour: The target's price per hour in dollars, from which the price per million
+            operations follows; None to use the run's own estimate.
+        sizing: The predictions made from the run; None if there are none.
     """
     capacity = result.capacity
     names = rows.operations(capacity)
@@ -252,7 +252,7 @@ def render(
 
 
 def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
-    """What measured what, when, and with which seeds."""
+    """List the facts of a run: target, client, time, versions, seeds."""
     moments, versions, dataset = result.moments, result.versions, result.dataset
     took = (moments.ended - moments.submitted).total_seconds() if moments.ended else None
     target_lived = None

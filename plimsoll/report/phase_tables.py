@@ -1,4 +1,4 @@
-"""The phases of a run, and of an experiment's cells, as tables. Pure."""
+"""The phases of a run, and of an experiment's cells, as figures and tables. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from plimsoll.model.run.results import PhaseLoad, PhaseResult, RunResult
 from plimsoll.report.comparing.ratios import repetitions_of
 from plimsoll.report.tables import ReportCell, ReportTable
 
-# The phases of a run as figures that can be compared with those of another run. Pure.
+# Figures of phases that can be compared with those of another run.
 
 
-ITS_SEARCH = "its search"  # of a phase, beside its loads to completion
+ITS_SEARCH = "its search"  # key of a phase's search, beside its loads to completion
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Figures:
     """The repetitions of one load.
 
     Attributes:
-        values: Their throughput, in one unit; empty: there is no exact figure.
-        limit: What set the limit, as a part of a sentence; None: not known.
+        values: The throughput of each repetition, in one unit; empty if there is no exact figure.
+        limit: What set the limit, as a part of a sentence; None if it is not known.
     """
 
     values: tuple[float, ...]
@@ -29,7 +29,7 @@ class Figures:
 
 
 def figures_of(result: RunResult | None) -> dict[str, Figures]:
-    """Give each phase at each of its loads by a name for people: `charge, 16 connections`."""
+    """Return the figures of each phase and load, by a readable name: `charge, 16 connections`."""
     return {
         name: figures
         for phase in (result.phases if result else ())
@@ -48,7 +48,7 @@ def _of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
 
 
 def run_phases_table(phases: Sequence[PhaseResult]) -> ReportTable | None:
-    """One row for each load of each phase to completion; None where there is none."""
+    """Build a table of phases to completion, one row for each load; None if there are none."""
     rows = [
         (
             ReportCell(phase.name),
@@ -78,7 +78,10 @@ def _interval(load: PhaseLoad) -> str:
 
 
 def phases_table(result: ExperimentResult) -> ReportTable | None:
-    """One row for each load of each phase, one column for each cell; None without phases."""
+    """Build a table with a row for each load of each phase and a column for each cell.
+
+    None without phases.
+    """
     by_cell = [dict(_figures(cell.phases)) for cell in result.cells]
     places = dict.fromkeys(place for figures in by_cell for place in figures)
     if not places:
@@ -91,7 +94,7 @@ def phases_table(result: ExperimentResult) -> ReportTable | None:
 
 
 def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
-    """Give each load's records per second with what was at its limit, and each search's answer."""
+    """Yield each load's records per second with its limit, and the answer of each search."""
     for phase in phases:
         for load in phase.loads:
             limit = f" ({words.RESOURCES[load.resource]})" if load.resource and load.reached else ""

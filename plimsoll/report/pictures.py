@@ -1,6 +1,6 @@
-"""A run as a picture of its own: the answer, the curve and the time line, as SVG.
+"""A run as a picture: the answer, the curve and the time line, as SVG.
 
-The charts are those of the page; what the page leaves to its style is laid out here.
+The charts are those of the page; this module does the layout that the page leaves to CSS.
 """
 
 import math
@@ -19,7 +19,7 @@ from plimsoll.report.headline import headline
 
 MARGIN_PX = 24
 AXIS_PX = 58
-LETTER_PX = 6.2  # of a legend's text, as wide as letters are at most on average
+LETTER_PX = 6.2  # generous mean width of a letter in a legend
 ROW_PX = 20
 SUBTITLE_LETTERS = 130
 
@@ -40,7 +40,7 @@ def picture(
     look: Theme = "light",
     usd_per_hour: float | None = None,
 ) -> Picture:
-    """Draw a run, in the colors of a theme."""
+    """Draw a run in the colors of a theme."""
     answer = headline(result, usd_per_hour)
     title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
     loads = curve.curve(result.capacity) if result.capacity else None
@@ -49,7 +49,7 @@ def picture(
 
 
 def sheet(title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "light") -> Picture:
-    """Draw charts below one another, under a title."""
+    """Draw charts one below the other, under a title."""
     lines = textwrap.wrap(sentence, SUBTITLE_LETTERS)
     parts = [_text(title, MARGIN_PX, 40, font_size=20, font_weight="bold", fill=theme.INK)]
     parts += [
@@ -79,7 +79,7 @@ def sheet(title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "
 
 
 def _panel(panel: Panel, top: float) -> tuple[list[Markup], float]:
-    """A panel with its title and legend from `top` down, and how high all of it is."""
+    """Draw a panel with its title and legend from `top` down; return it and its height."""
     left = MARGIN_PX + AXIS_PX
     keys, rows = _legend(panel.keys, top + ROW_PX)
     above = ROW_PX * (1 + rows) + 14
@@ -100,7 +100,7 @@ def _panel(panel: Panel, top: float) -> tuple[list[Markup], float]:
 
 
 def _legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
-    """The lines of a legend side by side, and in how many rows they stand."""
+    """Draw a legend's entries side by side; return them and the number of rows."""
     drawn: list[Markup] = []
     x, rows = float(MARGIN_PX), 0
     for one in keys:

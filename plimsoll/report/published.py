@@ -1,7 +1,7 @@
-"""Runs laid over published figures: shapes, knees and ratios, never one absolute figure on another.
+"""Runs beside published figures: the shapes of curves, knees and ratios, never absolute figures.
 
-Every throughput and latency is a multiple of that of the lightest load which both tried, so that a
-machine of today and one of 2013 can be held against each other. Pure.
+Throughput and latency are multiples of those at the lightest load that both tried, so that a
+present machine can be compared with one of 2013. Pure.
 """
 
 import csv
@@ -25,7 +25,7 @@ from plimsoll.report.charts.rows import by_load
 from plimsoll.report.comparing.ratios import ratio_of
 from plimsoll.report.tables import ReportCell, ReportTable
 
-# Published figures that a run may be laid over: `reference/*.csv`.
+# Published figures: `reference/*.csv`.
 
 
 _OF_CURVES = {"iops", "clients", "throughput_ops_per_second", "knee", "doubt"}
@@ -37,31 +37,31 @@ class PublishedStep(Model):
 
     clients: int
     throughput_ops_per_second: float
-    latency_us: dict[str, float]  # by operation
+    latency_us: dict[str, float]  # key: operation
     knee: bool
     doubt: str
 
 
 class PublishedCurve(Model):
-    """Throughput and latency by clients, of one volume."""
+    """Throughput and latency at several numbers of clients, for one volume."""
 
     iops: int
     steps: tuple[PublishedStep, ...]
 
 
 class PublishedRatio(Model):
-    """How many times the throughput of one target another gave."""
+    """The throughput of one target as a multiple of another's."""
 
-    of: tuple[str, ...]  # variants that stand for it
+    of: tuple[str, ...]  # variants that stand for the first target
     to: tuple[str, ...]
-    where: dict[str, tuple[str, ...]]  # {axis: variants}; an axis without any holds for all
+    where: dict[str, tuple[str, ...]]  # {axis: variants}; an axis that is absent may have any
     ratio: float
     bound: Bound
     doubt: str
 
 
 class Reference(Model):
-    """A study's published figures, and what is doubtful about them."""
+    """A study's published figures, and their known weaknesses."""
 
     title: str
     statistic: Statistic
@@ -74,7 +74,7 @@ def read_reference(path: Path) -> Reference:
     """Read a file of published figures.
 
     Raises:
-        UsageError: It cannot be read, or is none; names the line and the column.
+        UsageError: The file cannot be read, or is invalid; the message names line and column.
     """
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -141,11 +141,11 @@ def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
     )
 
 
-# Published ratios beside measured ones. Pure.
+# Published ratios beside measured ones.
 
 
 def ratio_words(of: RunResult, to: RunResult) -> str:
-    """A measured ratio with its interval, or that there is none."""
+    """Format a measured ratio with its interval, or say that there is none."""
     ratio = ratio_of(of.run_id, of.capacity, to.run_id, to.capacity)
     if ratio is None:
         return "none: one has no figure, or both are bounds"
@@ -155,7 +155,7 @@ def ratio_words(of: RunResult, to: RunResult) -> str:
 
 
 def ratio_sentences(published: PublishedRatio, results: Sequence[RunResult]) -> Iterator[str]:
-    """Say what was measured of a published ratio, once for each question that has both targets."""
+    """Yield what was measured for a published ratio, for each question that has both targets."""
     for one in results:
         if not _is(one, published.of) or not _holds(one, published.where):
             continue
@@ -199,7 +199,7 @@ MULTIPLES = "multiples of the lightest load that both tried"
 
 
 class Against(Model):
-    """What a study published and what was measured, as far as both can be compared."""
+    """Published and measured figures, as far as they can be compared."""
 
     title: str
     sentences: tuple[str, ...]
@@ -208,21 +208,22 @@ class Against(Model):
 
 
 class Shape(Model):
-    """One published curve beside one run's, as multiples of the lightest load that both have."""
+    """A published curve beside a run's, in multiples of the lightest load that both tried."""
 
     published: str
     measured: str
     clients: tuple[float, ...]
-    multiples: dict[str, tuple[tuple[float, float | None], ...]]  # {what: (published, measured)}
+    # multiples of each quantity, published and measured
+    multiples: dict[str, tuple[tuple[float, float | None], ...]]
 
 
 def against(reference: Reference, results: Sequence[RunResult], names: Sequence[str]) -> Against:
-    """Lay runs over published figures.
+    """Compare runs with published figures.
 
     Args:
-        reference: What was published.
+        reference: The published figures.
         results: The runs.
-        names: What they are called, in their order.
+        names: The names of the runs, in their order.
 
     Raises:
         UsageError: A curve has no run, or none of the ratios' variants was measured.
@@ -255,7 +256,7 @@ Matched = tuple[PublishedCurve, RunResult, str]
 def _matched(
     curves: Sequence[PublishedCurve], results: Sequence[RunResult], names: Sequence[str]
 ) -> list[Matched]:
-    """Give each run its curve: by its IOPS where all have those of a curve, else in order."""
+    """Match runs and curves: by IOPS if all runs have those of a curve, else by order."""
     if len(results) > len(curves):
         raise UsageError(f"--with: {len(results)} runs for {len(curves)} published curves")
     for name, result in zip(names, results, strict=True):
@@ -318,7 +319,7 @@ def _throughput(judged: JudgedStep | None, first: JudgedStep) -> float | None:
 
 
 def _latency(judged: JudgedStep | None, operation: str, statistic: Statistic) -> float | None:
-    """The median over the repetitions of a load; None where it was not measured."""
+    """Return the median over a load's repetitions; None if it was not measured."""
     steps = judged.steps if judged else ()
     values = [step.latency_us.get(operation, {}).get(statistic) for step in steps]
     found = [value for value in values if value is not None]
@@ -330,7 +331,7 @@ def _divided(value: float | None, base: float | None) -> float | None:
 
 
 def _knee(curve: PublishedCurve, run: RunResult, name: str) -> str:
-    """Say where both knees lie, as a load and as a multiple of the first load's throughput."""
+    """Describe both knees, as a load and as a multiple of the first load's throughput."""
     knee = next((step for step in curve.steps if step.knee), None)
     published = "no maximum published"
     if knee is not None:
@@ -362,7 +363,7 @@ def _step_up(low: PublishedCurve, high: PublishedCurve, measured: str) -> str:
 
 
 def shape_table(shape: Shape) -> ReportTable:
-    """One row for each published load: published and measured, as multiples of the first."""
+    """Build a table of published and measured multiples, one row for each published load."""
     groups = (("", 1), *((what, 2) for what in shape.multiples))
     rows = []
     for place, clients in enumerate(shape.clients):

@@ -12,7 +12,7 @@ from plimsoll.sizing.answer import Sizing
 
 
 def render(answer: Sizing) -> str:
-    """Write the page: the answer, the ranking, what was measured, and what is assumed."""
+    """Render the page: answer, ranking, measurements and assumptions."""
     return fill(
         "size.html.j2",
         [],

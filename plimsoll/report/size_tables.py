@@ -1,4 +1,4 @@
-"""An answer of `plimsoll size` in tables and sentences: measured is plain, predicted is marked."""
+"""Tables and sentences of an answer of `plimsoll size`, in which predictions are marked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import bound_words
 from plimsoll.sizing.size import target_words
 
-PREDICTED = "~"  # before each figure that nobody has measured
+PREDICTED = "~"  # prefix of each predicted figure
 MARKED = f"{PREDICTED} is predicted, not measured"
 OPTION_COLUMNS = (
     "", "$/month", "target", "sustains ops/s", "binds first", "next", "latency under this load",
@@ -19,20 +19,20 @@ DEMAND_COLUMNS = (
 )  # fmt: skip
 
 
-SHOWN = 20  # targets on the page of a run; that of `plimsoll size` has all
+SHOWN = 20  # most targets on the page of a run; the page of `plimsoll size` has all
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a run's page says of what to buy.
+    """What a run's page says about what to buy.
 
     Attributes:
         sentence: The answer.
         asked: What was asked.
-        marked: How predicted is told from measured.
-        lines: What cannot be, what was confirmed, until when it suffices.
-        options: The cheapest that carry the load; None: nothing does.
-        more: How many further ones there are; empty: none.
+        marked: The legend that tells predicted from measured.
+        lines: Impossible targets, confirmations, and how long the cheapest suffices.
+        options: The cheapest targets that carry the load; None if none does.
+        more: The number of further ones in words; empty if there are none.
     """
 
     sentence: str
@@ -44,7 +44,7 @@ class Ranking:
 
 
 def ranking(answer: Sizing) -> Ranking:
-    """Give what the page of a run shows of an answer that was made from it."""
+    """Return what the page of a run shows of the sizing made from it."""
     left = len(answer.options) - SHOWN
     return Ranking(
         sentence=answer.sentence,
@@ -59,7 +59,7 @@ def ranking(answer: Sizing) -> Ranking:
 
 
 def options_table(options: Sequence[Option]) -> ReportTable:
-    """One row for each target; the cells of a predicted one are of the kind `predicted`."""
+    """Build a table with one row for each target; predicted cells have the kind `predicted`."""
     rows = []
     for option in options:
         kind = "strong" if option.status == "measured" else "predicted"
@@ -91,7 +91,7 @@ def _cells(option: Option) -> Iterator[str]:
 
 
 def demands_table(answer: Sizing) -> ReportTable:
-    """What an operation took, a row for each step, by operations under way."""
+    """Build a table of the demand per operation, one row for each step, by concurrency."""
     return ReportTable(
         columns=DEMAND_COLUMNS,
         rows=tuple(
@@ -120,7 +120,7 @@ def _each(value: float | None) -> ReportCell:
 
 
 def asked_words(answer: Sizing) -> str:
-    """Say what was asked, and by whose prices."""
+    """Describe what was asked, and whose prices apply."""
     limits = ", ".join(f"{n} {words.latency(us)}" for n, us in answer.limits_us.items())
     return (
         f"asked: {words.throughput(answer.want_ops_per_second)} within"
@@ -131,7 +131,7 @@ def asked_words(answer: Sizing) -> str:
 
 
 def further_lines(answer: Sizing) -> Iterator[str]:
-    """Say what cannot be, what was confirmed, and until when the cheapest suffices."""
+    """Yield impossible targets, confirmations, and how long the cheapest suffices."""
     for negative in answer.cannot:
         yield f"{PREDICTED} {negative.sentence}"
     yield from map(confirmed_line, answer.confirmed)
@@ -140,7 +140,7 @@ def further_lines(answer: Sizing) -> Iterator[str]:
 
 
 def confirmed_line(one: Confirmed) -> str:
-    """Say what was predicted, what was measured, and the error."""
+    """Describe a confirmation: prediction, measurement and error."""
     error = "" if one.error is None else f", error {one.error:+.0%}"
     measured = words.bounded(words.throughput(one.measured), one.bound)
     return (

@@ -1,4 +1,4 @@
-"""What a pipeline is told of a run: whether it gave what was expected. Pure."""
+"""Summaries for pipelines, as JUnit XML and Markdown: did a run meet its expectations? Pure."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -21,12 +21,12 @@ Told = Literal["met", "not met", "no answer", "failed"]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was asked.
+    """One expectation.
 
     Attributes:
-        name: The rule, or what else was asked.
-        told: What became of it.
-        because: With the figures.
+        name: The rule, or another expectation.
+        told: The outcome.
+        because: The reason, with its figures.
     """
 
     name: str
@@ -36,15 +36,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run, or a table of steps, for a pipeline.
+    """The summary of a run, or of a table of steps.
 
     Attributes:
-        name: What it is called.
-        cases: What was asked: that the run succeeds, where it did not; each rule, or without
-            rules that there is an answer.
-        facts: Name and text of what else is told.
-        began: When; None: not known.
-        seconds: How long it took; None: not known.
+        name: The name of the run or table.
+        cases: The expectations: success, if the run had none; each rule; without rules, an answer.
+        facts: Further facts, as name and text.
+        began: The start; None if not known.
+        seconds: The duration; None if not known.
     """
 
     name: str
@@ -55,14 +54,14 @@ class Summary:
 
     @property
     def told(self) -> Told:
-        """What became of all of it: the worst of its cases."""
+        """The worst outcome of its cases."""
         order: tuple[Told, ...] = ("failed", "not met", "no answer")
         met = {case.told for case in self.cases}
         return next((one for one in order if one in met), "met")
 
 
 def summary_of_run(result: RunResult) -> Summary:
-    """Sum up a run, with what became of its rules."""
+    """Summarize a run, with the outcome of its rules."""
     moments, cases = result.moments, []
     if result.state is not RunState.SUCCEEDED:
         why = result.failure.cause if result.failure else "it has no result"
@@ -91,13 +90,13 @@ def summary_of_run(result: RunResult) -> Summary:
 def summary_of_table(
     name: str, capacity: Capacity, expectations: Sequence[Expectation] = ()
 ) -> Summary:
-    """Sum up a verdict on a table of steps."""
+    """Summarize a verdict on a table of steps."""
     facts = (*_figures(capacity), *_changes(expectations), ("answer", capacity.summary))
     return Summary(name=name, cases=tuple(_cases(capacity, expectations)), facts=facts)
 
 
 def _cases(capacity: Capacity, expectations: Sequence[Expectation]) -> list[Case]:
-    """The rules; and that there is an answer, where there is none or nothing else was asked."""
+    """List the rules; expect an answer too if there is none, or if there are no rules."""
     answered = has_answer(capacity)
     cases = list(map(_case, expectations))
     if not answered or not cases:
@@ -124,16 +123,17 @@ def _figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
 
 
 def _changes(expectations: Iterable[Expectation]) -> Iterable[tuple[str, str]]:
-    """What changed against each baseline."""
+    """Yield what changed against each baseline."""
     for one in expectations:
-        if one.rule.startswith("not worse than "):  # of another version, perhaps: it is not read
+        # it may come from another version, so its text is not parsed
+        if one.rule.startswith("not worse than "):
             yield "change", one.because
 
 
-# Summaries as JUnit XML, as Jenkins, GitLab and most others read it.
+# JUnit XML, as Jenkins, GitLab and most others read it.
 
 
-# what XML 1.0 may not hold at all (section 2.2), with DEL and C1, which a terminal would act on
+# Characters that XML 1.0 forbids (section 2.2), with DEL and C1, which control terminals.
 _NO_TEXT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ELEMENTS = {"not met": "failure", "no answer": "error", "failed": "error"}
 
@@ -141,8 +141,8 @@ _ELEMENTS = {"not met": "failure", "no answer": "error", "failed": "error"}
 def junit_xml(summaries: Sequence[Summary]) -> str:
     """Write a suite for each run, with a case for each of its rules.
 
-    A rule that is not met is a failure. What has no answer, and a run that failed, are errors: a
-    case that is skipped would pass.
+    A rule that is not met is a failure. A rule without an answer and a failed run are errors, since
+    a skipped case would pass.
     """
     suites = [_suite(summary) for summary in summaries]
     whole = ET.Element("testsuites", {"name": "plimsoll", **_counts([*summaries])})
@@ -190,11 +190,11 @@ def _xml_text(text: str) -> str:
     return _NO_TEXT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-# Summaries as Markdown, for the page of a pull request.
+# Markdown, for the page of a pull request.
 
 
 _MARKUP = re.compile(r"[\\`*_\[\]#|~<&@$]|://|www\.", re.IGNORECASE)
-_CALLS = re.compile(r"(&#(?:35|64);)")  # # and @: a number or a name behind them is a link
+_CALLS = re.compile(r"(&#(?:35|64);)")  # # and @, which turn a following number or name into a link
 _SIGNS = {"met": "✅", "not met": "❌", "no answer": "⚠️", "failed": "❌"}
 
 
@@ -224,7 +224,7 @@ def _section(summary: Summary) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """Write a text of others so that nothing in it is markup, a link or a call of a name."""
+    """Escape foreign text so that it contains no markup, link or mention."""
     line = " ".join(words.visible(text).split())
     escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), line)
     return _CALLS.sub(r"\1&#8203;", escaped)

@@ -1,4 +1,4 @@
-"""The tables of a report: steps in the order in which they ran, and the audits of each load."""
+"""The tables of a report: steps in the order in which they ran, audits, CSV, background loads."""
 
 import csv
 import io
@@ -35,21 +35,21 @@ CLOSING_WORDS: dict[Purpose, str] = {
     "without_background": "without",
     "toggle": "toggle",
 }
-LOADS_MOST = 100  # up to so many loads, the audits of all are shown
+LOADS_MOST = 100  # with more loads, only failed audits are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}
 
 
 @dataclass(frozen=True)
 class ReportCell:
-    """A text, and what it stands for."""
+    """A text, and its meaning for the style."""
 
     text: str
-    kind: str = ""  # a CSS class: "over" (a limit), "passed", "failed" ...
+    kind: str = ""  # a CSS class: "over" (above a limit), "passed", "failed" ...
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table, for a page or a terminal."""
+    """A table for a page or a terminal."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[ReportCell, ...], ...]
@@ -57,7 +57,7 @@ class ReportTable:
 
 
 def steps_table(result: RunResult) -> ReportTable | None:
-    """One row for each step: load, throughput, latency by operation, the target, the judgement."""
+    """Build the table of steps: load, throughput, latency by operation, target, judgement."""
     if not result.steps:
         return None
     capacity = result.capacity
@@ -91,12 +91,12 @@ def steps_table(result: RunResult) -> ReportTable | None:
 
 
 def operations_of(steps: Sequence[StepResult]) -> list[str]:
-    """The operations of any step, in the order of their first."""
+    """List the operations of all steps, in the order of their first appearance."""
     return list(dict.fromkeys(name for done in steps for name in done.operations))
 
 
 def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
-    """The judgement of the load of step `index`; None where there is none."""
+    """Return the judgement of the load of step `index`; None if it was not judged."""
     if capacity is None:
         return None
     for judged in capacity.steps:
@@ -133,14 +133,14 @@ def _step_cells(
 
 
 def unjudged(step: Step) -> str:
-    """What a step was that no load's judgement has: void, or a closing step; else empty."""
+    """Say what an unjudged step was, void or a closing step; empty if it was judged."""
     if step.void or step.purpose is None:
         return "void" if step.void else ""
     return step.state or CLOSING_WORDS.get(step.purpose, "")
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
-    """IOPS (reads and writes together), the volume's queue, and the CPU in whole percents."""
+    """Format IOPS (reads and writes together), the volume's queue, and CPU in whole percents."""
     if target is None:
         return (words.NOTHING,) * 3
     known = [iops for iops in (target.read_iops, target.write_iops) if iops is not None]
@@ -149,10 +149,10 @@ def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
 
 
 def audits_table(capacity: Capacity | None) -> ReportTable | None:
-    """One row for each load, one column for each audit.
+    """Build a table of audits, one row for each load and one column for each audit.
 
-    Of more than `LOADS_MOST` loads only those that failed an audit are shown: the page stays small,
-    and nobody reads so many ticks.
+    With more than `LOADS_MOST` loads, only those that failed an audit are shown: the page stays
+    small, and nobody reads so many ticks.
     """
     if capacity is None or not capacity.steps:
         return None
@@ -173,7 +173,7 @@ def audits_table(capacity: Capacity | None) -> ReportTable | None:
 
 
 def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
-    """Load, audit, mark and figures of each audit; those that could not run are left out."""
+    """List load, audit, mark and figures of each audit, without those that could not run."""
     if capacity is None:
         return []
     return [
@@ -196,11 +196,11 @@ def _with_audits(capacity: Capacity) -> tuple[JudgedStep, ...]:
 
 
 def audits_left_out(capacity: Capacity | None) -> int:
-    """How many loads the table of audits leaves out; none of them failed an audit."""
+    """Count the loads that the table of audits leaves out; none of them failed an audit."""
     return 0 if capacity is None else len(capacity.steps) - len(_with_audits(capacity))
 
 
-# The steps of a run as CSV: one row for each step, units in the names, empty where not known.
+# CSV of steps: one row for each, units in the column names, empty if not known.
 
 
 Value = str | int | float | None
@@ -218,7 +218,7 @@ _TARGET = (
 
 
 def steps_csv(result: RunResult) -> str:
-    """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` judges."""
+    """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` reads it."""
     table = step_rows(result)
     out = io.StringIO()
     writer = csv.writer(out)
@@ -228,13 +228,13 @@ def steps_csv(result: RunResult) -> str:
 
 
 def step_rows(result: RunResult) -> list[dict[str, Value]]:
-    """Give a row for each step, all with the same columns; None where something is not known."""
+    """Return a row for each step, all with the same columns; None if a value is not known."""
     operations = operations_of(result.steps)
     return [_row(result, done, operations) for done in result.steps]
 
 
 def _no_formula(value: Value) -> Value:
-    """Have spreadsheets take text for text: some begin a formula with these characters."""
+    """Mark text as text: spreadsheets read some first characters as the start of a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
@@ -262,11 +262,11 @@ def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str
     return row
 
 
-# What ran beside the measured workload, step by step, for a page or a terminal.
+# Background loads, which ran beside the measured workload, step by step.
 
 
 def schedule_words(background: Background) -> str:
-    """Say when it runs, on the clock of each step."""
+    """Describe when a background load runs, in the time of each step."""
     lasts = words.duration(background.for_s)
     if background.every_s is not None:
         return f"every {words.duration(background.every_s)} of each step for {lasts}"
@@ -276,7 +276,7 @@ def schedule_words(background: Background) -> str:
 
 
 def background_lines(result: RunResult) -> Iterator[str]:
-    """Say of each background what it does and did: medians of the steps in which it ran."""
+    """Describe what each background load does and did: medians over the steps in which it ran."""
     statistic = result.request.limits.statistic
     for asked in result.request.background:
         ran = [
@@ -309,7 +309,7 @@ def _did(ran: list[BackgroundResult], statistic: Statistic) -> str:
 
 
 def background_table(result: RunResult) -> ReportTable | None:
-    """One row for each step and operation of what ran beside it; None where nothing did."""
+    """Build a table of background loads by step and operation; None if there were none."""
     rows = [
         (
             ReportCell(str(step.plan.index)),

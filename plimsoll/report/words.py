@@ -1,4 +1,4 @@
-"""A step in one line: as it begins, and as it ends. Pure."""
+"""Words for a run: its steps, limiting resource, target, toggle and cost. Pure."""
 
 from plimsoll import words
 from plimsoll.model.judging.closing import PairedRatio
@@ -11,7 +11,12 @@ from plimsoll.report.tables import ReportCell, ReportTable
 
 
 def planned_words(plan: StepPlan, of: int | None = None) -> str:
-    """Describe a step that begins, of about how many; None: that is not said."""
+    """Describe a step that begins, in one line.
+
+    Args:
+        plan: The step's plan.
+        of: The approximate number of steps; None leaves it out.
+    """
     if plan.index == WARMING_STEP:
         return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
@@ -46,11 +51,11 @@ def finished_words(step: StepResult, statistic: Statistic) -> str:
     return "; ".join(parts)
 
 
-# What set the limit, in words: its name, how near it was, and what would have to change.
+# What set the limit: its name, how near it was, and what would have to change.
 
 
 def limit_cell(limiting: LimitingResource | None) -> str:
-    """Name what set the limit, for a cell; what was nearest to its limit says so."""
+    """Name what set the limit, for a cell; mark a resource that was only nearest to its limit."""
     if limiting is None:
         return words.NOTHING
     name = words.RESOURCES[limiting.resource]
@@ -74,7 +79,7 @@ def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
 
 
 def limit_sentence(limiting: LimitingResource) -> str:
-    """Say what set the limit, as a part of a sentence."""
+    """Describe what set the limit, as a part of a sentence."""
     name = words.RESOURCES[limiting.resource]
     if limiting.resource == "unknown":
         return "what set the limit could not be told from the target's figures"
@@ -86,11 +91,11 @@ def limit_sentence(limiting: LimitingResource) -> str:
 
 
 def _met(limiting: LimitingResource) -> bool:
-    """Whether it set the limit; older results name nothing else."""
+    """Return whether the resource set the limit; older results name no other."""
     return limiting.reached is not False or limiting.resource == "unknown"
 
 
-# What a run measured, in words: what RDS made of what was asked for, or what stood in for it.
+# The target: its version and size, or its stand-in on this machine.
 
 
 def target_words(result: RunResult) -> str:
@@ -100,11 +105,11 @@ def target_words(result: RunResult) -> str:
     return describe_target(target, version=versions.database, stand_in=stand_in)
 
 
-# What a toggle showed, in words and as a table.
+# What a toggle showed.
 
 
 def toggle_facts(found: ToggleResult) -> list[str]:
-    """Say what stands beside the finding: each state's figure and settings, and the latencies."""
+    """Describe each state's figure and settings, and the latencies."""
     lines = [
         f"{state.name}: {words.throughput(state.throughput_ops_per_second)} ({_what(state)})"
         for state in found.states
@@ -121,7 +126,7 @@ def toggle_facts(found: ToggleResult) -> list[str]:
 
 
 def toggle_table(found: ToggleResult | None) -> ReportTable | None:
-    """One row for the throughput, each latency and each parameter; one column for each state."""
+    """Build a table of throughput, latencies and parameters with one column for each state."""
     if found is None:
         return None
     first, second = found.states
@@ -161,12 +166,12 @@ def _interval(ratio: PairedRatio) -> str:
 
 
 def _told(state: StateFigures, parameter: str) -> str:
-    """A parameter as the server has it; where it does not tell, as it was asked for."""
+    """Return a parameter's value from the server; if it did not report it, the requested one."""
     return state.server_says.get(parameter, f"{state.parameters[parameter]} (as asked)")
 
 
 def _what(state: StateFigures) -> str:
-    """Say what makes a state, and whether the server has told so."""
+    """Describe what makes a state, and whether the server has confirmed it."""
     if state.endpoint is not None:
         return f"reached at {state.endpoint}"
     doubt = "" if state.server_says else ", not confirmed by the server"
@@ -177,7 +182,7 @@ def _settings(values: dict[str, str] | dict[str, str | int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-# Dollars in words: what a target costs an hour, whose price that is, and what a run has cost.
+# Dollars: the target's price per hour and its source, and the cost of a run.
 
 
 AS_IF = (
@@ -187,9 +192,9 @@ AS_IF = (
 
 
 def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
-    """Give what the target costs an hour: `given`, else the run's own estimate; None: not known.
+    """Return the target's price per hour in dollars: `given`, else the run's estimate.
 
-    Where its I/Os are charged, those of the answer's load are in it.
+    None if it is not known. If I/Os are charged, those of the answer's load are included.
     """
     if given is not None:
         return given
@@ -206,7 +211,7 @@ def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
 
 
 def why_no_dollars(result: RunResult) -> str:
-    """Say why it is not known what the target costs an hour."""
+    """Explain why the target's price per hour is not known."""
     cost = result.cost
     if cost is None:
         return "no cost was estimated"
@@ -218,7 +223,7 @@ def why_no_dollars(result: RunResult) -> str:
 
 
 def whose_price(result: RunResult, given: float | None = None) -> str:
-    """Say where the price by the hour comes from."""
+    """Name the source of the price per hour."""
     if given is not None or result.cost is None:
         return "as given"
     charged = result.cost.io is not None and result.cost.io.usd != 0
@@ -231,7 +236,7 @@ def whose_price(result: RunResult, given: float | None = None) -> str:
 
 
 def run_cost_words(result: RunResult) -> str | None:
-    """Say what the run has cost; None where nothing was spent, or no cost was estimated."""
+    """Describe what the run has cost; None if nothing was spent or estimated."""
     cost = result.cost
     if cost is None or cost.basis == "as-if-on-aws":
         return None

@@ -1,4 +1,4 @@
-"""Charts as descriptions: panels, what lies in them, and what the pointer is told. No drawing."""
+"""Charts as data: panels, their marks, and the texts of their tooltips. Nothing is drawn here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from plimsoll.report.charts.scale import Scale
 
 Rows = list[dict[str, Any]]
 Shape = Literal["circle", "cross", "diamond", "triangle", "square", "line"]
-Tip = Sequence[tuple[str, str]]  # name and text of each line that the pointer is told
+Tip = Sequence[tuple[str, str]]  # name and text of each tooltip line
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line for each stretch of points; a stretch of one point is a dot."""
+    """A line through each stretch of points; a stretch of one point is a dot."""
 
     stretches: Sequence[Sequence[tuple[float, float]]]
     color: str
@@ -35,7 +35,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Box:
-    """One rectangle; over the whole height where it has no `y`."""
+    """One rectangle; as high as the panel if it has no `y`."""
 
     x: tuple[float, float]
     y: tuple[float, float] | None = None
@@ -47,7 +47,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line across the panel: upright at `x`, or level at `y`."""
+    """A straight line across the panel: vertical at `x`, or horizontal at `y`."""
 
     color: str
     x: float | None = None
@@ -60,7 +60,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Point:
-    """A point that the pointer can ask."""
+    """A point with a tooltip."""
 
     x: float
     y: float
@@ -73,7 +73,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Label:
-    """A text beside a point; without `x` at the left edge, without `y` at the top."""
+    """A text beside a point; at the left edge without `x`, at the top without `y`."""
 
     text: str
     x: float | None = None
@@ -91,7 +91,7 @@ Mark = Line | Bars | Box | Rule | Point | Label
 
 @dataclass(frozen=True)
 class Key:
-    """A line of the legend."""
+    """An entry of the legend."""
 
     label: str
     color: str
@@ -101,13 +101,13 @@ class Key:
 
 @dataclass(frozen=True)
 class Readout:
-    """What the pointer is told over a moment of a panel: each series there.
+    """The values that a tooltip shows at each moment of a panel.
 
     Attributes:
-        width_s: The length of a moment.
-        digits: Decimals that are shown.
-        moments: When each begins, in seconds of the run.
-        series: {title with unit: a value for each moment; None: nothing was measured}.
+        width_s: The length of a moment in seconds.
+        digits: The number of decimals shown.
+        moments: The start of each moment, in seconds of the run.
+        series: {title with unit: a value for each moment; None if nothing was measured}.
     """
 
     width_s: float
@@ -117,7 +117,7 @@ class Readout:
 
     @property
     def summary(self) -> str:
-        """Say between which values each series lay, for who does not see it."""
+        """Describe the range of each series, as a text alternative."""
         parts = []
         for title, values in self.series.items():
             known = [value for value in values if value is not None]
@@ -129,19 +129,19 @@ class Readout:
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot: its two axes, what is drawn from the back to the front, and its legend.
+    """A plot: two axes, marks, and a legend.
 
     Attributes:
-        id: Unique in a page.
-        x: The level axis.
-        y: The upright axis; its title stands above the panel.
-        marks: From the back to the front.
-        height_px: Of the plot alone.
+        id: The id, unique in a page.
+        x: The horizontal axis.
+        y: The vertical axis; its title stands above the panel.
+        marks: The marks, from back to front.
+        height_px: The height of the plot alone.
         keys: The legend.
-        summary: What it shows, in words, for who does not see it.
-        readout: Of a panel over time.
-        latency_rows: Of a heat map: its rows in each octave of latency.
-        axis: Whether the level axis has its texts: of stacked panels, only the last.
+        summary: The text alternative.
+        readout: The tooltip values of a panel over time.
+        latency_rows: The rows of a heat map in each octave of latency.
+        axis: Whether the horizontal axis has texts; of stacked panels, only the last has.
     """
 
     id: str
@@ -161,10 +161,10 @@ class Chart:
     """Panels, one below the other.
 
     Attributes:
-        id: Unique in a page.
-        panels: From the top.
-        length_s: Of the run, where the panels lie over its time.
-        steps: Index, start, start of the window and end of each step on that clock.
+        id: The id, unique in a page.
+        panels: The panels, from the top.
+        length_s: The length of the run, if the panels are over its time.
+        steps: The index, start, start of the window and end of each step on that clock.
     """
 
     id: str
@@ -174,5 +174,5 @@ class Chart:
 
 
 def told(points: Sequence[Point]) -> str:
-    """Points in words, each with all that the pointer is told of it."""
+    """Return the tooltips of points as text."""
     return "; ".join(", ".join(f"{name} {text}" for name, text in point.tip) for point in points)

@@ -1,7 +1,7 @@
-"""The whole run on one clock: seconds since it was submitted, in bins of whole seconds.
+"""A run on one clock, as rows for charts: seconds since it was submitted, in whole-second bins.
 
-A long run is drawn in bins of several seconds: counts are added, the worst latency kept, and
-percentiles read from the added histograms. Every chart names the width of its bins.
+A long run has bins of several seconds: counts are added, the worst latency is kept, and percentiles
+are read from the merged histograms. Every chart names the width of its bins.
 """
 
 import math
@@ -21,18 +21,18 @@ Row = dict[str, Any]
 COLUMNS_MOST = 480  # more than a screen can show; keeps the page small
 HEAT_COLUMNS_MOST = 240
 USUAL_OPERATIONS = 3
-HEAT_ROWS_PER_OCTAVE = 4  # of latency: each row spans 19 %
+HEAT_ROWS_PER_OCTAVE = 4  # rows in an octave of latency: each spans 19 %
 HEAT_CLASSES = 7
 
 
 def bin_width_s(length_s: float, columns: int = COLUMNS_MOST) -> int:
-    """The width of the narrowest bin with which at most `columns` span the length."""
+    """Return the smallest bin width with which at most `columns` bins span the length."""
     widths = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
     return next((w for w in widths if length_s / w <= columns), math.ceil(length_s / columns))
 
 
 def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
-    """The upper bound of the bucket that holds a percentile; None for an empty histogram."""
+    """Return the upper bound of the bucket that holds a percentile; None without any counts."""
     total = sum(buckets.values())
     seen = 0
     for upper, count in sorted(buckets.items()):
@@ -43,7 +43,7 @@ def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
 
 
 def added(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Add histograms up, whose buckets have the same bounds."""
+    """Merge histograms whose buckets have the same bounds."""
     total: dict[int, int] = defaultdict(int)
     for histogram in histograms:
         for upper, count in histogram.items():
@@ -65,7 +65,8 @@ class Clock:
             ends.append(result.moments.ended.timestamp())
         self.length_s = max([end - self._zero_s for end in ends], default=1.0)
         operations = len({second.operation for second in seconds.operations})
-        share = min(1.0, USUAL_OPERATIONS / max(1, operations))  # more of them: fewer columns each
+        # with more operations, each gets fewer columns
+        share = min(1.0, USUAL_OPERATIONS / max(1, operations))
         self.width_s = bin_width_s(self.length_s, round(COLUMNS_MOST * share))
         self.heat_width_s = bin_width_s(self.length_s, round(HEAT_COLUMNS_MOST * share))
 
@@ -74,17 +75,17 @@ class Clock:
         return round(epoch_s - self._zero_s, 3)
 
     def bin(self, epoch_s: float, width_s: int) -> float:
-        """The beginning of the bin that holds a moment; a single second is its own bin."""
+        """The start of the bin that holds a moment; a single second is its own bin."""
         at = self.at(epoch_s)
         return at if width_s == 1 else math.floor(at / width_s) * width_s
 
     def began(self, second: SecondTotals) -> float:
-        """When a second of a step began, in seconds of the epoch: steps begin within a second."""
+        """The start of a step's second, in epoch seconds: steps start between whole seconds."""
         return second.epoch_s + self._starts.get(second.step, 0.0)
 
 
 def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
-    """One row for each bin and operation that has figures; rates are of its measured seconds."""
+    """Build a row for each bin and operation with figures; rates count measured seconds only."""
     bins: dict[tuple[float, str], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
         t = clock.bin(clock.began(second), clock.width_s)
@@ -114,11 +115,11 @@ def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
 def target_rows(
     clock: Clock, samples: Iterable[TargetSample], names: Mapping[str, str]
 ) -> list[Row]:
-    """One row for each bin and series, with the mean of its samples; series by title.
+    """Build a row for each bin and series, with the mean of its samples.
 
     Args:
         clock: The run's clock.
-        samples: What CloudWatch, or the emulated volume, said.
+        samples: The samples from CloudWatch, or from the emulated volume.
         names: {field of `TargetSample`: title of its series}.
     """
     bins: dict[tuple[str, float], list[float]] = defaultdict(list)
@@ -133,10 +134,10 @@ def target_rows(
 
 
 def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> list[Row]:
-    """Put the series of each moment on top of one another; `from` and `to` are a block's edges.
+    """Stack the series of each moment; `from` and `to` are the edges of a block.
 
     Args:
-        rows: One for each moment `t` and series.
+        rows: One row for each moment `t` and series.
         series: The field that names a row's series.
         value: The field that is a block's height.
         names: The series from the lowest to the highest.
@@ -151,7 +152,7 @@ def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> l
 
 
 def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
-    """Number the stretches of each series between gaps, so that no line is drawn across a gap."""
+    """Number the stretches of each series between gaps, so that no line crosses a gap."""
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     numbered = []
     for row in sorted(rows, key=lambda row: row["t"]):
@@ -165,7 +166,7 @@ def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Ro
 
 
 def sample_gap_s(samples: Iterable[TargetSample], width_s: int) -> float:
-    """Beyond how many seconds two samples are no neighbors: 1.5 x their usual distance."""
+    """Return the gap between samples that interrupts a line: 1.5 x their usual distance."""
     times = sorted({sample.epoch_ms for sample in samples})
     distances = sorted(b - a for a, b in pairwise(times))
     usual_s = distances[len(distances) // 2] / 1000 if distances else 1.0
@@ -173,7 +174,7 @@ def sample_gap_s(samples: Iterable[TargetSample], width_s: int) -> float:
 
 
 def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
-    """One row for each cell of the heat map: a bin of time, of latency, and its operations."""
+    """Build a row for each cell of the heat map: bin of time, bin of latency, and operations."""
     cells: dict[tuple[str, float, int], int] = defaultdict(int)
     for second in seconds:
         t = clock.bin(clock.began(second), clock.heat_width_s)
@@ -195,7 +196,7 @@ def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
 
 
 def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """Part the cells by their count into at most seven classes, whose bounds grow by one factor.
+    """Divide the cells by count into at most seven classes with geometric bounds.
 
     Returns:
         The rows, each with its `class`, and all classes from the smallest.
@@ -214,15 +215,15 @@ def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
 
 
 def _rounded(value: float) -> int:
-    """Two significant digits."""
+    """Round to two significant digits."""
     return int(round(value, 1 - math.floor(math.log10(value))))
 
 
-# A run's phases and steps on its clock, as rows.
+# A run's phases and steps as rows.
 
 
 def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
-    """The phases before and after the steps, as far as they came."""
+    """Build rows for the phases before and after the steps, as far as the run came."""
     moments = result.moments
     starts = [done.plan.start_at_epoch_ms / 1000 for done in result.steps]
     warmed = datetime.fromtimestamp(min(starts), UTC) if starts else moments.teardown
@@ -240,7 +241,7 @@ def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
 
 
 def step_rows(clock: Clock, result: RunResult) -> list[Row]:
-    """The steps' loads: warm-up and window."""
+    """Build rows for the steps' loads: warm-up and window."""
     rows = []
     shown = scale.named(len(result.steps))
     for place, done in enumerate(result.steps):

@@ -1,4 +1,4 @@
-"""The latency-throughput curve of a run."""
+"""Charts of one run's loads: the latency-throughput curve, throughput and latency by load."""
 
 from plimsoll import words
 from plimsoll.model.judging.capacity import Axis, Capacity
@@ -28,11 +28,11 @@ from plimsoll.report.charts.theme import (
 )
 
 HEIGHT_PX = 340
-LABEL_SHARE = 0.05  # of the axis's height: what a line of text takes
+LABEL_SHARE = 0.05  # height of a line of text, as a share of the axis
 
 
 def curve(capacity: Capacity) -> Chart | None:
-    """Latency of the judged statistic over throughput; None where nothing was measured."""
+    """Draw latency (the judged statistic) over throughput; None if nothing was measured."""
     found = drawable(rows.curve_rows(capacity), "throughput", "latency_us")
     if not found:
         return None
@@ -44,7 +44,7 @@ def curve(capacity: Capacity) -> Chart | None:
     heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     heights = [height for height in heights if height] or [1.0]
-    heights.append(1.4 * max(heights))  # room for the label of the answer
+    heights.append(1.4 * max(heights))  # room for the answer's label
     x = scale.linear([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
     points = [_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
     marks: list[Mark] = [
@@ -111,7 +111,7 @@ def _load_label(row: rows.Row) -> Label:
 
 
 def limit_labels(limits_us: list[rows.Row], heights: list[float]) -> list[rows.Row]:
-    """Name the limits; where several are too close for a label each, the uppermost names all."""
+    """Label the limits; if several are too close for a label each, the topmost names all."""
     if not limits_us:
         return []
     apart = (max(heights) / min(heights)) ** LABEL_SHARE
@@ -133,15 +133,15 @@ def limit_labels(limits_us: list[rows.Row], heights: list[float]) -> list[rows.R
     ]
 
 
-# Charts by load: throughput, and the latency percentiles of one operation.
+# Charts by load.
 
 
 BY_LOAD_HEIGHT_PX = 240
-DASHES = ("", "6 3", "2 2", "8 2 2 2")  # of statistics, from the lowest
+DASHES = ("", "6 3", "2 2", "8 2 2 2")  # one for each statistic, from the lowest
 
 
 def limit_words(capacity: Capacity, operation: str) -> str:
-    """The limit that is drawn, for the caption of the chart; empty where there is none."""
+    """Describe the drawn limit for the chart's caption; empty if there is none."""
     name = words.statistic(capacity.statistic)
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
     return "".join(
@@ -150,7 +150,7 @@ def limit_words(capacity: Capacity, operation: str) -> str:
 
 
 def load_scale(axis: Axis, most: float) -> Scale:
-    """The axis of loads: whole numbers where loads are counted."""
+    """Return the axis of loads; its ticks are whole numbers if loads are counted."""
     title = rows.AXIS_TITLES[axis]
     if axis == "rate_ops_per_second":
         return scale.linear([most], title, room=1.04)
@@ -167,7 +167,7 @@ def _bracket(capacity: Capacity) -> list[Mark]:
 
 
 def throughput(capacity: Capacity) -> Chart | None:
-    """Throughput by load, with the bracket, the answer, and the fitted law where it fits."""
+    """Draw throughput by load, with the bracket, the answer, and the fitted law if it fits."""
     found = drawable(rows.throughput_rows(capacity), "throughput")
     if not found:
         return None
@@ -204,7 +204,7 @@ def throughput(capacity: Capacity) -> Chart | None:
 
 
 def latency(capacity: Capacity, operation: str) -> Chart | None:
-    """Latency percentiles of one operation by load."""
+    """Draw the latency percentiles of one operation by load."""
     found = [
         row | {"statistic": words.statistic(row["statistic"])}
         for row in drawable(rows.latency_rows(capacity), "latency_us")

@@ -1,4 +1,4 @@
-"""Charts of several runs over each other: one curve for each run."""
+"""Charts of several runs, one curve for each."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,12 +19,12 @@ from plimsoll.report.charts.theme import (
 )
 
 HEIGHT_PX = 300
-# of runs, to tell lines apart without color; none looks like a limit's dots
+# Dashes tell runs apart without color; none looks like the dots of a limit.
 DASHES = ("", "8 4", "12 3 3 3", "16 5", "6 6", "8 3 2 3 2 3")
 
 
 def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Color and dash of each run."""
+    """Return the color and dash of each run."""
     colors = theme.series(len(names))
     return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
 
@@ -39,7 +39,7 @@ def _rows_of_runs(
     names: Sequence[str],
     rows_of: Callable[[Capacity], list[rows.Row]],
 ) -> list[rows.Row]:
-    """The rows of every run that has a capacity, each with the run's name."""
+    """Return the rows of every run with a capacity, each with the run's name."""
     return [
         row | {"run": name}
         for name, result in zip(names, results, strict=True)
@@ -51,7 +51,7 @@ def _rows_of_runs(
 def _curves(
     names: Sequence[str], found: Sequence[rows.Row], x: str, y: str, tip: Callable[[rows.Row], Tip]
 ) -> tuple[list[Mark], list[Point]]:
-    """A line for each run, and its points."""
+    """Draw a line and its points for each run."""
     looks = _looks(names)
     marks: list[Mark] = [
         line_of([row for row in found if row["run"] == name], x, y, color, dash=dash)
@@ -65,14 +65,14 @@ def _curves(
 
 
 def operations(results: Sequence[RunResult]) -> list[str]:
-    """Every operation of any run."""
+    """List the operations of all runs."""
     return list(dict.fromkeys(name for r in results for name in rows.operations(r.capacity)))
 
 
 def curve(
     results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
 ) -> Chart | None:
-    """Latency of one operation over throughput, a line for each run."""
+    """Draw latency of one operation over throughput, with a line for each run."""
     everything = drawable(
         _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
     )
@@ -119,7 +119,7 @@ def curve(
 
 
 def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
-    """Upright, the figure of each run's verdict."""
+    """Draw a vertical line at the figure of each run's verdict."""
     rules = []
     for name, (color, _), result in zip(names, _looks(names).values(), results, strict=True):
         capacity = result.capacity
@@ -135,7 +135,7 @@ def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule
 def throughput(
     results: Sequence[RunResult], names: Sequence[str], prefix: str = "over"
 ) -> Chart | None:
-    """Throughput by load, a line for each run; None where the loads are of different kinds."""
+    """Draw throughput by load, a line for each run; None if the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
     found = drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
     if not found or len(axes) != 1:

@@ -1,4 +1,4 @@
-"""Panels stacked on one time axis, the steps' windows shaded behind each."""
+"""Panels stacked on one time axis, with the steps' windows shaded behind each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Line, Mark, Pane
 from plimsoll.report.charts.scale import Scale
 
 PANEL_HEIGHT_PX = 110
-LATENCIES = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}  # of a readout
+LATENCIES = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}  # names in a tooltip
 
 
 class Panels:
@@ -31,7 +31,7 @@ class Panels:
         self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in self.steps]
 
     def chart(self, id_: str) -> Chart:
-        """All panels on one time axis, whose texts stand below the last."""
+        """All panels on one time axis; its texts stand below the last."""
         last = len(self.panels) - 1
         panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
         steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
@@ -64,12 +64,12 @@ class Panels:
         self.panels.append(panel)
 
     def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
-        """The axis of what is piled up: to `top`, or beyond the highest pile."""
+        """Return the axis of stacked series: up to `top`, or to the highest stack."""
         return scale.linear([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
 
 
 def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
-    """Series on top of one another: a block for each moment, which shows even a short one."""
+    """Stack series: a block for each moment, drawn so that even a short one is visible."""
     return [
         Bars(
             [(r["t"], r["t2"], r["from"], r["to"]) for r in rows if r[series] == name],
@@ -81,11 +81,11 @@ def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
 
 
 def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
-    """A line for each series, cut at its gaps; what has no neighbor is a dot.
+    """Draw a line for each series, interrupted at its gaps; an isolated value is a dot.
 
     Args:
-        rows: With their `segment`; those without a figure are left out.
-        by: The fields that part the rows into series; the first one has the color.
+        rows: The rows with their `segment`; rows without a figure are left out.
+        by: The fields that separate the rows into series; the first one decides the color.
         value: The field of the figure.
         colors: {series: color}.
     """
@@ -107,14 +107,14 @@ def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) 
 def readout(
     rows: Rows, key: str, columns: Mapping[str, str], width_s: float, *, digits: int = 0
 ) -> Readout:
-    """What the pointer is told of each moment.
+    """Build the tooltip values of each moment.
 
     Args:
-        rows: One for each moment `t` and series.
+        rows: One row for each moment `t` and series.
         key: The field that names a row's series.
-        columns: {field: its title}.
-        width_s: The length of a moment.
-        digits: Decimals that are shown.
+        columns: {field: title}.
+        width_s: The length of a moment in seconds.
+        digits: The number of decimals shown.
     """
     moments = sorted({row["t"] for row in rows})
     at = {(row["t"], row[key]): row for row in rows}

@@ -1,4 +1,4 @@
-"""What the charts of loads draw, as rows: from judged steps alone. Nothing measured, no row."""
+"""The data of charts by load, as rows from judged steps. What was not measured has no row."""
 
 from statistics import median
 from typing import Any, Literal
@@ -21,24 +21,24 @@ AXIS_TITLES = {
 
 
 def at_capacity(capacity: Capacity) -> JudgedStep | None:
-    """The load of the capacity's figure; None where it has none."""
+    """Return the load of the capacity's figure; None if there is none."""
     return None if capacity.at is None else by_load(capacity).get(capacity.at)
 
 
 def by_load(capacity: Capacity) -> dict[float, JudgedStep]:
-    """Give each load as it was judged: what lasts, which stands before what credits paid for."""
+    """Return each load's judgement; what it sustains, rather than what burst credits paid for."""
     return {judged.load: judged for judged in reversed(capacity.steps)}
 
 
 def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
-    """The statistics that are shown; the judged one is always among them."""
+    """List the statistics to show; the judged one is always among them."""
     if capacity is None or capacity.statistic in SHOWN:
         return SHOWN
     return (capacity.statistic, *SHOWN)
 
 
 def outcome(judged: JudgedStep) -> Outcome:
-    """What became of a load. A load that an audit disputes decides nothing, so that comes first."""
+    """Return a load's outcome; a dispute comes first, since a disputed load decides nothing."""
     if not judged.consistent:
         return "disputed"
     if judged.client_bound:
@@ -47,23 +47,23 @@ def outcome(judged: JudgedStep) -> Outcome:
 
 
 def operations(capacity: Capacity | None) -> list[str]:
-    """The operations that any step measured, in the order of their names.
+    """List the measured operations in the order of their names.
 
-    Their colors follow this order. In the order of their frequency, reads and updates of an even
-    mix would change colors from one run to the next.
+    Their colors follow this order. In the order of frequency, reads and updates of an even mix
+    would swap colors between runs.
     """
     steps = [step for judged in capacity.steps for step in judged.steps] if capacity else []
     return sorted({name for step in steps for name in step.latency_us})
 
 
 def operations_over_time(capacity: Capacity | None, series: list[Row]) -> list[str]:
-    """The operations of the steps, then those of `series` alone: so colors agree among charts."""
+    """List the steps' operations, then those only in `series`, so that charts agree in colors."""
     known = operations(capacity)
     return known + sorted({row["operation"] for row in series} - set(known))
 
 
 def curve_rows(capacity: Capacity) -> list[Row]:
-    """One row for each load and operation: medians of its repetitions, as they were judged."""
+    """Build a row for each load and operation: medians of its repetitions, as they were judged."""
     bracket = capacity.bracket or (None, None)
     loads = [judged.load for judged in capacity.steps]
     shown = scale.named(len(loads), [loads.index(load) for load in bracket if load in loads])
@@ -84,7 +84,7 @@ def curve_rows(capacity: Capacity) -> list[Row]:
 
 
 def repetition_rows(capacity: Capacity) -> list[Row]:
-    """One row for each single step and operation, of loads that were repeated."""
+    """Build a row for each step and operation of loads that were repeated."""
     return [
         {
             "load": judged.load,
@@ -103,12 +103,12 @@ def repetition_rows(capacity: Capacity) -> list[Row]:
 
 
 def throughput_rows(capacity: Capacity) -> list[Row]:
-    """One row for each load."""
+    """Build a row for each load."""
     return [_load(judged) | {"unit": "ops/s"} for judged in capacity.steps]
 
 
 def latency_rows(capacity: Capacity) -> list[Row]:
-    """One row for each load, operation and statistic: medians of its repetitions."""
+    """Build a row for each load, operation and statistic: medians of its repetitions."""
     shown = shown_statistics(capacity)
     rows = []
     for judged in capacity.steps:
@@ -121,7 +121,7 @@ def latency_rows(capacity: Capacity) -> list[Row]:
 
 
 def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
-    """The limit of each operation that was measured, or of one of them."""
+    """Build a row for the limit of each measured operation, or of one of them."""
     limits = {name: us for judged in capacity.steps for name, us in judged.limit_us.items()}
     return [
         {"operation": name, "limit_us": limits[name]}
@@ -131,7 +131,7 @@ def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
 
 
 def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:
-    """The Universal Scalability Law as fitted, over the loads measured; none if it did not fit."""
+    """Build rows of the fitted Universal Scalability Law over the measured loads, if it fits."""
     usl = capacity.usl
     if usl is None or not usl.converged or len(capacity.steps) < 3:
         return []

@@ -1,4 +1,4 @@
-"""Scales: where a value lies along an axis, and the ticks that the axis shows. Pure."""
+"""Scales: the position of a value along an axis, and the axis's ticks. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from plimsoll import words
 
-# Where axes have their ticks, and which of many marks are named: round, and far enough apart.
+# Ticks: round, and far enough apart. Labels: only as many as there is room for.
 
 
 SPANS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200)
 TICKS_MOST = 10
 HOUR_S = 3600
-LABELS_MOST = 20  # so many numbers stand side by side, even on a telephone
+LABELS_MOST = 20  # so many numbers fit side by side, even on a telephone
 
 
 def time_ticks(length_s: float) -> list[int]:
-    """Ticks of a time axis, in seconds: at round times."""
+    """Return round ticks of a time axis, in seconds."""
     span = next((s for s in SPANS_S if length_s / s <= TICKS_MOST), None)
     if span is None:
         span = 86_400 * math.ceil(length_s / 86_400 / TICKS_MOST)
@@ -24,7 +24,7 @@ def time_ticks(length_s: float) -> list[int]:
 
 
 def whole_ticks(most: float) -> list[int]:
-    """Ticks from 0 to `most` for what is counted: whole numbers, 1, 2 or 5 times a power of ten."""
+    """Return whole-number ticks from 0 to `most`: 1, 2 or 5 times a power of ten apart."""
     span = 1
     while most / span > TICKS_MOST:
         digits = len(str(span)) - 1
@@ -33,7 +33,7 @@ def whole_ticks(most: float) -> list[int]:
 
 
 def round_ticks(most: float, count: int) -> list[float]:
-    """At most `count` ticks above 0, up to `most`: 1, 2 or 5 times a power of ten apart."""
+    """Return at most `count` ticks above 0, up to `most`: 1, 2 or 5 times a power of ten apart."""
     least = math.floor(math.log10(most / count))
     spans = (factor * 10.0**digits for digits in (least, least + 1) for factor in (1, 2, 5))
     span = next(span for span in spans if most / span <= count)
@@ -41,7 +41,7 @@ def round_ticks(most: float, count: int) -> list[float]:
 
 
 def clock_text(t: float, length_s: float) -> str:
-    """Time on an axis of such a length: `min:s`, and `h:min:s` where that is over two hours."""
+    """Format a time on an axis of such a length: `min:s`, or `h:min:s` above two hours."""
     minutes, seconds = divmod(int(t), 60)
     if not in_hours(length_s):
         return f"{minutes}:{seconds:02d}"
@@ -49,17 +49,17 @@ def clock_text(t: float, length_s: float) -> str:
 
 
 def in_hours(length_s: float) -> bool:
-    """Whether an axis of such a length is told in hours and minutes."""
+    """Return whether an axis of such a length is labelled in hours and minutes."""
     return length_s > 2 * HOUR_S
 
 
 def named(count: int, always: Sequence[int] = ()) -> set[int]:
-    """Which of `count` marks in a row are named: all if they are few, else every n-th of them."""
+    """Choose which of `count` marks in a row have a label: all if they are few, else every n-th."""
     every = math.ceil(count / LABELS_MOST) or 1
     return {*range(0, count, every), *always}
 
 
-ROOM = 1.08  # an axis goes beyond the largest value by so much
+ROOM = 1.08  # end of an axis as a multiple of the largest value
 LATENCY_ROOM = 1.25
 LOG_TICKS_MOST = 9
 
@@ -69,11 +69,11 @@ class Scale:
     """An axis.
 
     Attributes:
-        low: The value at its beginning; of a logarithmic one above 0.
+        low: The value at its start; above 0 if it is logarithmic.
         high: The value at its end.
-        title: What it shows, with its unit.
+        title: The quantity, with its unit.
         log: Whether it is logarithmic.
-        ticks: Value and text of each tick.
+        ticks: The value and text of each tick.
     """
 
     low: float
@@ -83,7 +83,7 @@ class Scale:
     ticks: Sequence[tuple[float, str]] = ()
 
     def at(self, value: float) -> float:
-        """Give the place of a value as a share of the axis: what lies beyond an end is at it."""
+        """Return the position of a value as a share of the axis, limited to its ends."""
         low, high = self.low, self.high
         if self.log:
             low, high, value = math.log(low), math.log(high), math.log(max(value, low))
@@ -93,24 +93,24 @@ class Scale:
 def linear(
     values: Iterable[float | None], title: str, *, count: int = 8, room: float = ROOM
 ) -> Scale:
-    """An axis from 0 to a little beyond the largest value, with at most `count` round ticks."""
+    """Build an axis from 0 to just above the largest value, with at most `count` round ticks."""
     high = room * (max((value for value in values if value), default=0) or 1)
     return Scale(0, high, title, ticks=_numbered(round_ticks(high, count)))
 
 
 def counted(most: float, title: str, *, room: float = 1.04) -> Scale:
-    """An axis of what is counted: its ticks are whole numbers."""
+    """Build an axis of counts: its ticks are whole numbers."""
     high = room * (most or 1)
     return Scale(0, high, title, ticks=_numbered(whole_ticks(high)))
 
 
 def percents(title: str) -> Scale:
-    """An axis from 0 to 100 %."""
+    """Build an axis from 0 to 100 %."""
     return Scale(0, 100, title, ticks=_numbered([0, 50, 100]))
 
 
 def latency(values_us: Iterable[float | None], title: str) -> Scale:
-    """A logarithmic axis around what was measured, with ticks at 1, 2 and 5 times powers of ten."""
+    """Build a logarithmic axis around the measured values, with ticks at 1, 2 and 5 times 10^n."""
     known = [value for value in values_us if value]
     low = min(known, default=1) / LATENCY_ROOM
     high = max(known, default=1) * LATENCY_ROOM
@@ -119,7 +119,7 @@ def latency(values_us: Iterable[float | None], title: str) -> Scale:
 
 
 def time(length_s: float, title: str) -> Scale:
-    """An axis of the seconds of a run; its ticks are as wide as a whole minute where it is long."""
+    """Build an axis of a run's seconds; a long one has ticks at whole minutes."""
     hours = in_hours(length_s)
     shown = [(t, clock_text(t, length_s)) for t in time_ticks(length_s)]
     return Scale(
@@ -145,6 +145,6 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def _latency(us: float) -> str:
-    """A tick in the unit that suits: `500 µs`, `2 ms`, `1 s`."""
+    """Format a tick in a suitable unit: `500 µs`, `2 ms`, `1 s`."""
     unit_us, unit = next(((u, n) for u, n in ((1e6, "s"), (1e3, "ms")) if us >= u), (1, "µs"))
     return f"{us / unit_us:g} {unit}"

@@ -1,7 +1,7 @@
-"""Charts as SVG: in a page as wide as their place, in a picture as wide as `WIDTH_PX`.
+"""Draws charts as SVG, as wide as their container in a page, `WIDTH_PX` wide in a picture.
 
-Places along the level axis are percentages. Paths, which know none, are drawn `WIDTH_PX` wide and
-stretched, their strokes left as they are. So a page needs no script, and no second drawing, on a
+Horizontal positions are percentages. Paths cannot have those, so they are drawn `WIDTH_PX` wide and
+stretched without changing their strokes. So a page needs no script, and no second drawing, on a
 telephone or on paper. Colors are CSS variables.
 """
 
@@ -27,16 +27,16 @@ from plimsoll.report.charts.chart import (
 )
 from plimsoll.report.charts.scale import Scale
 
-# The marks of charts as SVG. Places along the level axis are percentages, or stretched paths.
+# Marks.
 
 
-WIDTH_PX = 900  # of a plot, without its axis
+WIDTH_PX = 900  # width of a plot without its axis
 
 
 def element(name: str, *content: str, **attributes: object) -> Markup:
     """Write an element; an attribute that is None is left out, `_` in a name stands for `-`.
 
-    Content that is no `Markup` is text, and escaped.
+    Content that is not `Markup` is escaped as text.
     """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
@@ -52,17 +52,17 @@ def _text(value: object) -> object:
 
 
 def share(scale: Scale, value: float) -> str:
-    """Where a value lies, as a percentage of the width."""
+    """Return a value's horizontal position as a percentage of the width."""
     return f"{_text(100 * scale.at(value))}%"
 
 
 def below(scale: Scale, value: float, height: int) -> float:
-    """Where a value lies, in px from the top."""
+    """Return a value's vertical position in px from the top."""
     return round((1 - scale.at(value)) * height, 1)
 
 
 def drawn(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
-    """Draw a mark in a plot of such a height, in px."""
+    """Draw a mark in a plot of the given height in px."""
     match mark:
         case Line():
             return _line(mark, x, y, height)
@@ -114,7 +114,7 @@ def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
 
 
 def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
-    """One path in tenths of a px, each rectangle from where the one before ended."""
+    """Draw all bars as one path in tenths of a px, each with coordinates relative to the last."""
     path, at = [], (0, 0)
     for from_x, to_x, from_y, to_y in mark.bars:
         left, right = (round(10 * WIDTH_PX * x.at(value)) for value in (from_x, to_x))
@@ -134,7 +134,7 @@ def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
 
 
 def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
-    """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond is at its edge."""
+    """Wrap paths in a layer, `WIDTH_PX` wide, that stretches to the width of the plot."""
     return element(
         "svg",
         path,
@@ -226,16 +226,16 @@ def symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> 
 
 
 def _title(tip: Tip) -> list[Markup]:
-    """What browsers show of an element, without any script, where the pointer rests on it."""
+    """Build the native tooltip, which browsers show without any script."""
     return [element("title", "\n".join(f"{n}: {t}" for n, t in tip))] if tip else []
 
 
 KEY_PX = (26, 12)
-TEXT_PX = 14  # a line of an axis's texts
+TEXT_PX = 14  # height of a line of axis text
 
 
 def plot(panel: Panel, **attributes: object) -> Markup:
-    """Draw a panel's plot, with its grid and the texts of its axes around it."""
+    """Draw a panel's plot, with its grid and the texts of its axes."""
     height = panel.height_px
     return element(
         "svg",
@@ -250,7 +250,7 @@ def plot(panel: Panel, **attributes: object) -> Markup:
 
 
 def key(one: Key) -> Markup:
-    """Draw the symbol of a line of the legend."""
+    """Draw the symbol of a legend entry."""
     width, height = KEY_PX
     if one.shape == "line":
         drawn_key = element(
@@ -267,7 +267,7 @@ def key(one: Key) -> Markup:
 
 
 def _grid(panel: Panel) -> Iterable[Markup]:
-    """Lines and texts of the upright axis; a tick too near to the one before is left out."""
+    """Draw lines and texts of the vertical axis; a tick too close to the last is left out."""
     height = panel.height_px
     before = math.inf
     for value, text in panel.y.ticks:
@@ -290,7 +290,7 @@ def _grid(panel: Panel) -> Iterable[Markup]:
 
 
 def _level_axis(panel: Panel) -> Iterable[Markup]:
-    """Ticks and their texts, of which every other one makes room on a narrow screen."""
+    """Draw ticks and texts of the horizontal axis; narrow screens hide every other text."""
     height = panel.height_px
     for place, (value, text) in enumerate(panel.x.ticks):
         x = share(panel.x, value)

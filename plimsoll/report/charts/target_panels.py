@@ -22,9 +22,9 @@ BALANCES = {
 
 
 def add_target(panels: Panels) -> None:
-    """Add a panel for each kind of figure that the target gave.
+    """Add a panel for each kind of figure that the target reported.
 
-    Of a cluster they are of all its volumes together, beside what all of them promise.
+    For a cluster, figures and limits are the sums over its volumes.
     """
     promised, count = panels.result.volume_limits, _volumes(panels.result)
     name = "volume" if count == 1 else f"{count} volumes"
@@ -64,7 +64,7 @@ def _add_panel(
     fields: Mapping[str, str],
     *,
     percent: bool = False,
-    limits: Rows | None = None,  # what the volume promises; where given, the series are stacked
+    limits: Rows | None = None,  # documented limits of the volume; if given, the series are stacked
 ) -> None:
     samples = panels.seconds.target
     series = clocks.target_rows(panels.clock, samples, fields)
@@ -107,7 +107,7 @@ def _values(series: Rows) -> list[float]:
 
 
 def _near(limits: Rows, series: Rows) -> Rows:
-    """The limits that can be drawn without flattening what was measured."""
+    """Return the limits that can be drawn without flattening the measured series."""
     sums: dict[float, float] = {}
     for row in series:
         sums[row["t"]] = sums.get(row["t"], 0.0) + row["value"]

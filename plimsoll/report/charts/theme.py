@@ -1,9 +1,9 @@
 """Colors, and the look that all charts share.
 
 Charts name colors as CSS variables, so that the page turns dark, or black on white in print,
-without drawing anything anew; `resolved` puts the colors in for pictures. The series colors follow
-Okabe and Ito's palette (told apart with any color vision), moved to at least 3:1 contrast on their
-background; whatever a color tells, a shape, a dash, a label or an order tells too.
+without a new drawing; `resolved` inserts the colors for pictures. The series colors follow Okabe
+and Ito's palette, which can be told apart with any color vision, adjusted to at least 3:1 contrast
+on their background. Whatever a color shows is also shown by a shape, a dash, a label or an order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ DARK = {
 COLORS: dict[Theme, dict[str, str]] = {"light": LIGHT, "dark": DARK}
 
 SERIES = tuple(f"var(--series-{n})" for n in range(1, 7))
-TARGET = (SERIES[2], SERIES[4], SERIES[3])  # of the target's own figures, the most apart first
+TARGET = (SERIES[2], SERIES[4], SERIES[3])  # the target's own figures; the first ones differ most
 HEAT = tuple(f"var(--heat-{n})" for n in range(1, 8))
 INK, MUTED, GRID, RULE, BAND = (
     f"var(--{name})" for name in ("ink", "muted", "grid", "rule", "band")
@@ -78,23 +78,23 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
 def series(count: int) -> list[str]:
-    """The colors of so many series, in order; they repeat after six."""
+    """Return the colors of so many series; they repeat after six."""
     return [SERIES[i % len(SERIES)] for i in range(count)]
 
 
 def resolved(drawn: str, theme: Theme) -> str:
-    """Put a theme's colors where a drawing names CSS variables."""
+    """Insert a theme's colors into a drawing that names CSS variables."""
     for name, color in COLORS[theme].items():
         drawn = drawn.replace(f"var(--{name})", color)
     return drawn
 
 
 def css(theme: Theme) -> str:
-    """A theme's colors as CSS declarations."""
+    """Return a theme's colors as CSS declarations."""
     return " ".join(f"--{name}: {color};" for name, color in COLORS[theme].items())
 
 
-# What the charts of loads share: shapes, tooltips, legends, and the answer.
+# Shared by the charts by load: shapes, tooltips, legends, and the answer.
 
 
 SHAPES: dict[rows.Outcome, Shape] = {
@@ -107,13 +107,13 @@ LIMIT_DASH = "2 3"
 
 
 def drawable(points: Iterable[rows.Row], *fields: str) -> list[rows.Row]:
-    """The rows that have all of these figures, by their load."""
+    """Return the rows that have all of these figures, by load."""
     known = (row for row in points if all(row[field] is not None for field in fields))
     return sorted(known, key=lambda row: row["load"])
 
 
 def outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
-    """The legend of what became of a load, as shapes."""
+    """Build the legend of outcomes, which are shown as shapes."""
     present = {row["outcome"] for row in points}
     return [Key(name, INK, SHAPES[name]) for name in rows.OUTCOMES if name in present]
 
@@ -127,12 +127,12 @@ def line_of(
     dash: str = "",
     opacity: float | None = None,
 ) -> Line:
-    """A line through all points in turn."""
+    """Draw a line through all points in order."""
     return Line([[(row[x], row[y]) for row in points]], color, dash=dash, opacity=opacity)
 
 
 def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
-    """The load and the throughput of a point, how it was judged, and why."""
+    """Build a point's tooltip: load, throughput, judgement and reasons."""
     offered = axis == "rate_ops_per_second"
     return [
         *([("offered, ops/s", f"{row['load']:,.0f}")] if offered else []),
@@ -146,21 +146,21 @@ def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
 
 
 def limit_tip(row: rows.Row) -> Tip:
-    """The limit of an operation's latency."""
+    """Build the tooltip of a latency limit."""
     return [("operation", row["operation"]), ("limit, µs", f"{row['limit_us']:,.0f}")]
 
 
 def answer_marks(capacity: Capacity, most: float) -> list[Mark]:
-    """The figure as an upright line, with its interval.
+    """Draw the figure as a vertical line, with its interval.
 
     Args:
         capacity: The verdict.
-        most: The end of the axis of throughput.
+        most: The end of the throughput axis.
     """
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is None:
         return []
-    left = figure < most / 2  # its text stands on the side that has room
+    left = figure < most / 2  # the text stands on the side with room
     label = Label(
         words.bounded(words.throughput(figure), capacity.bound),
         x=figure,

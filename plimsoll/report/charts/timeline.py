@@ -1,4 +1,4 @@
-"""The time line of a run: phases, throughput and latency, and the target's figures beneath."""
+"""Charts over a run's time: the time line with all its panels, and the latency heat map."""
 
 from plimsoll import words
 from plimsoll.model.run.results import RunResult, Seconds
@@ -9,14 +9,14 @@ from plimsoll.report.charts.panels import LATENCIES, Panels, lines, piled, reado
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.charts.target_panels import add_target
 
-# What ran beside the measured workload, on the run's one clock: throughput, latency beneath.
+# Background loads: throughput, and latency below it.
 
 
 BACKGROUND_HEIGHT_PX = 70
 
 
 def add_background(panels: Panels) -> None:
-    """Add a panel of its throughput and one of its latency; none where nothing ran beside."""
+    """Add panels of the background's throughput and latency; none if no background ran."""
     series: Rows = []
     for name, seconds in panels.seconds.background.items():
         rows = clocks.operation_rows(panels.clock, seconds)
@@ -47,11 +47,11 @@ def add_background(panels: Panels) -> None:
         )
 
 
-WIDE_SHARE = 0.2  # of the time line: enough for a phase's name, even on a telephone
+WIDE_SHARE = 0.2  # share of the time line with room for a phase's name, even on a telephone
 
 
 def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
-    """The whole run: phases, throughput, latency, errors, and the target's own figures beneath."""
+    """Draw the whole run: phases, throughput, latency, errors, and the target's own figures."""
     if not seconds.operations and not seconds.target:
         return None
     panels = Panels(result, seconds)
@@ -144,14 +144,14 @@ def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
         )
 
 
-# Latency over time as a heat map: a panel for each operation.
+# The heat map.
 
 
 HEAT_MAP_HEIGHT_PX = 150
 
 
 def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
-    """How many operations took how long, over time: one panel for each operation."""
+    """Draw the number of operations by latency over time, with a panel for each operation."""
     panels = Panels(result, seconds)
     cells, classes = clocks.with_classes(clocks.heat_rows(panels.clock, seconds.operations))
     if not cells:
@@ -181,7 +181,7 @@ def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
 
 
 def _strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:
-    """The cells of a class; those side by side are one strip."""
+    """Merge neighboring cells of a class into strips."""
     strips: list[tuple[float, float, float, float]] = []
     for cell in sorted(
         (cell for cell in cells if cell["class"] == one),

@@ -1,1 +1,1 @@
-"""Two results beside each other."""
+"""Comparison of runs."""

@@ -1,4 +1,4 @@
-"""Runs side by side: capacities, their ratios, latency at equal load. Pure."""
+"""Compares runs: capacities, their ratios, latency at equal load, differences in requests. Pure."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from plimsoll.report.charts.rows import at_capacity, by_load
 from plimsoll.report.comparing.ratios import Ratio, ratio_of
 from plimsoll.report.words import AS_IF, hourly_usd, limit_cell
 
-# What was asked differently: the fields in which requests differ, and names that say so.
+# Differences: the fields in which requests differ, and names for runs made from them.
 
 
 LABEL_FIELDS_MOST = 3
@@ -36,14 +36,14 @@ _NOT_ASKED = {"name", "description", "tags", "team", "budget_usd", "time_limit_s
 
 
 class Difference(Model):
-    """A field in which requests differ, with its value in each; None: not given."""
+    """A field in which requests differ, with its value in each; None if not given."""
 
     field: str
     values: tuple[str | None, ...]
 
     @property
     def part(self) -> str:
-        """The part of a request that it belongs to: target, workload, load, search, limits ..."""
+        """The part of a request to which it belongs: target, workload, load, search, limits ..."""
         return self.field.split(".")[0]
 
 
@@ -61,7 +61,7 @@ def _asked(request: Request) -> dict[str, Any]:
 
 
 def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
-    """The fields in which the runs' requests differ, and where they ran."""
+    """List the fields in which the runs' requests differ, and their places if those differ."""
     asked = [_asked(result.request) for result in results]
     differing = []
     for field in dict.fromkeys(field for request in asked for field in request):
@@ -79,7 +79,7 @@ def _text(value: Any) -> str:
 
 
 def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
-    """A name for each run, all different: what differs, if that is little, else its name or id."""
+    """Name each run uniquely: by what differs if that is little, else by its name or id."""
     differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
     short = tuple(_label(differing, index) for index in range(len(results)))
     if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
@@ -109,15 +109,15 @@ def _part(field: str, value: str | None) -> str:
 
 
 def target_key(result: RunResult) -> str:
-    """A text that is equal for runs of the same target."""
+    """Return a key that is equal for runs of the same target."""
     return result.request.target.model_dump_json()
 
 
 def question(result: RunResult) -> str:
-    """A text that is equal for runs that ask the same of their targets: workloads, load and limits.
+    """Return a key that is equal for runs with the same question: workloads, load and limits.
 
-    Of the search, only the connections of a client belong to the question, and the load where only
-    one is tried; its strategy does not, nor does how often the answer is repeated.
+    The search's part is only a client's connections, and the load if a single one is tried. Neither
+    its strategy nor the number of repetitions belongs to the question.
     """
     request = result.request
     asked = request.model_dump(mode="json", include={"workload", "background", "load", "limits"})
@@ -127,7 +127,7 @@ def question(result: RunResult) -> str:
 
 
 def loads_asked(search: Search) -> Search:
-    """Replace a search by one that differs from others only in what belongs to the question."""
+    """Reduce a search to the parts that belong to the question."""
     if not isinstance(search, StepsSearch):
         return RampSearch()
     only = search.clients if len(search.clients) == 1 else (1, 2)
@@ -145,14 +145,14 @@ class RunLine(Model):
     interval: Interval | None
     load: str | None
     limiting_resource: str | None
-    latency_us: dict[str, float]  # of the judged statistic, at capacity, by operation
+    latency_us: dict[str, float]  # key: operation; the judged statistic at capacity
     statistic: str | None
     usd_per_million: float | None
-    ratio: Ratio | None  # to the first run that asks the same; None for that one
+    ratio: Ratio | None  # to the first run with the same question; None for that run
 
 
 class EqualLoad(Model):
-    """Latencies of runs at a load that all of them tried, in the order of the runs."""
+    """Latencies at a load that all runs tried, in the order of the runs."""
 
     load: str
     operation: str
@@ -162,7 +162,7 @@ class EqualLoad(Model):
 
 
 class Comparison(Model):
-    """Two or more runs, compared."""
+    """A comparison of two or more runs."""
 
     sentences: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -172,11 +172,12 @@ class Comparison(Model):
 
 
 def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()) -> Comparison:
-    """Compare runs with the first one that asks the same.
+    """Compare each run with the first one that has the same question.
 
     Args:
         results: Two or more runs.
-        usd_per_hour: What each target costs an hour, in their order; empty: as each run says.
+        usd_per_hour: The price per hour of each target in dollars, in their order; empty to use the
+            runs' own estimates.
     """
     names = labels(results)
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
@@ -198,7 +199,7 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
 
 
 def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
-    """Say of each run what its toggle or its background showed in pairs of steps."""
+    """Yield what pairs of steps in a run showed about its toggle or its background load."""
     for name, result in zip(names, results, strict=True):
         if result.toggle is not None:
             yield f"{name}: {result.toggle.detail}."
@@ -229,7 +230,7 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
 
 
 def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
-    """Latencies at every load that all runs tried; none where the runs cannot be compared."""
+    """List latencies at every load that all runs tried; empty if they cannot be compared."""
     capacities = [result.capacity for result in results if result.capacity is not None]
     if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
         return ()
@@ -275,7 +276,7 @@ def _why(result: RunResult) -> str:
 
 
 def _wide(capacity: Capacity) -> str | None:
-    """Say where, within the bracket, the widest stretch lies that nothing was tried in."""
+    """Name the widest gap within the bracket in which no load was tried."""
     low, high = capacity.bracket or (None, None)
     if not low or not high:
         return None

@@ -1,10 +1,10 @@
 """The ratio of two capacities, and whether they differ at all. Pure.
 
-The ratio is that of the middles (geometric means) of the repetitions at each run's capacity. Its
-95 % interval is Welch's (1947, "The generalization of Student's problem when several different
-population variances are involved") on the logarithms of the repetitions, with the degrees of
-freedom rounded down. It covers what scatters from one repetition to the next on these two targets,
-not how targets of one kind differ among themselves.
+It is the ratio of the geometric means of the repetitions at each run's capacity. The 95 % interval
+is Welch's (1947, "The generalization of Student's problem when several different population
+variances are involved") on the logarithms of the repetitions, with the degrees of freedom rounded
+down. It covers the variation between repetitions on these two targets, not the variation among
+targets of one kind. Runs whose steps took turns are compared by pairs of steps.
 """
 
 import math
@@ -20,7 +20,7 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import at_capacity
 
 WELCH_METHOD = "Welch's t on logarithms"
-WORTH = 1.10  # a smaller ratio is too small to matter; a plateau has the same bound (`Rules`)
+WORTH = 1.10  # a smaller ratio does not matter; `Rules` has the same bound for a plateau
 
 
 class Ratio(Model):
@@ -29,32 +29,32 @@ class Ratio(Model):
     of: str
     to: str
     value: float
-    bound: Bound = "="  # whether the value is exact, at least (">=") or at most ("<")
-    low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
+    bound: Bound = "="  # whether the true ratio is the value, at least (">=") or at most ("<") it
+    low: float | None = None  # 95 % interval; None with too few repetitions, or for a bound
     high: float | None = None
-    repetitions: tuple[int, int] | None = None  # of both; None: a bound
-    pairs: int | None = None  # of steps that took turns; None: their groups were compared
+    repetitions: tuple[int, int] | None = None  # number in each run; None for a bound
+    pairs: int | None = None  # number of pairs of steps; None if two groups were compared
     method: str | None = None
-    differs: bool | None = None  # whether the capacities differ; None: not known
+    differs: bool | None = None  # whether the capacities differ; None if not known
     sentence: str
 
     @property
     def too_small(self) -> bool:
-        """Whether the whole interval lies within what does not matter, sure to differ or not."""
+        """Whether the whole interval lies within differences that do not matter."""
         if self.low is None or self.high is None:
             return False
         return self.low >= 1 / WORTH and self.high <= WORTH
 
 
 def repetitions_of(capacity: Capacity) -> list[float]:
-    """The throughput of each repetition at the load of the capacity."""
+    """Return the throughput of each repetition at the load of the capacity."""
     judged = at_capacity(capacity)
     steps = judged.steps if judged else ()
     return [step.throughput_ops_per_second for step in steps if step.throughput_ops_per_second]
 
 
 def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
-    """Divide `a`'s capacity by `b`'s; None where one has no figure, or both are only bounds."""
+    """Divide `a`'s capacity by `b`'s; None if one has no figure, or both are only bounds."""
     if a is None or b is None or a.bound is None or b.bound is None:
         return None
     figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
@@ -94,7 +94,7 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
 
 
 def only_load(a: Capacity, b: Capacity) -> float | None:
-    """The one load that both tried, where neither tried another and both passed it.
+    """Return the one load that both tried, if neither tried another and both passed it.
 
     Such runs measure throughput at a load, as reference experiment R2 does. Their capacities are
     only bounds, but at this load their figures are exact.
@@ -106,7 +106,7 @@ def only_load(a: Capacity, b: Capacity) -> float | None:
 
 
 def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
-    """A ratio where one side is only a bound, so that the ratio is one too."""
+    """Return a ratio that is itself a bound, because one side is only a bound."""
     at_least = mine in {"=", ">="} and theirs in {"=", "<"}
     at_most = mine in {"=", "<"} and theirs in {"=", ">="}
     if not at_least and not at_most:
@@ -125,7 +125,7 @@ def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Rati
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
-    """The ratio of two geometric means with its 95 % interval.
+    """Compute the ratio of two geometric means with its 95 % interval.
 
     Args:
         a: At least two positive values.
@@ -145,23 +145,23 @@ def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
-# The ratio of two runs whose steps took turns: of pairs where they did, else of two groups. Pure.
+# Runs whose steps took turns: compared by pairs of steps if there are any, else as two groups.
 
 
-Moment = tuple[int, int, float]  # when a step began (epoch, ms), whose it was (0 or 1), ops/s
+Moment = tuple[int, int, float]  # start of a step (epoch, ms), its run (0 or 1), ops/s
 
 
 def ratio_between(
     of: str, a: RunResult, to: str, b: RunResult, *, apart_s: float | None
 ) -> Ratio | None:
-    """Divide `a`'s figure by `b`'s; None where one has none, or both are only bounds.
+    """Divide `a`'s figure by `b`'s; None if one has none, or both are only bounds.
 
     Args:
-        of: The name of the first.
-        a: The first.
-        to: The name of the second.
-        b: The second.
-        apart_s: The most seconds from one step of a pair to the other; None: they took no turns.
+        of: The name of the first run.
+        a: The first run.
+        to: The name of the second run.
+        b: The second run.
+        apart_s: The most seconds between the two steps of a pair; None if the runs took no turns.
     """
     alone = ratio_of(of, a.capacity, to, b.capacity)
     if alone is None or apart_s is None or a.capacity is None or b.capacity is None:
@@ -189,7 +189,7 @@ def ratio_between(
 
 
 def pairs_of(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[float, float]]:
-    """List the throughputs of steps that follow each other, the first run's first."""
+    """List the throughputs of pairs of consecutive steps, the first run's first."""
     moments = sorted([*_moments(first, 0), *_moments(second, 1)])
     pairs = []
     before: Moment | None = None

@@ -1,1 +1,1 @@
-"""An experiment's page: its answer, its choice, its factorials."""
+"""Experiments: what to buy, what each axis gains, and the page."""

@@ -1,4 +1,7 @@
-"""An experiment's decisions in one sentence: what to buy for which load, how sure, for how much."""
+"""An experiment's decisions in sentences: what to buy for which load, how sure, at what cost.
+
+Also the gains in an experiment's phases. Pure.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
@@ -9,15 +12,15 @@ from plimsoll.report.experiment.choice import ONE_TARGET
 from plimsoll.report.experiment.factorials import THE_SEARCH, gained_nothing
 from plimsoll.report.phase_tables import ITS_SEARCH
 
-NAMED_MOST = 3  # loads of one clause; the others are counted
+NAMED_MOST = 3  # loads named in a clause; the others are counted
 NOTHING_DECIDED = "No cell has an answer: nothing can be decided"
 
 
 def answer(decisions: Sequence[Decision]) -> str:
-    """Put what was decided for each question into one sentence, the surest first.
+    """Combine the decisions for all questions into one sentence, the surest first.
 
     Args:
-        decisions: One for each question, in the order of the axes.
+        decisions: The decision for each question, in the order of the axes.
     """
     everything = [decision.question for decision in decisions]
     clauses = [
@@ -32,7 +35,7 @@ def answer(decisions: Sequence[Decision]) -> str:
 
 
 def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Those of one outcome that say the same."""
+    """Group decisions that say the same."""
     groups: dict[object, list[Decision]] = {}
     for one in decisions:
         key = one.buy or (one.best, one.second), one.unknown
@@ -69,7 +72,7 @@ def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str
 
 
 def _costs_less(group: Sequence[Decision]) -> str:
-    """Name what costs the least an operation, where that is the same for every load."""
+    """Name the target with the lowest cost per operation, if it is the same for every load."""
     first, cheapest = group[0], {one.cheapest for one in group}
     name = first.cheapest
     if name is None or len(cheapest) > 1:
@@ -138,7 +141,7 @@ def _ends(group: Sequence[Decision]) -> tuple[float | None, float | None]:
 
 
 def _cost(group: Sequence[Decision]) -> str:
-    """What operations cost on what is to be bought, and whether others would cost less."""
+    """Give the cost of operations on the target to buy, and name cheaper ones."""
     costs = [one.usd_per_million for one in group if one.usd_per_million is not None]
     if len(costs) < len(group):
         return ", at a price that is not known"
@@ -154,7 +157,7 @@ def _cost(group: Sequence[Decision]) -> str:
 
 
 def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
-    """Name the targets that fail, and for which loads where it is not for all of them."""
+    """Name the targets that fail, and at which loads unless they fail at all of them."""
     names = list(dict.fromkeys(name for one in group for name in one.cannot))
     if not names:
         return ""
@@ -171,7 +174,7 @@ def _range(low: float | None, high: float | None, write: Callable[[float], str])
 
 
 def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
-    """Name loads: `` for the only one, `for every load`, by what they share, or one by one."""
+    """Name loads: nothing for the only one, `for every load`, a shared variant, or one by one."""
     of = [one.question for one in group]
     if len(everything) == 1:
         return ""
@@ -184,7 +187,7 @@ def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
 
 
 def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
-    """Name by one variant all loads that have it, where all of them are meant."""
+    """Replace all loads that share a variant by the variant, if the group has all of them."""
     left = list(of)
     parts = {question: question.split(", ") for question in everything}
     for place in range(len(parts[everything[0]])):
@@ -196,21 +199,21 @@ def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
     yield from (" at ".join(parts[question]) for question in left)
 
 
-# What an experiment's phases come to, in one sentence that a reader can act on. Pure.
+# An experiment's phases, in sentences on which a reader can act.
 
 
 Gained = Literal["something", "nothing", "not decided"]
 
 
 def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
-    """Say in which phases an axis gains something, in which nothing, and which are not decided.
+    """Say in which phases an axis gains, in which it gains nothing, and which are undecided.
 
     Args:
-        factorials: Of the phases at each of their loads, each followed by that of the search; those
-            of an experiment without phases say nothing here.
+        factorials: The factorials of the phases at each load, each followed by that of the search.
+            Those of an experiment without phases are ignored.
 
     Returns:
-        A sentence for each two axes, the last one about what comes after the phases.
+        A sentence for each pair of axes, and a last one about the search after the phases.
     """
     searched = [one for one in factorials if one.question.endswith(f", {THE_SEARCH}")]
     axes = dict.fromkeys((one.beside, one.axis) for one in searched)
@@ -234,7 +237,7 @@ def _sentence(phases: Sequence[Factorial]) -> str:
 
 
 def _gained(phase: Factorial) -> Gained:
-    """Something where it is sure on either variant of the other axis; nothing where on both."""
+    """Classify a gain: sure on one variant of the other axis, or surely nothing on both."""
     gains = phase.gain_on or ()
     if any(map(_is_sure, gains)):
         return "something"

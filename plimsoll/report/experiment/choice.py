@@ -1,8 +1,8 @@
-"""Which of several targets to buy for one question, and how sure that is. Pure.
+"""Chooses among targets for one question, and lays out an experiment's decision matrix. Pure.
 
-A target whose run gave no figure is one of two: it *cannot bear* the load (its lightest step
-failed, so that its figure is an upper bound), which is an answer, or nothing is known of it (it
-failed, was stopped, was too noisy), and then the choice among the others is *partial*.
+A target without a figure either *cannot bear* the load, which is an answer (its lightest step
+failed, so its figure is an upper bound), or nothing is known of it (it failed, was stopped or was
+too noisy). In the latter case the choice among the others is *partial*.
 """
 
 from collections.abc import Sequence
@@ -19,32 +19,32 @@ from plimsoll.report.comparing.ratios import Ratio, ratio_between
 from plimsoll.report.words import hourly_usd
 
 ChoiceOutcome = Literal[
-    "chosen",  # one gives more than every other
-    "alike",  # the first two differ by too little to matter: the cheaper one is to be bought
-    "not told apart",  # the interval holds 1 and more than what matters, or there is none
+    "chosen",  # one sustains more than every other
+    "alike",  # the best two differ by too little to matter: buy the cheaper one
+    "not told apart",  # the interval holds both 1 and a difference that matters, or there is none
     "partial",  # nothing is known of some target
-    "only one",  # there is nothing to choose from
+    "only one",  # there is no alternative
     "none",  # no target has a figure
 ]
-ONE_TARGET = "the target"  # the name of the only one, where no axis changes it
-# A result for each target, with what the target costs in dollars an hour; None: no such run.
+ONE_TARGET = "the target"  # label if no axis changes the target
+# A result for each target, with its price per hour in dollars; None if there is no such run.
 Candidates = Sequence[tuple[RunResult, float | None] | None]
 
 
 class Choice(Model):
-    """Which of several targets, for one question."""
+    """A choice among several targets for one question."""
 
     outcome: ChoiceOutcome
-    best: str | None = None  # the most; None: nothing can be said
-    buy: str | None = None  # None: the figures do not say
-    like: tuple[str, ...] = ()  # targets from which nothing that matters is shown to differ
+    best: str | None = None  # sustains the most; None if nothing can be said
+    buy: str | None = None  # None if the figures do not decide
+    like: tuple[str, ...] = ()  # targets not shown to differ from the best in a way that matters
     second: str | None = None
-    ratio: Ratio | None = None  # of the best to the second
+    ratio: Ratio | None = None  # best target to second
     cannot: tuple[str, ...] = ()  # targets that do not bear the lightest load
     unknown: tuple[str, ...] = ()  # targets of which nothing is known
-    cheapest: str | None = None  # an operation, of those whose price is known; None: fewer than two
-    usd_per_million: float | None = None  # operations on what is to be bought
-    usd_per_hour: float | None = None  # of what is to be bought
+    cheapest: str | None = None  # lowest cost per operation; None with fewer than two known prices
+    usd_per_million: float | None = None  # price of a million operations on the target to buy
+    usd_per_hour: float | None = None  # price per hour of the target to buy
     sentence: str
 
 
@@ -55,12 +55,12 @@ class Contender:
     name: str
     ops_per_second: float
     result: RunResult
-    usd_per_hour: float | None  # None: its cost is not known
+    usd_per_hour: float | None  # None if its price is not known
     usd_per_million: float | None
 
 
 def figure_of(result: RunResult) -> float | None:
-    """What the target sustains, in operations per second; an upper bound is no such figure."""
+    """Return what the target sustains, in ops/s; None if that is only an upper bound."""
     capacity = result.capacity
     if capacity is None or capacity.bound not in {"=", ">="}:
         return None
@@ -68,12 +68,12 @@ def figure_of(result: RunResult) -> float | None:
 
 
 def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None) -> Choice:
-    """Choose among targets that were asked the same: by throughput, and by cost where it is known.
+    """Choose among targets with the same question, by throughput and, if known, by cost.
 
     Args:
-        candidates: One for each target.
+        candidates: The result of each target.
         names: The targets' names, in the same order.
-        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+        apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
     contenders: list[Contender] = []
     cannot: list[str] = []
@@ -110,7 +110,7 @@ def _none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
 
 
 def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
-    """The only target with a figure: an answer only where something is known of all others."""
+    """Choose the only target with a figure, unless some of the others are unknown."""
     measured = f"{one.name} ({words.throughput(one.ops_per_second)})"
     if unknown:
         nothing = f"of {words.listed(unknown)} nothing is known"
@@ -135,7 +135,7 @@ def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Cho
 
 
 def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
-    """Choose among two or more, the most first."""
+    """Choose among two or more, ordered from the highest figure."""
     best, second, *_ = contenders
     ratios = [
         ratio_between(best.name, best.result, c.name, c.result, apart_s=apart_s)
@@ -171,7 +171,7 @@ def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
 
 
 def _cheaper(alike: Sequence[Contender]) -> Contender:
-    """The cheapest of what is alike; the first one where a price is not known."""
+    """Return the cheapest of the alike targets; the first one if a price is not known."""
     return min(alike, key=_usd) if all(c.usd_per_million is not None for c in alike) else alike[0]
 
 
@@ -180,7 +180,7 @@ def _usd(contender: Contender) -> float:
 
 
 def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
-    """Say which target sustains the most, and how much more than the next one."""
+    """Describe which target sustains the most, and how much more than the next one."""
     if ratio is None:
         return f"{best}: the most, before {second}; whether they differ is not known"
     times = f"{words.ratio(ratio.value, ratio.bound)} times"
@@ -195,7 +195,7 @@ def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
 
 
 def _cost_words(contenders: Sequence[Contender]) -> str:
-    """Rank those whose price is known, and name the others."""
+    """Rank the targets with known prices, and name the others."""
     priced = sorted((c for c in contenders if c.usd_per_million is not None), key=_usd)
     if not priced:
         return "; what they cost is not known" if len(contenders) > 1 else "; its cost is not known"
@@ -211,25 +211,25 @@ def _fails(names: Sequence[str]) -> str:
     return f"fail{'s' if len(names) == 1 else ''} at the lightest load"
 
 
-# The decision matrix of an experiment: workloads down, targets across, and what to buy. Pure.
+# The decision matrix: one row for each question, one column for each target, and what to buy.
 
 
 class MatrixCell(Model):
     """One run of the matrix."""
 
     run_id: str
-    figure: str  # with its bound; a dash where there is none
+    figure: str  # with its bound; a dash if there is none
     verdict: str
-    errors: int  # over all of its steps
+    errors: int  # over all steps
     usd_per_million: float | None
     best: bool = False
 
 
 class MatrixRow(Model):
-    """One workload with its load, over all targets."""
+    """One question, over all targets."""
 
     workload: str
-    cells: tuple[MatrixCell | None, ...]  # None: no such run
+    cells: tuple[MatrixCell | None, ...]  # None if there is no such run
     decision: str
 
 
@@ -245,7 +245,7 @@ def matrix(
 ) -> Matrix | None:
     """Lay out runs by question and target; None unless there are several of both.
 
-    Of several runs of one question on one target, the last one counts.
+    If several runs ask the same question of the same target, the last one counts.
     """
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     cells = {
@@ -266,7 +266,7 @@ def matrix(
 
 
 def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
-    """A name for each target: what differs among them, or all of it where that is too much."""
+    """Name each target: by what differs among them, or in full if that is too much."""
     same = examples[0].request
     alike = [
         e.model_copy(update={"request": same.model_copy(update={"target": e.request.target})})
@@ -279,7 +279,7 @@ def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
 
 
 def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
-    """A name for each question: its workload where that tells them apart, else what differs."""
+    """Name each question: by its workload if that is unique, else by what differs."""
     workloads = tuple(result.request.workload.name or result.name for result in asked)
     if len(set(workloads)) == len(asked):
         return workloads

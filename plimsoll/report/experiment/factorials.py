@@ -1,7 +1,7 @@
-"""The 2 x 2s of an experiment: what one axis gains depends on another, in a sentence. Pure.
+"""What each axis of an experiment gains: 2 x 2 factorials, and steps up in IOPS. Pure.
 
-Two axes with two variants each are laid against each other, one table for each combination of all
-other axes; at least one of the two changes the target, or nothing could be bought by it.
+A factorial sets two axes with two variants each against each other, once for each combination of
+all other axes. At least one of the two changes the target; otherwise there would be nothing to buy.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from plimsoll.report.experiment.summary import ALL, CellRun, answers, layout, sa
 from plimsoll.report.phase_tables import Figures, figures_of
 from plimsoll.report.words import limit_sentence
 
-THE_SEARCH = "the search"  # after phases: the question that is none of theirs
+THE_SEARCH = "the search"  # the question beside those of phases
 
 
 def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
-    """Lay every two axes of two variants against each other."""
+    """Compute the factorial of each pair of axes with two variants."""
     return tuple(
         each
         for beside, axis in _pairs(experiment)
@@ -35,7 +35,7 @@ def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factor
 
 
 def _pairs(experiment: Experiment) -> Iterator[tuple[str, str]]:
-    """Two axes each, the one whose gain is told last: storage, or the later one."""
+    """Yield pairs of axes; the second, whose gain is described, is storage or the later one."""
     targets = set(layout(experiment).target_axes)
     twos = [axis for axis, variants in experiment.axes.items() if len(variants) == 2]
     for first, second in combinations(twos, 2):
@@ -49,13 +49,13 @@ def _is_storage(experiment: Experiment, axis: str) -> bool:
     return all(leaf[:2] == ("target", "volume") for leaf in changed)
 
 
-Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # (beside, axis): 00, 01, 10, 11
+Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # variants (beside, axis): 00, 01, 10, 11
 
 
 def _squares(
     experiment: Experiment, cells: Sequence[CellRun], beside: str, axis: str
 ) -> Iterator[tuple[str, Runs]]:
-    """The four cells of each combination of all other axes, with its name."""
+    """Yield the four cells of each combination of all other axes, with its name."""
     by_variants = {tuple(sorted(run.cell.variants.items())): run for run in cells}
     others = [name for name in experiment.axes if name not in {beside, axis}]
     seen: dict[tuple[str, ...], Mapping[str, str]] = {}
@@ -75,7 +75,7 @@ def _squares(
 def _asked(
     question: str, experiment: Experiment, beside: str, axis: str, runs: Runs
 ) -> Iterator[Factorial]:
-    """What four cells tell: of each phase at each of its loads, and of the answer of each."""
+    """Yield the factorials of four cells: of each phase at each load, and of their answers."""
     phases = [figures_of(run.result) for run in runs]
     for name in phases[0]:
         if all(name in of_run for of_run in phases):
@@ -88,7 +88,7 @@ def _asked(
 
 
 def _answer(run: CellRun, runs: Runs) -> Figures:
-    """A cell's repetitions at its answer; none where it has no exact one."""
+    """Return a cell's repetitions at its answer; empty if the answer is not exact."""
     capacity = run.result.capacity if run.result and answers(run) else None
     others = [other.result.capacity for other in runs if other.result and other.result.capacity]
     one_load = capacity is not None and all(only_load(capacity, other) for other in others)
@@ -141,11 +141,11 @@ def _sentence(
     beside: tuple[str, str],
     limits: tuple[str | None, str | None],
 ) -> str:
-    """Say what an axis gains on either variant of another, and whether that differs.
+    """Describe what an axis gains on each variant of another, and whether that differs.
 
     Args:
         found: The effects.
-        axis: Whose gain.
+        axis: The axis whose gain it is.
         beside: The variants of the other axis.
         limits: What set the limit on each of them, with the second variant of `axis`.
     """
@@ -158,7 +158,7 @@ def _sentence(
 
 
 def _gain(effect: Effect) -> str:
-    """Name a gain: nothing, so many times, or that it is not decided."""
+    """Describe a gain: nothing, a factor, or not decided."""
     low, high = effect.low, effect.high
     if low is None or high is None:
         return f"{words.ratio(effect.ratio)} times (no interval without repetitions)"
@@ -170,7 +170,7 @@ def _gain(effect: Effect) -> str:
 
 
 def gained_nothing(effect: Effect) -> bool:
-    """Whether it is sure that less was gained than is worth anything."""
+    """Return whether the gain is surely too small to matter."""
     low, high = effect.low, effect.high
     return low is not None and high is not None and low <= 1 and high <= WORTH
 
@@ -189,7 +189,7 @@ def _depends(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
     return f"{axis} gains more on {many} than on {few} ({shown})"
 
 
-# What each step up in IOPS gained, with its interval; a gain of nothing is an answer too. Pure.
+# Steps up in IOPS: what each gained, with its interval. No gain is an answer too.
 
 
 GainOutcome = Literal["gain", "no gain", "loss", "not decided"]
@@ -202,7 +202,7 @@ def gains(
 
     Args:
         rows: {question: {target: cell}}.
-        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+        apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
     return tuple(
         _describe_gain(question, lower, higher, apart_s)
@@ -213,11 +213,11 @@ def gains(
     )
 
 
-Rung = tuple[str, CellRun, float]  # the target's name, its cell, lasting IOPS (infinite: no limit)
+Rung = tuple[str, CellRun, float]  # target's name, cell, baseline IOPS (infinite if unlimited)
 
 
 def _series(row: Mapping[str, CellRun]) -> list[list[Rung]]:
-    """Targets that differ in their volume alone, by their lasting IOPS."""
+    """Group targets that differ only in their volume, ordered by baseline IOPS."""
     by_target: dict[str, list[Rung]] = {}
     for name, run in row.items():
         key, iops = same_but_for_volume(run), lasting_iops(run)
@@ -227,7 +227,7 @@ def _series(row: Mapping[str, CellRun]) -> list[list[Rung]]:
 
 
 def lasting_iops(run: CellRun) -> float | None:
-    """The IOPS that the volume promises to keep; infinite: no limit, None: it has none."""
+    """Return the volume's baseline IOPS; infinite if unlimited, None if there is no volume."""
     target = run.cell.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
         return None

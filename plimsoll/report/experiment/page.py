@@ -22,7 +22,7 @@ from plimsoll.report.size_tables import MARKED, PREDICTED
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.report.words import AS_IF
 
-# A search for the boundary in words: measured is plain, predicted is marked. Pure.
+# A search for the boundary: measured cells are plain, predicted ones are marked.
 
 
 COLUMNS = (
@@ -32,7 +32,7 @@ COLUMNS = (
 
 
 def boundary_table(found: Boundary) -> ReportTable:
-    """One row for each cell, cheapest first; of one that was not measured `predicted` cells."""
+    """Build a table with one row for each cell, the cheapest first; predictions are marked."""
     rows = []
     for cell in found.cells:
         kind = "strong" if cell.status == "measured" else "predicted"
@@ -63,7 +63,7 @@ def _carries(cell: BoundaryCell) -> str:
 
 
 def boundary_lines(found: Boundary) -> Iterator[str]:
-    """Say what was asked, by whose prices, and what predictions take for granted."""
+    """Yield the question, the source of prices, and the assumptions of predictions."""
     limits = ", ".join(f"{name} {words.latency(us)}" for name, us in found.limits_us.items())
     yield (
         f"Asked: {words.throughput(found.want_ops_per_second)} within"
@@ -74,11 +74,11 @@ def boundary_lines(found: Boundary) -> Iterator[str]:
     yield from found.assumptions
 
 
-# The 2 x 2s of an experiment as a table. Pure.
+# Factorials.
 
 
 def factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
-    """One row for each 2 x 2 whose effects are known."""
+    """Build a table with one row for each factorial whose effects are known."""
     known = [each for each in factorials if each.gain_on is not None]
     if not known:
         return None
@@ -109,18 +109,18 @@ def factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
 
 
 def _effect_times(effect: Effect | None) -> str:
-    """A ratio with its interval: `1.41 (1.30 to 1.53)`."""
+    """Format a ratio with its interval: `1.41 (1.30 to 1.53)`."""
     if effect is None:
         return words.NOTHING
     return f"{words.ratio(effect.ratio)} ({words.ratio_interval(effect.low, effect.high)})"
 
 
 BAR_PX = 22
-LABEL_ROOM = 1.25  # beyond the longest bar, for its figure
+LABEL_ROOM = 1.25  # room for a figure beyond the longest bar
 
 
 def render(result: ExperimentResult) -> str:
-    """Write the page of an experiment."""
+    """Render the page of an experiment."""
     chart = figures_chart(result)
     return fill(
         "experiment.html.j2",
@@ -140,7 +140,7 @@ def render(result: ExperimentResult) -> str:
 
 
 def dataset_sentences(result: ExperimentResult) -> list[str]:
-    """Say of each dataset that was prepared once how large it lay there, and that it is gone."""
+    """Describe the size of each dataset that was prepared once, and its deletion."""
     return [
         f"{one.name}, for {words.plural(one.runs, 'run')}: {words.number(one.rows)} rows,"
         f" {one.layout.size_words if one.layout else words.NOTHING};"
@@ -151,23 +151,24 @@ def dataset_sentences(result: ExperimentResult) -> list[str]:
 
 
 def figure(cell: CellOutcome) -> str:
-    """A cell's figure in ops/s with its bound; a dash where it has none."""
+    """Format a cell's figure in ops/s with its bound; a dash if it has none."""
     return words.bounded(words.rate(cell.figure_ops_per_second), cell.bound)
 
 
 def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
-    """Question, target and cell, in the order of the axes."""
+    """List question, target and cell, in the order of the axes."""
     places = layout(result.experiment)
     return [(places.question(c.variants), places.target(c.variants), c) for c in result.cells]
 
 
 def matrix_table(result: ExperimentResult) -> ReportTable:
-    """Questions down, targets across, the choice at the end."""
+    """Build the matrix: questions down, targets across, the choice in the last column."""
     cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
     rows = []
     for decision in result.decisions:
         row = [cells_by_place[decision.question, target] for target in result.targets]
-        chosen = decision.buy if decision.outcome else decision.best  # of an older result
+        # results of older versions have no outcome
+        chosen = decision.buy if decision.outcome else decision.best
         cells = [
             ReportCell(_matrix_cell(cell), "strong" if target == chosen else "")
             for target, cell in zip(result.targets, row, strict=True)
@@ -178,7 +179,7 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
 
 
 def _matrix_cell(cell: CellOutcome) -> str:
-    """Figure, limit and dollars of a cell, as far as they are known."""
+    """Format a cell's figure, limit and cost, as far as they are known."""
     parts = [figure(cell)]
     if cell.verdict is not None and cell.limited_by is not None:
         parts.append(cell.limited_by)
@@ -188,7 +189,7 @@ def _matrix_cell(cell: CellOutcome) -> str:
 
 
 def gains_table(result: ExperimentResult) -> ReportTable | None:
-    """One row for each step up in IOPS."""
+    """Build a table with one row for each step up in IOPS."""
     if not result.gains:
         return None
     rows = [
@@ -213,12 +214,12 @@ def _interval(gain: Gain) -> str:
 
 
 def _outcome(gain: Gain) -> str:
-    """The outcome; with its reason where nothing else in the row says it."""
+    """Return the outcome, with its reason unless another cell of the row shows it."""
     return gain.outcome if gain.ratio is not None else gain.sentence.partition("): ")[2]
 
 
 def _gain_times(gain: Gain) -> str:
-    """The ratio; a gain or a loss without an interval is known from bounds, and is one itself."""
+    """Format the ratio; without an interval it comes from bounds and is itself a bound."""
     if gain.ratio is None:
         return words.NOTHING
     bounds = {"gain": ">=", "loss": "<"}
@@ -226,7 +227,7 @@ def _gain_times(gain: Gain) -> str:
 
 
 def cells_table(result: ExperimentResult) -> ReportTable:
-    """One row for each cell, in the order in which they were started."""
+    """Build a table with one row for each cell, in the order in which they were started."""
     by_name = {cell.name: cell for cell in result.cells}
     rows = []
     for place, name in enumerate(result.order, 1):
@@ -254,7 +255,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
 
 
 def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
-    """What the target costs an hour, and a million operations on it; or why that is not known."""
+    """Format the target's price per hour and that of a million operations, or say why it is not known."""
     hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
     million = cell.usd_per_million
     each = words.NOTHING if million is None else words.usd_each(million)
@@ -262,7 +263,7 @@ def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
 
 
 def figures_chart(result: ExperimentResult) -> Chart | None:
-    """A bar for each cell with a figure: a panel for each question, the targets in their order."""
+    """Draw a bar for each cell with a figure: a panel for each question, the targets in order."""
     found = _lines(result)
     figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
     if not figures:
@@ -291,7 +292,7 @@ def figures_chart(result: ExperimentResult) -> Chart | None:
 def _figure_bars(
     asked: str, cells: Mapping[str, CellOutcome], colors: Mapping[str, str]
 ) -> list[Mark]:
-    """Bars from the top, in the order of the targets; a cell without an answer leaves a gap."""
+    """Draw bars from the top, in the order of the targets; a cell without an answer is a gap."""
     marks: list[Mark] = []
     for place, (target, color) in enumerate(colors.items()):
         cell = cells.get(target)

@@ -1,7 +1,7 @@
-"""The outcome of an experiment: its cells, and what to buy for each question. Pure.
+"""Summarizes an experiment: its cells, and what to buy for each question. Pure.
 
-The variants of axes that change the target are targets. Those of all other axes (the workload, its
-load, the search, the limits) are questions.
+The variants of axes that change the target are targets. Those of all other axes (workload, load,
+search, limits) are questions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.experiment.choice import ONE_TARGET, decide, figure_of
 from plimsoll.report.words import hourly_usd, limit_cell, why_no_dollars
 
-ALL = "all"  # the name of the only question
+ALL = "all"  # name of the only question
 
 
 @dataclass(frozen=True)
 class CellRun:
-    """A cell, and what its run came to.
+    """A cell and its run.
 
     Attributes:
-        cell: What was asked.
+        cell: The requested cell.
         run_id: The id of its run.
-        state: How it ended; None: it was never started.
-        result: What it measured; None: nothing was written.
-        why: Why there is no result.
-        submitted: When it was recorded; None: it was not.
+        state: The state in which it ended; None if it was never started.
+        result: The run's result; None if none was written.
+        why: The reason why there is no result.
+        submitted: The time at which it was recorded; None if it was not.
     """
 
     cell: Cell
@@ -44,22 +44,22 @@ class CellRun:
 
 @dataclass(frozen=True)
 class Layout:
-    """The axes as targets and questions."""
+    """The axes, divided into targets and questions."""
 
     target_axes: tuple[str, ...]
     question_axes: tuple[str, ...]
 
     def target(self, variants: Mapping[str, str]) -> str:
-        """Name the target of a cell."""
+        """Return the name of a cell's target."""
         return ", ".join(variants[axis] for axis in self.target_axes) or ONE_TARGET
 
     def question(self, variants: Mapping[str, str]) -> str:
-        """Name the question of a cell."""
+        """Return the name of a cell's question."""
         return ", ".join(variants[axis] for axis in self.question_axes) or ALL
 
 
 def layout(experiment: Experiment) -> Layout:
-    """Part the axes into those that change the target and the others."""
+    """Divide the axes into those that change the target and the others."""
     targets = experiment.target_axes
     return Layout(
         target_axes=targets,
@@ -68,7 +68,7 @@ def layout(experiment: Experiment) -> Layout:
 
 
 def by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
-    """Lay the cells out: {question: {target: cell}}, both in the order of the axes."""
+    """Arrange the cells as {question: {target: cell}}, in the order of the axes."""
     rows: dict[str, dict[str, CellRun]] = {}
     for run in cells:
         row = rows.setdefault(layout.question(run.cell.variants), {})
@@ -77,7 +77,7 @@ def by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str,
 
 
 def outcome(run: CellRun) -> CellOutcome:
-    """Sum up a cell: its figure, or why it has none."""
+    """Summarize a cell: its figure, or why it has none."""
     result = run.result
     capacity = result.capacity if result else None
     figure = figure_of(result) if result else None
@@ -111,7 +111,7 @@ def outcome(run: CellRun) -> CellOutcome:
 
 
 def _why(run: CellRun, errors: Mapping[str, int]) -> str:
-    """Say why a cell has no figure, with its failed operations."""
+    """Explain why a cell has no figure, with its failed operations."""
     failed = ", ".join(f"{count:,} {code}" for code, count in sorted(errors.items()))
     tail = f" (failed operations: {failed})" if failed else ""
     result = run.result
@@ -132,7 +132,7 @@ def decisions(
 
     Args:
         rows: {question: {target: cell}}.
-        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+        apart_s: The most seconds between the two steps of a pair, if some runs took turns.
     """
     made = []
     for question, row in rows.items():
@@ -149,11 +149,14 @@ def decisions(
 
 
 def answers(run: CellRun) -> bool:
-    """Whether a cell's run says what its target sustains."""
+    """Return whether a cell's run found what its target sustains."""
     return run.result is not None and figure_of(run.result) is not None
 
 
 def same_but_for_volume(run: CellRun) -> str | None:
-    """A text that is equal for targets that differ in their volume alone; None for an endpoint."""
+    """Return a key that is equal for targets that differ only in their volume.
+
+    None for an endpoint.
+    """
     target = run.cell.request.target
     return target.model_dump_json(exclude={"volume"}) if target.provisioned else None
