@@ -1,1 +1,1 @@
-"""The `plimsoll` command: one module a verb, loaded when called."""
+"""The `plimsoll` command: one module for each verb, imported when the verb is called."""

@@ -1,4 +1,4 @@
-"""`plimsoll canary`: tries a whole deployment, from `cdk deploy` to `cdk destroy`."""
+"""`plimsoll canary`: tests a whole deployment, from `cdk deploy` to `cdk destroy`."""
 
 import json
 import os
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 REQUEST = "canary.yaml"
-_LOCAL_WARMUP_S, _LOCAL_WINDOW_S = 2, 6  # one machine has a point of metrics each second
+_LOCAL_WARMUP_S, _LOCAL_WINDOW_S = 2, 6  # one machine has a metric point each second
 _LOCAL_LASTS_S = 1800.0
 
 
@@ -68,10 +68,10 @@ def canary(
 ) -> int:
     """Deploy Plimsoll under a name of its own, run its smallest request, assert, and destroy.
 
-    You are asked first, with what it will make and cost. Then the request runs on this machine, to
-    compare with: where it fails, nothing is deployed. All that is made is deleted, also after a
-    failure, a time-out and Ctrl-C; what could not be deleted is told with the command that does.
-    Exit code 1: something that was asserted does not hold, or something is left.
+    First it shows what it will create and cost, and asks for confirmation. Then the request runs on
+    this machine for comparison: if it fails, nothing is deployed. Everything created is deleted,
+    also after a failure, a time-out or Ctrl-C; for what could not be deleted, the command that
+    deletes it is shown. Exit code 1: an assertion does not hold, or something is left.
     """
     if local and (profile or region):
         raise click.UsageError("--local uses no AWS account: it has neither --profile nor --region")
@@ -142,7 +142,7 @@ def _try_out(
     allowance: "Allowance | None" = None,
     checks: "Sequence[Check]" = (),
 ) -> int:
-    """Run it here, then there; compare and print."""
+    """Run the request here, then there; compare and print."""
     folder.mkdir(parents=True, exist_ok=True)
     from plimsoll.trial.comparison import differing, run_on_twin  # noqa: PLC0415 - an extra
     from plimsoll.trial.trial import try_out  # noqa: PLC0415 - an extra
@@ -178,10 +178,10 @@ def _request() -> Request:
 
 
 def _ask() -> None:
-    """Ask whether to go on.
+    """Ask for confirmation.
 
     Raises:
-        UsageError: There is nobody to ask.
+        UsageError: The command is not interactive, so nobody can be asked.
     """
     if not sys.stdin.isatty():
         raise UsageError("--yes: is needed where nobody can be asked; nothing has been made")
@@ -191,10 +191,10 @@ def _ask() -> None:
 
 @contextmanager
 def _account(profile: str | None, region: str | None) -> Iterator[str]:
-    """Choose profile and region for every AWS call of this process; gives the region.
+    """Choose profile and region for every AWS call of this process; yield the region.
 
     Raises:
-        UsageError: No region is chosen, or there is no such profile.
+        UsageError: No region is chosen, or the profile does not exist.
     """
     session = botocore.session.Session(profile=profile)
     try:
@@ -221,14 +221,14 @@ def _account(profile: str | None, region: str | None) -> Iterator[str]:
                 os.environ[name] = value
 
 
-# A canary on a terminal: what it will make and cost, what it found, what differs, what is left.
+# Output: what will be created and cost, what was found, what differs, what is left.
 
 
 _TOLD_EVERY_S = 10.0
 
 
 class CanaryProgress(RunProgress):
-    """Tells what is waited for without a terminal, too: a line each ten seconds."""
+    """Shows what is waited for; without a terminal, as a line every ten seconds."""
 
     _told_at = 0.0
 
@@ -241,7 +241,7 @@ class CanaryProgress(RunProgress):
 
 
 def announce(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
-    """Say on standard error what will be made, and what it will cost by our price list."""
+    """Announce on standard error what will be created, and its cost by our price list."""
     lines = [
         *creates,
         f"{_predicted(allowance)}; the budget is {words.usd(budget_usd)}",
@@ -253,7 +253,7 @@ def announce(creates: Sequence[str], allowance: Allowance, budget_usd: float) ->
 def print_trial(
     trial: Trial, names: tuple[str, str], rows: Sequence[Row], cost: Sequence[str]
 ) -> None:
-    """Print it on standard output."""
+    """Print the outcome on standard output."""
     console = Console()
     for finding in trial.findings:
         mark = "[green]yes[/]" if finding.holds else "[bold red]NO [/]"
@@ -279,7 +279,7 @@ def print_trial(
 
 
 def cost_lines(trial: Trial, allowance: Allowance | None) -> list[str]:
-    """Say what it cost by our price list; it is never measured."""
+    """Describe the cost by our price list; it is never measured."""
     if allowance is None:
         return ["cost: nothing; one machine"]
     lines = [_predicted(allowance)]
@@ -303,7 +303,7 @@ def _predicted(allowance: Allowance) -> str:
 def trial_json(
     trial: Trial, place: str, rows: Sequence[Row], allowance: Allowance | None
 ) -> dict[str, Any]:
-    """Give all of it as JSON."""
+    """Return the outcome for JSON."""
     cost = trial.result.cost if trial.result else None
     return {
         "place": place,

@@ -30,11 +30,11 @@ from plimsoll.report.expectations import JudgedTable
 from plimsoll.report.summaries import summary_of_table
 from plimsoll.requests.step_files import read_steps, read_text_of
 
-# A capacity on a terminal: the curve, every step's verdict with its reason, and the answer.
+# Output: the curve, every step's verdict with its reason, and the answer.
 
 
 def print_capacity(capacity: Capacity, console: Console) -> None:
-    """Print the loads as a table, then the verdict with all that qualifies it."""
+    """Print the loads as a table, then the verdict with everything that qualifies it."""
     print_figures(console, _loads(capacity))
     style = f"bold {verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
@@ -49,7 +49,7 @@ ANSWERS = {"met": "green", "not met": "bold red", "no answer": "bold yellow"}
 
 
 def print_expectations(expectations: Sequence[Expectation], console: Console) -> None:
-    """Print what became of each rule."""
+    """Print the outcome of each rule."""
     for one in expectations:
         text = Text.assemble((one.answer, ANSWERS[one.answer]), f"  {one.rule}: {one.because}")
         console.print(text, soft_wrap=True)
@@ -97,7 +97,7 @@ def _mark(step: JudgedStep, capacity: Capacity) -> str:
 
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
-    """Name and text of the facts under the sentence."""
+    """List name and text of the facts below the sentence."""
     facts = [("question", capacity.question)] if capacity.question else []
     if capacity.bracket is not None:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
@@ -212,7 +212,7 @@ def command(
     expecting: Expecting,
     as_json: bool,
 ) -> int:
-    """Judge steps: what is the most that the target sustains, and what shows it?
+    """Judge steps: the most that the target sustains, and the evidence for it.
 
     FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
     latte or `plimsoll load --json` (one file for each step), or the directory of a run.
@@ -261,7 +261,7 @@ def command(
 
 
 def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
-    """The rules and the axis that the run itself was judged by."""
+    """Return the rules and the axis by which the run itself was judged."""
     text = read_text_of(directory / "result.json")
     if is_deeper(text):
         raise UsageError(f"{directory / 'result.json'}: nested too deeply")

@@ -1,4 +1,4 @@
-"""`plimsoll compare`: runs side by side, and whether they differ at all."""
+"""`plimsoll compare`: compares runs, and tells whether they differ at all."""
 
 import json
 from pathlib import Path
@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Compare finished runs: capacities with their ratio, latency at equal load, cost.
 
-    A folder that holds the folders of several runs, as an experiment's does, stands for all. With
-    --with FILE.csv one run suffices: it is laid over what a study published.
+    A folder with several runs, as an experiment has, stands for all of them. With --with FILE.csv
+    one run is enough: it is compared with published figures.
     """
     folders = tuple(run for folder in folders for run in run_folders(folder) or [folder])
     if len(folders) < (1 if published else 2):

@@ -1,4 +1,4 @@
-"""`plimsoll doctor`: what this machine has, what it lacks, and what brings it."""
+"""`plimsoll doctor`: what this machine has, what it lacks, and how to install that."""
 
 import importlib.metadata
 import importlib.util
@@ -24,13 +24,13 @@ from plimsoll.volumes.build import native_part
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked for.
+    """One program or library that was looked for.
 
     Attributes:
-        what: Its name.
-        state: `ok`, `missing`, or `optional` for what is missing and not needed for most.
-        detail: Which one is there, or what it is for.
-        command: The one command that brings it; None if it is there.
+        what: The name.
+        state: The state: `ok`, `missing`, or `optional` if it is missing but rarely needed.
+        detail: The version found, or the purpose.
+        command: The command that installs it; None if it is present.
     """
 
     what: str
@@ -108,7 +108,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(*, as_json: bool) -> int:
-    """Say what is present, what is missing, and the one command that brings it.
+    """List what is present, what is missing, and the command that installs it.
 
     Exits with 1 if something is missing without which Plimsoll cannot run here.
     """

@@ -1,4 +1,4 @@
-"""How commands end. README.md has the table for all verbs."""
+"""Exit codes. README.md has the table for all verbs."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.report.summaries import Summary
 
-MET = 0  # success: there is an answer, and it is what was expected
+MET = 0  # success: there is an answer, and it is the expected one
 FAILURE = 1  # the answer is a failure, or something else failed
 NO_ANSWER = 3  # nothing could be measured or decided
 
@@ -15,15 +15,15 @@ _CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANS
 
 
 def exit_code_of_runs(summaries: Iterable[Summary]) -> int:
-    """Give the code of several runs: a failure counts more than a lack of an answer."""
+    """Return the code of several runs: a failure takes precedence over a missing answer."""
     codes = {_CODES[summary.told] for summary in summaries}
     return FAILURE if FAILURE in codes else max(codes, default=MET)
 
 
 def exit_code_of_experiment(result: ExperimentResult) -> int:
-    """Give the code of an experiment: it failed, or for some question no target has a figure.
+    """Return the code of an experiment: it failed, or no target has a figure for some question.
 
-    Of a search for the boundary: no cell carries the load, or which is the cheapest stays open.
+    For a boundary search: no cell carries the load, or the cheapest one remains undecided.
     """
     if result.state is not RunState.SUCCEEDED:
         return FAILURE

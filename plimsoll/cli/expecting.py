@@ -1,4 +1,4 @@
-"""The options that hold results against rules, and tell a pipeline what became of them."""
+"""The options that check results against rules, and report the outcome to a pipeline."""
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,19 +30,20 @@ from plimsoll.report.folder import RESULT, SECONDS, write_whole
 from plimsoll.report.summaries import Summary, junit_xml, markdown, summary_of_run
 from plimsoll.requests.request_workload import compiled_workload
 
-Results = dict[str, tuple[Path | None, RunResult]]  # by name; its folder here, if it has one
+# key: run name; value: its folder here, if any, and its result
+Results = dict[str, tuple[Path | None, RunResult]]
 Command = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Expecting:
-    """What was asked for on the command line.
+    """The expectations on the command line.
 
     Attributes:
-        rules: Of `--expect`.
-        junit: Where JUnit XML goes; None: nowhere.
-        markdown: Where Markdown goes; None: nowhere.
-        baselines: Earlier results, by the names that rules give them.
+        rules: The rules of `--expect`.
+        junit: The path of the JUnit XML file; None to write none.
+        markdown: The path of the Markdown file; None to write none.
+        baselines: Earlier results, by the names that rules use for them.
     """
 
     rules: tuple[str, ...] = ()
@@ -51,11 +52,11 @@ class Expecting:
     baselines: dict[str, Judged] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Whether anything was asked for."""
+        """Return whether any of the options was given."""
         return bool(self.rules or self.junit or self.markdown)
 
     def require_operations(self, operations: Collection[str]) -> None:
-        """Refuse rules about operations that there are not."""
+        """Refuse rules about operations that do not exist."""
         try:
             require_operations(map(rule_of, self.rules), operations)
         except UsageError as error:
@@ -65,14 +66,14 @@ class Expecting:
         """Refuse rules about operations that a run did not measure.
 
         Raises:
-            UsageError: It measured others; a run without steps measured none, which is no error.
+            UsageError: The run measured other operations. A run without steps is no error.
         """
         for _, result in results.values():
             if operations := {name for step in result.steps for name in step.operations}:
                 self.require_operations(operations)
 
     def require_baselines(self, requests: Iterable[Request] = ()) -> None:
-        """Read every earlier result that a rule names, before anything is made.
+        """Read every earlier result that a rule names, before anything is created.
 
         Raises:
             UsageError: One cannot be read.
@@ -83,7 +84,7 @@ class Expecting:
                 self.baselines[rule.baseline] = read_baseline(Path(rule.baseline))
 
     def asked_of(self, requests: Mapping[str, Request]) -> dict[str, Request]:
-        """Add the rules of the command line to requests, once every rule can be judged.
+        """Add the command line's rules to requests, once it is clear that every rule can be judged.
 
         Raises:
             UsageError: A workload lacks an operation, or an earlier result cannot be read.
@@ -100,31 +101,32 @@ class Expecting:
         }
 
     def judge(self, result: RunResult) -> RunResult:
-        """Hold a run against its own rules and those of the command line."""
+        """Check a run against its own rules and those of the command line."""
         return with_expectations(result, self.rules, self.baselines)
 
     def judge_table(self, capacity: Capacity) -> tuple[Expectation, ...]:
-        """Hold a verdict on a table of steps against the rules of the command line."""
+        """Check a verdict on a table of steps against the rules of the command line."""
         return tuple(expectation(rule, Judged(capacity), self.baselines) for rule in self.rules)
 
     def judge_all(self, results: Results, *, keep: bool) -> Results:
-        """Hold runs against their rules.
+        """Check runs against their rules.
 
         Args:
             results: The runs.
-            keep: Whether what became of them is written into their files, and onto their page.
+            keep: Whether to write the outcome into the runs' files and pages.
         """
         judged: Results = {}
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
             if keep and folder is not None and judged[name][1] != result:
                 write_whole(folder / RESULT, judged[name][1].model_dump_json())
-                if (folder / SECONDS).is_file():  # else a page of the service's, drawn with them
+                # otherwise the service drew the page, from series that are not here
+                if (folder / SECONDS).is_file():
                     write_report(folder)
         return judged
 
     def tell(self, summaries: Sequence[Summary]) -> int:
-        """Write the files for a pipeline; gives the exit code."""
+        """Write the files for a pipeline; return the exit code."""
         texts = ((self.junit, junit_xml), (self.markdown, markdown))
         for path, written in texts:
             if path is not None:
@@ -135,12 +137,12 @@ class Expecting:
         return exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:
-        """Write the files of runs for a pipeline; gives the exit code."""
+        """Write the files of runs for a pipeline; return the exit code."""
         return self.tell([summary_of_run(result) for _, result in results.values()])
 
 
 def _file(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before anything is made."""
+    """Refuse a file that cannot be written, before anything is created."""
     if path is not None and not path.parent.is_dir():
         raise UsageError(f"--{parameter.name} {path}: there is no folder {path.parent}")
     return path
@@ -156,7 +158,7 @@ def _rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) -> tup
 
 
 def expect_options(command: Command) -> Command:
-    """Add `--expect`, `--junit` and `--markdown`; the command gets them as `expecting`."""
+    """Add `--expect`, `--junit` and `--markdown`; the command receives them as `expecting`."""
 
     @functools.wraps(command)
     def called(

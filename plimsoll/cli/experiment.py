@@ -34,11 +34,11 @@ from plimsoll.report.experiment.page import (
 from plimsoll.report.phase_tables import phases_table
 from plimsoll.requests.experiment_file import read_file
 
-# An experiment's progress on standard error: each cell's start and end, and a status.
+# Progress on standard error: each cell's start and end, and a status line.
 
 
 class ExperimentProgress(Lines):
-    """Prints what has happened in an experiment since the last look at it."""
+    """Prints what has happened in an experiment since the last call."""
 
     def show(self, now: ExperimentStatus) -> None:
         """Print what is new."""
@@ -59,7 +59,7 @@ class ExperimentProgress(Lines):
             self.say(f"{done}; every {gone} is gone")
 
     def _tell_datasets(self, now: ExperimentStatus) -> None:
-        """Say how many datasets are prepared once, and how each came out."""
+        """Print how many datasets are prepared only once, and the outcome of each."""
         if now.datasets:
             datasets = words.plural(len(now.datasets), "dataset")
             self.say(f"{datasets} prepared once, for {words.plural(len(now.cells), 'run')}")
@@ -87,11 +87,11 @@ def _outcome(cell: CellStatus) -> str:
     return f"{cell.verdict}, {words.bounded(words.throughput(float(figure)), cell.bound)}"
 
 
-# A finished experiment on a terminal.
+# A finished experiment.
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
-    """Print what to buy in one sentence, and what it rests on."""
+    """Print what to buy in one sentence, and the evidence for it."""
     if as_json:
         click.echo(json.dumps(result.model_dump(mode="json"), indent=2))
         return
@@ -174,7 +174,7 @@ def start(
 @service_options
 @json_option
 def status(experiment_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Say where EXPERIMENT_ID and its runs stand. Exit code 0 whatever it is: `watch` judges."""
+    """Print where EXPERIMENT_ID and its runs stand. The exit code is 0; `watch` judges."""
     experiment = connect(url, stack).experiment(experiment_id)
     if as_json:
         click.echo(experiment.model_dump_json(indent=2))

@@ -1,4 +1,4 @@
-"""The options that tell other programs what was measured: a file for Prometheus, and OTLP."""
+"""The options that export measurements: a file for Prometheus, and OTLP."""
 
 import functools
 import os
@@ -29,22 +29,22 @@ class Exporting:
     """Where figures go besides the terminal and the results.
 
     Attributes:
-        file: For Prometheus; None: nowhere.
-        otlp: A collector's endpoint; None: that of the standard variables, or none.
+        file: The file for Prometheus; None to write none.
+        otlp: A collector's endpoint; None to use the standard variables, or none.
     """
 
     file: Path | None = None
     otlp: str | None = None
 
     def tell_runs(self, results: Iterable[RunResult]) -> None:
-        """Write and send what runs measured."""
+        """Export what runs measured."""
         if self._is_asked:
             from plimsoll.metrics.measures import run_measures  # noqa: PLC0415 - for who asks
 
             self._tell([measure for result in results for measure in run_measures(result)])
 
     def tell_load(self, report: LoadReport, workload: str) -> None:
-        """Write and send what a load measured."""
+        """Export what a load measured."""
         if self._is_asked:
             from plimsoll.metrics.measures import load_measures  # noqa: PLC0415 - for who asks
 
@@ -55,7 +55,7 @@ class Exporting:
         return self != Exporting() or any(map(os.environ.get, STANDARD))
 
     def _tell(self, measures: "Sequence[Measure]") -> None:
-        """Write and send metrics; what is not taken is a line on standard error."""
+        """Write and send metrics; report a failure on standard error."""
         if self.file is not None:
             from plimsoll.metrics.prometheus import prometheus_text  # noqa: PLC0415 - for who asks
 
@@ -79,7 +79,7 @@ def _push(measures: "Sequence[Measure]", endpoint: str | None) -> None:
 
 
 def _has_sdk() -> bool:
-    """Whether the extra is installed; others may have brought a part of OpenTelemetry."""
+    """Return whether the extra is installed; other packages may bring a part of OpenTelemetry."""
     try:
         return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
     except ModuleNotFoundError:
@@ -103,7 +103,7 @@ def _file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | No
 
 
 def export_options(command: Command) -> Command:
-    """Add `--metrics-file` and `--otlp`; the command gets them as `exporting`."""
+    """Add `--metrics-file` and `--otlp`; the command receives them as `exporting`."""
 
     @functools.wraps(command)
     def called(*arguments: Any, metrics_file: Path | None, otlp: str | None, **others: Any) -> Any:

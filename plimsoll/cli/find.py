@@ -1,4 +1,4 @@
-"""`plimsoll find`: the load line of a database that is there already."""
+"""`plimsoll find`: the load line of an existing database."""
 
 import os
 import sys
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from plimsoll.cli.find_shown import FindPage
 
 
-# The options of `plimsoll find`.
+# Options.
 
 
 Command = Callable[..., Any]
@@ -62,7 +62,7 @@ Command = Callable[..., Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The options, as click reads them."""
+    """The options as click reads them."""
 
     dsn: str | None
     workload_name: str
@@ -89,7 +89,7 @@ class Asked:
     as_json: bool
 
     def search_options(self) -> SearchOptions:
-        """Say how the search is to be made."""
+        """Return the options of the search."""
         return SearchOptions(
             strategy=self.strategy,
             max_connections=self.max_connections,
@@ -103,7 +103,7 @@ class Asked:
 
 
 def find_options(command: Command) -> Command:
-    """Add the options of `plimsoll find`; `--workload` and its like are `workload_options`."""
+    """Add the options of `plimsoll find`; `workload_options` adds `--workload` and similar ones."""
     for option in reversed(
         (
             click.option(
@@ -224,8 +224,8 @@ def find_options(command: Command) -> Command:
 def command(*, page: Page, **options: Any) -> int:
     """Find the load line of the database DSN: the most that it sustains within limits of latency.
 
-    DSN is mysql://USER@HOST:PORT/DATABASE or the like. Keep its password in the variable
-    PLIMSOLL_PASSWORD, or the whole of it in PLIMSOLL_DSN: other users see a command's arguments.
+    DSN is mysql://USER@HOST:PORT/DATABASE or similar. Keep its password in the variable
+    PLIMSOLL_PASSWORD, or all of it in PLIMSOLL_DSN: other users can see a command's arguments.
 
     Ctrl-C ends the load within a second and shows the answer so far. Exit code 1: nothing could be
     measured, --stop-if ended it, or a rule of --expect does not hold. 3: there is no answer (the
@@ -249,8 +249,8 @@ def command(*, page: Page, **options: Any) -> int:
         stop_rules.append(StopRule.of_rate(asked.max_rate))
     _request(
         asked, target, workload, found, rules
-    )  # what cannot be is refused before rows are made
-    to_drop = asked.drop and found.note is None  # else what is refused stays as it was
+    )  # refuse impossible requests before rows are created
+    to_drop = asked.drop and found.note is None  # otherwise a refused request changes nothing
     with ExitStack() as here:
         try:
             found, made = _with_dataset(asked, target, workload, found)
@@ -287,10 +287,10 @@ def _shown(here: ExitStack, request: Request, page: Page) -> "FindPage":
 def _with_dataset(
     asked: Asked, target: EngineTarget, workload: Workload, found: Found
 ) -> tuple[Found, Made]:
-    """Make the dataset where that is asked for; gives what is there then, and what was made.
+    """Create the dataset if requested; return what is present then, and what was created.
 
     Raises:
-        UsageError: There is none, or it is the user's own and the workload would change it.
+        UsageError: There is no dataset, or it is the user's own and the workload would change it.
     """
     if needs_no_rows(found, records=asked.records, prepare=asked.prepare):
         require_place(target, found)

@@ -1,4 +1,4 @@
-"""A search in this process, on a terminal: its signals, its progress, its answer."""
+"""Runs a search in this process: its page, its progress on a terminal, and its files."""
 
 import os
 import threading
@@ -49,22 +49,22 @@ from plimsoll.workflow.listing import summary_of
 from plimsoll.workflow.past import record_of_result
 from plimsoll.workload import Compiled
 
-# The page of a search in this process: the same documents as a run's, from memory.
+# The page of a search: the same documents as for a run, but from memory.
 
 
-SEARCH = "find"  # what the page calls the search while it goes on, and after
+SEARCH = "find"  # the page's name for the search
 
 
 def config() -> ConsoleConfig:
-    """Say what its page may do: look at the one search, and stop it."""
+    """Return what the page may do: show the one search, and stop it."""
     return ConsoleConfig(may_start=False, run_id=SEARCH)
 
 
 class FindPage:
-    """What stands behind the front: a search that tells it what happens.
+    """The server side of the page: it receives what happens in the search.
 
     Attributes:
-        stop: Ends the search; takes why.
+        stop: Stops the search, with a reason.
     """
 
     def __init__(self, request: Request) -> None:
@@ -79,7 +79,7 @@ class FindPage:
         self._told = ToldSeconds()
 
     def beside(self, shows: Shows) -> Shows:
-        """Have what is shown elsewhere come here too."""
+        """Return callbacks that update this page besides calling the given ones."""
 
         def planned(plan: StepPlan) -> None:
             self._plan = plan
@@ -103,11 +103,11 @@ class FindPage:
         return Shows(shows.say, planned, second, finished)
 
     def ended(self, result: RunResult) -> None:
-        """Take what the search came to."""
+        """Take the result of the search."""
         self._result, self._capacity = result, result.capacity
 
     def live(self, after: Cursor) -> Live:
-        """Say what is new since a cursor."""
+        """Return what is new since a cursor."""
         steps = [step for step in self._steps if step.plan.index > after.step]
         look = Look(
             at=datetime.now(UTC),
@@ -127,7 +127,7 @@ class FindPage:
         return live(look, after)
 
     def answer(self, request: HttpRequest, path: str) -> Answer:
-        """Answer a call: the list of the one search, the search, and its end."""
+        """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
             return _json(Runs(runs=tuple(self._listed()), next_cursor=None))
         if path == f"/runs/{SEARCH}" and request.method == "DELETE":
@@ -142,10 +142,10 @@ class FindPage:
         return refusal(404, "A search on this machine has nothing of this name")
 
     def events(self, request: HttpRequest, ended: threading.Event) -> Iterator[bytes]:
-        """Tell of the search, or of the list that it is alone in.
+        """Stream events of the search, or of the list that holds only it.
 
         Raises:
-            UsageError: The cursor is none.
+            UsageError: The cursor is invalid.
         """
         pace = Pace(ended, LOOK_S)
         if request.args.get("run_id") is None:
@@ -186,11 +186,11 @@ def _json(model: Model, status: int = 200) -> Answer:
     return Answer(status, headers, model.model_dump_json().encode())
 
 
-# The progress of a search in this process: a line for each step, and one that lives below.
+# Progress: a line for each step, and a status line below.
 
 
 class FindProgress(Lines):
-    """Prints what has happened in a search; as a context manager it ends the status below."""
+    """Prints what has happened in a search; as a context manager it clears the status line."""
 
     def __init__(self, request: Request) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class FindProgress(Lines):
         self._steps = round(rehearse(request.search, request.limits).steps)
 
     def shows(self) -> Shows:
-        """What a finder calls."""
+        """The callbacks for a finder."""
         return Shows(self.say, self._planned, self._second, self._finished)
 
     def _planned(self, plan: StepPlan) -> None:
@@ -212,7 +212,7 @@ class FindProgress(Lines):
             self.say(f"step {step.plan.index}: {problem}")
 
     def _second(self, plan: StepPlan, second: Sequence[SecondReport]) -> None:
-        """Show the last second of the first client, scaled to none of the others."""
+        """Show the last second of the first client; it is not scaled up to all clients."""
         if not second:
             return
         done = sum(part.succeeded for part in second)
@@ -237,16 +237,16 @@ class FindProgress(Lines):
 
 @dataclass(frozen=True)
 class Search:
-    """What is to be found out.
+    """A search to run.
 
     Attributes:
-        request: What is asked for.
-        target: Its target, with what opens it.
-        found: The rows that are there.
-        stop_rules: What ends the load at once.
-        rows: Of the dataset, counted; None: nobody has.
-        notes: What a reader has to know besides.
-        reached: By the states of its toggle, the target as it is reached in them.
+        request: The request.
+        target: The engine's connection settings, with credentials.
+        found: The rows present.
+        stop_rules: The rules that stop the load at once.
+        rows: The counted rows of the dataset; None if nobody counted them.
+        notes: Notes for the reader.
+        reached: The connection settings in each state of the toggle.
     """
 
     request: Request
@@ -259,13 +259,13 @@ class Search:
 
 
 def asked_search(request: Request) -> Search:
-    """Make a search of a request whose target is there already; its dataset is made if it lacks.
+    """Build a search from a request for an existing target, creating a missing dataset.
 
-    The request is the user's own file, which is the permission.
+    The request is the user's own file, which permits that.
 
     Raises:
-        UsageError: The environment does not say who logs in, or the request asks for faults.
-        PlimsollError: The database refuses, or a table of the dataset is another's.
+        UsageError: The environment has no credentials, or the request asks for faults.
+        PlimsollError: The database refuses, or a table of the dataset belongs to something else.
     """
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
     if request.faults:
@@ -290,10 +290,10 @@ def asked_search(request: Request) -> Search:
 def _reached(
     request: Request, target: EndpointTarget, compiled: Compiled
 ) -> dict[str, EngineTarget]:
-    """Open the target in each state of its toggle, where the same rows have to be.
+    """Connect to the target in each state of its toggle, where the same rows have to be present.
 
     Raises:
-        PlimsollError: Somewhere they are not, or it cannot be reached.
+        PlimsollError: In one state the rows are missing, or the database is unreachable.
     """
     if request.toggle is None:
         return {}
@@ -307,7 +307,7 @@ def _reached(
 
 
 def made_rows(target: EngineTarget, found: Found) -> Made:
-    """Make a dataset, and wait until the server has worked it off, but not for ever."""
+    """Create a dataset, and wait a limited time until the server has settled."""
     prepared = prepare_shown(target, found.compiled)
     click.echo("waiting until the server has worked off the loading", err=True)
     made = settled(target, prepared)
@@ -317,14 +317,14 @@ def made_rows(target: EngineTarget, found: Found) -> Made:
 
 
 def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> bool:
-    """Search, and write the results into a folder; says whether it was interrupted.
+    """Run the search, and write its results into a folder; return whether it was interrupted.
 
     Args:
-        search: What is to be found out.
-        folder: For its results.
-        page: Follows it; None: it has no page.
+        search: The search.
+        folder: The folder for the results.
+        page: The page that follows it; None if there is none.
     """
-    Dashboards.of_environment(os.environ)  # refused before anything is measured
+    Dashboards.of_environment(os.environ)  # refuse wrong settings before the measurement
     with FindProgress(search.request) as progress:
         shows = progress.shows()
         finder = Finder(
@@ -346,7 +346,7 @@ def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> b
                 page.ended(result)
             try:
                 write(folder, result, seconds)
-            except OSError:  # the disk is full, say: the answer is not lost with it
+            except OSError:  # a full disk, for instance, must not lose the answer
                 if result.capacity is not None:
                     click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)
                 raise

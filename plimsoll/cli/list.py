@@ -56,6 +56,6 @@ def command(
 
 
 def print_left_out(count: int) -> None:
-    """Say that a list is not whole."""
+    """Warn that a list is incomplete."""
     records = words.plural(count, "record is", "records are")
     click.echo(f"{records} left out: the service cannot read them, see its logs", err=True)

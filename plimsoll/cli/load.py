@@ -21,16 +21,16 @@ from plimsoll.model.judging.steps import STATISTICS
 from plimsoll.model.request.dsn import parse_dsn, said_of_mode
 from plimsoll.workload import Compiled, load_workload
 
-# What `plimsoll load` prints: a line each second, then the tables.
+# Output: a line each second, then the tables.
 
 
 def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: float) -> str:
-    """Say what happened in one second.
+    """Describe one second of the load.
 
-    Operations are counted, not given as a rate: the last second may be shorter than the others.
+    Operations are counted rather than given as a rate, since the last second may be shorter.
 
     Args:
-        operations: The second's reports as JSON has them, one for each operation.
+        operations: The second's reports from JSON, one for each operation.
         warmup_s: Length of the warm-up in seconds.
         load_s: Length of the warm-up and the window in seconds.
     """
@@ -53,7 +53,7 @@ def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: f
 
 
 def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: int) -> None:
-    """Print a load's report for people: throughput, latency, errors, and the client itself."""
+    """Print a load's report: throughput, latency, errors, and the client itself."""
     loop = (
         "closed loop"
         if report.rate_ops_per_second is None
@@ -161,7 +161,7 @@ def _print_client(report: LoadReport) -> None:
 
 
 def _long_ago(client: SelfReport) -> bool:
-    """Whether an operation hangs; in a closed loop every connection waits for one at the end."""
+    """Return whether an operation hangs; at the end of a closed loop each connection has one."""
     return (client.oldest_unanswered_us or 0) > 1_000_000
 
 
@@ -264,8 +264,8 @@ def command(
 ) -> int:
     """Load a database and measure it.
 
-    Exits with 1 if no operation succeeded, with 130 if it was interrupted; the report comes all
-    the same.
+    Exits with 1 if no operation succeeded, with 130 if it was interrupted; the report is printed in
+    either case.
     """
     if arrivals is not None and rate is None:
         raise UsageError("--arrivals: goes with --rate (an open loop) only")
@@ -303,7 +303,7 @@ def command(
 
 
 def _end_of_warmup(report: LoadReport, spec: LoadSpec) -> str:
-    """Say why there was no window."""
+    """Explain why there was no window."""
     warmup = words.duration(spec.warmup_s)
     if report.ended == "operations":
         done = f"all {report.operations_sent:,} operations were done"

@@ -1,4 +1,4 @@
-"""Entry of the `plimsoll` command: finds the verb, and turns errors into one line each.
+"""Entry point of the `plimsoll` command: dispatches to verbs and prints errors as single lines.
 
 Exit codes, of which README.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no answer, 130
 interrupted.
@@ -12,7 +12,7 @@ import click
 from plimsoll import __version__, words
 from plimsoll.errors import PlimsollError
 
-# verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
+# verb -> (module:attribute, its line in `plimsoll --help`)
 VERBS: dict[str, tuple[str, str]] = {
     "find": ("plimsoll.cli.find:command", "Find the load line of a database that you have"),
     "run": ("plimsoll.cli.run:run", "Provision a target, and find its load line"),
@@ -66,10 +66,10 @@ VERBS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported only when they are called, so that help stays quick."""
+    """A group whose commands are imported only when they are called, so that help is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name every verb, in the order of the table."""
+        """List every verb, in the order of the table."""
         return [*VERBS, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -84,9 +84,9 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; what is none is answered with the verbs that are like it.
+        """Find the verb; if it is unknown, suggest similar ones.
 
-        Click knows only commands that are imported.
+        Click itself would know only imported commands.
         """
         try:
             return super().resolve_command(ctx, args)
@@ -118,9 +118,10 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except PlimsollError as error:
-        click.echo(f"plimsoll: {words.visible(str(error))}", err=True)  # a server may have said it
+        # the text may come from a server
+        click.echo(f"plimsoll: {words.visible(str(error))}", err=True)
         sys.exit(error.exit_code)
-    except OSError as error:  # a disk that is full, a folder that is not to be written
+    except OSError as error:  # a full disk or a read-only folder, for instance
         place = f"{error.filename}: " if error.filename else ""
         click.echo(f"plimsoll: {place}{error.strerror or error}", err=True)
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""`plimsoll size --observe`: what production asks of its database today."""
+"""`plimsoll size --observe`: the present load of a production database."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ from plimsoll.sizing.production_server import observe_server
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
 SERVER_MOST_S = 86_400
-# a field of `Rates`, its name for people, its unit
+# field of `Rates`, its name for people, its unit
 _SHOWN = (
     ("operations", "operations", "ops/s"),
     ("statements", "statements", "a second"),
@@ -38,16 +38,17 @@ _SHOWN = (
 
 
 def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> int:
-    """Observe a database and print what is asked of it; gives the exit code.
+    """Observe a database and print its load; return the exit code.
 
     Args:
-        dsn: `mysql://...`, `postgres://...`, or `rds://INSTANCE` for CloudWatch.
-        duration: For how long, `10m`; back from now, `14d`, of an RDS instance; None: these.
-        line: The folder of a finished run of the workload that was derived; None: none is compared.
-        json: Print it as JSON.
+        dsn: The source: `mysql://...`, `postgres://...`, or `rds://INSTANCE` for CloudWatch.
+        duration: How long to observe, `10m`; for an RDS instance, how far back, `14d`; None for the
+            defaults.
+        line: The folder of a finished run of the derived workload; None to compare with none.
+        json: Whether to print JSON.
 
     Raises:
-        UsageError: One of them cannot be.
+        UsageError: An argument is invalid.
         PlimsollError: The database or AWS refuses.
     """
     run = read_run(line)[0] if line is not None else None

@@ -54,10 +54,10 @@ def workload_options(command: Command) -> Command:
 def parse_settings(
     workload: Workload, settings: tuple[str, ...], tables: int | None
 ) -> dict[str, Scalar]:
-    """Read `--set` and `--tables`.
+    """Parse `--set` and `--tables`.
 
     Raises:
-        UsageError: Not NAME=VALUE, a name twice, or a parameter that the workload does not have.
+        UsageError: A setting is not NAME=VALUE, repeats a name, or names an unknown parameter.
     """
     values: dict[str, Scalar] = {}
     pairs = [setting.partition("=") for setting in settings]
@@ -79,18 +79,18 @@ def parse_settings(
 
 
 class NumberList(click.ParamType[tuple[float, ...]]):
-    """Numbers above 0, with commas between them."""
+    """Comma-separated numbers above 0."""
 
     name = "numbers"
 
     def __init__(self, *, whole: bool = False) -> None:
-        """Take whole numbers only, or any."""
+        """Accept only whole numbers, or any."""
         self.whole = whole
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[float, ...]:
-        """Read the numbers, or say which one is wrong."""
+        """Parse the numbers, or name the wrong one."""
         numbers = []
         for text in str(value).split(","):
             try:
@@ -104,16 +104,16 @@ class NumberList(click.ParamType[tuple[float, ...]]):
         return tuple(numbers)
 
 
-# An option that takes a number.
+# A number in one option.
 
 
 class NumberRange(click.FloatRange):
-    """A number within bounds. `nan`, which no bound keeps out, is none."""
+    """A number within bounds. `nan`, which no bound excludes, is refused."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read the number, or say what is wrong with it."""
+        """Parse the number, or say what is wrong with it."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid number.", param, ctx)

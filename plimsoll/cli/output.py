@@ -1,4 +1,4 @@
-"""How results are printed."""
+"""Output of tables and files."""
 
 import shutil
 import sys
@@ -21,19 +21,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def console() -> Console:
-    """Standard output for tables: as wide as the terminal, and never cut where there is none."""
+    """Return a console for tables: as wide as the terminal, and unlimited without one."""
     if sys.stdout.isatty():
         return Console()
     return Console(width=max(200, shutil.get_terminal_size().columns))
 
 
 def table_of(*columns: str, right: Collection[str] = (), box: Box | None = None) -> Table:
-    """Make an empty table.
+    """Return an empty table.
 
     Args:
         columns: The titles, from left to right.
-        right: Those whose cells are aligned to the right, as figures are.
-        box: Its lines; None: it has none.
+        right: The titles of right-aligned columns, as for figures.
+        box: The style of its lines; None for no lines.
     """
     table = Table(box=box, pad_edge=False, header_style="bold")
     for title in columns:
@@ -42,9 +42,9 @@ def table_of(*columns: str, right: Collection[str] = (), box: Box | None = None)
 
 
 def print_figures(console: Console, table: Table) -> None:
-    """Print a table of figures, never cut: where a terminal is narrower, it wraps the rows.
+    """Print a table of figures without cutting them; a narrow terminal wraps the rows.
 
-    Half of a figure is a wrong figure: rich would make "1,4…" of 1,413.
+    Part of a figure is a wrong figure: rich would make "1,4…" of 1,413.
     """
     width = console.width
     unlimited = console.options.update(max_width=10_000)
@@ -56,7 +56,7 @@ def print_figures(console: Console, table: Table) -> None:
 
 
 def print_report_table(shown: ReportTable) -> None:
-    """Print a table of a report on standard output; titles name the groups of its columns."""
+    """Print a table of a report on standard output, with titles for groups of columns."""
     groups = [title for title, span in shown.groups for _ in range(span)]
     groups = groups or [""] * len(shown.columns)
     table = table_of(*(f"{g}: {c}" if g else c for g, c in zip(groups, shown.columns, strict=True)))
@@ -67,21 +67,21 @@ def print_report_table(shown: ReportTable) -> None:
 
 
 def out_option(what: str, default: str = "") -> Callable[[Command], Command]:
-    """Add `--out`, a folder for what a verb brings; `refuse_used_folder` looks at it.
+    """Add `--out`, a folder for the results of a verb; `refuse_used_folder` checks it.
 
     Args:
-        what: What goes there, with its verb.
-        default: The folder without `--out`; empty: nothing is written then.
+        what: The content of the folder, with its verb.
+        default: The folder without `--out`; empty to write nothing then.
     """
     text = f"{what}; a new or empty folder." + (f" Default: {default}." if default else "")
     return click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=text)
 
 
 def require_writable(directory: Path) -> None:
-    """Check that results can be written into a folder, which is left as it was.
+    """Check that results can be written into a folder, without leaving a trace.
 
     Raises:
-        UsageError: It holds something already, or nothing can be written.
+        UsageError: The folder is not empty, or nothing can be written.
     """
     absent = [place for place in (directory, *directory.parents) if not place.exists()]
     try:
@@ -93,26 +93,26 @@ def require_writable(directory: Path) -> None:
         reason = error.strerror or error
         raise UsageError(f"--out {directory}: cannot be written: {reason}") from None
     finally:
-        for place in absent:  # made again once there are results
+        for place in absent:  # created again once there are results
             with suppress(OSError):
                 place.rmdir()
 
 
 def refuse_used_folder(out: Path | None) -> None:
-    """Refuse a folder for results that holds something, before anything is asked for.
+    """Refuse a folder for results that is not empty, before anything is requested.
 
     Raises:
-        UsageError: It does.
+        UsageError: The folder is not empty.
     """
     if out is not None and out.exists() and any(out.iterdir()):
         raise UsageError(f"--out {out}: this folder holds something already; use another")
 
 
 def refuse_used_file(out: Path) -> None:
-    """Refuse a file for results that is there already, or whose folder is not.
+    """Refuse a file for results that exists, or whose folder does not.
 
     Raises:
-        UsageError: It cannot be written anew.
+        UsageError: The file cannot be created.
     """
     if out.exists():
         raise UsageError(f"--out {out}: is there already; use another name")

@@ -1,4 +1,4 @@
-"""The page in the browser beside a command: on a free port, as long as the command goes on."""
+"""Pages in the browser: beside a command as long as it runs, and `plimsoll console`."""
 
 import functools
 import html
@@ -35,11 +35,11 @@ Command = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Page:
-    """Whether there is to be one.
+    """Whether a command has a page.
 
     Attributes:
-        shown: It is.
-        opened: The browser is asked to open it, too.
+        shown: Whether to serve it.
+        opened: Whether to open it in the browser, too.
     """
 
     shown: bool = False
@@ -47,7 +47,7 @@ class Page:
 
 
 def page_options(command: Command) -> Command:
-    """Add `--ui` and `--ui-open`; the command gets them as `page`."""
+    """Add `--ui` and `--ui-open`; the command receives them as `page`."""
 
     @functools.wraps(command)
     def called(*arguments: Any, ui: bool, ui_open: bool, **others: Any) -> Any:
@@ -65,16 +65,17 @@ def page_options(command: Command) -> Command:
 
 
 def new_token() -> str:
-    """Make a token for a page."""
+    """Return a new random token for a page."""
     return secrets.token_urlsafe(32)
 
 
 @contextmanager
 def shown(front: "Front", page: Page) -> Iterator[None]:
-    """Say where a page is, and have it opened where that is asked for.
+    """Print the address of a page, and open it in the browser if requested.
 
-    Other users see the arguments of a process, the browser's too: it gets a file that only its
-    owner can read, which leads to the address, and is there as long as the block.
+    The address holds a token, and other users can see a process's arguments, the browser's too. So
+    the browser gets a file that only its owner can read and that redirects to the address. The file
+    exists only within the block.
     """
     click.echo(f"open {front.page_url} in a browser", err=True)
     if not page.opened:
@@ -98,15 +99,15 @@ def _leading_to(url: str) -> str:
 
 
 def stay() -> None:
-    """Keep a page until Ctrl-C."""
+    """Serve a page until Ctrl-C."""
     try:
-        click.echo("the page stays until Ctrl-C", err=True)  # who reads this may press it at once
+        click.echo("the page stays until Ctrl-C", err=True)  # readers may press Ctrl-C at once
         Event().wait()
     except KeyboardInterrupt:
         click.echo("the page is closed", err=True)
 
 
-# `plimsoll console`: a deployment's page in the browser, with one's own AWS credentials.
+# `plimsoll console`: a deployment's page in the browser, with the user's AWS credentials.
 
 
 @click.command()
@@ -123,9 +124,9 @@ def stay() -> None:
 def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> int:
     """Show the page of a deployment in the browser, until Ctrl-C.
 
-    It is served on 127.0.0.1, at an address with a token that is new each time. What it asks for
-    goes to the deployment's API, signed with your AWS credentials as the calls of the other verbs:
-    it shows and does what you may.
+    It is served on 127.0.0.1, at an address with a token that is new each time. Its requests go to
+    the deployment's API, signed with your AWS credentials like the calls of the other verbs: it
+    shows and does what you may.
     """
     from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
@@ -153,32 +154,32 @@ def _listen(port: int) -> socket.socket:
         raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
-# The page of a deployment: its files from here, its calls passed on to the deployment's API.
+# The page of a deployment: files from here, requests forwarded to the deployment's API.
 
 
-POLL_S = 30.0  # each look at a run under way has the service read CloudWatch
+POLL_S = 30.0  # each poll of a running run makes the service read CloudWatch
 PASSED_ON = ("Accept", "Content-Type", "Idempotency-Key")
 PASSED_BACK = ("Content-Type", "Retry-After")
 
 
 def config(where: str) -> ConsoleConfig:
-    """Say what the page is told: API Gateway has no stream of events, so that it polls."""
+    """Return the page's settings; it polls, since API Gateway has no stream of events."""
     return ConsoleConfig(events_path=None, poll_s=POLL_S, where=where)
 
 
 class Deployed:
-    """What stands behind the front: a deployment's API, called as who opened the page."""
+    """The server side of the page: forwards requests to a deployment's API in the user's name."""
 
     def __init__(self, http: Http) -> None:
-        """Call nothing yet.
+        """Prepare to forward requests.
 
         Args:
-            http: Signs with the credentials of who opened the page.
+            http: The client that signs with the credentials of the page's user.
         """
         self._http = http
 
     def answer(self, request: Request, path: str) -> Answer:
-        """Pass a call on, and its answer back."""
+        """Forward a request, and return its answer."""
         body = body_of(request)
         if isinstance(body, Answer):
             return body
@@ -195,7 +196,7 @@ class Deployed:
         return Answer(reply.status, tuple(back), reply.body)
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
-        """Refuse: there is none.
+        """Refuse: there are no events.
 
         Raises:
             NotFoundError: Always.

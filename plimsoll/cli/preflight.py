@@ -1,4 +1,4 @@
-"""`plimsoll preflight`: whether AWS and the service can make what a request asks for."""
+"""`plimsoll preflight`: can AWS and the service provide what a request asks for?"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,10 @@ _COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applica
 @profile_option
 @json_option
 def command(request_file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Check whether REQUEST_FILE can be run on AWS, as far as these credentials can see.
+    """Check whether REQUEST_FILE can run on AWS, as far as these credentials can see.
 
-    Each check passed, failed (with what to do) or is unknown (with why); nothing is made. `submit`
-    does it first. Exit code 1: a check failed.
+    Each check passes, fails (with what to do) or is unknown (with the reason); nothing is created.
+    `submit` does this first. Exit code 1: a check failed.
     """
     asked = read_file(request_file)
     address = locate(url, stack)
@@ -65,7 +65,7 @@ def print_checks(checks: Sequence[Check], to: Console) -> None:
 def require_preflight(
     service: Service, address: Address, requests: Mapping[str, Request], *, stack: str | None
 ) -> None:
-    """Look before something is submitted, and say on standard error what was found.
+    """Run the checks before something is submitted, and print them on standard error.
 
     Raises:
         UsageError: The service refuses a request.

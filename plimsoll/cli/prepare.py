@@ -1,4 +1,4 @@
-"""`plimsoll prepare`: make the tables and rows that a workload runs on."""
+"""`plimsoll prepare`: creates a workload's tables and rows."""
 
 import json
 import time
@@ -48,9 +48,9 @@ def command(
     load_order: LoadOrder,
     as_json: bool,
 ) -> None:
-    """Make a workload's tables and rows, and verify their count.
+    """Create a workload's tables and rows, and verify their count.
 
-    A second call completes what an interrupted one has begun, and never doubles a row.
+    A second call completes what an interrupted one has begun, and never duplicates a row.
     """
     target = parse_dsn(dsn)
     workload = load_workload(workload_name)
@@ -90,10 +90,10 @@ def prepare_shown(
     connections: int = CONNECTIONS,
     load_order: LoadOrder = "key",
 ) -> Prepared:
-    """Make a dataset with a bar of its progress on standard error; Ctrl-C ends it.
+    """Create a dataset with a progress bar on standard error; Ctrl-C ends it.
 
     Raises:
-        PlimsollError: The database refuses, or one of the tables is another's.
+        PlimsollError: The database refuses, or one of the tables belongs to something else.
     """
     progress = Progress(
         TextColumn("{task.description}"),
@@ -106,7 +106,7 @@ def prepare_shown(
     task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
 
     def advance(rows: int) -> None:
-        progress.start()  # once the database has answered; a refusal stands alone
+        progress.start()  # only after the database has answered, so that a refusal stands alone
         progress.update(task, completed=rows)
 
     try:
@@ -120,5 +120,5 @@ def prepare_shown(
                 cancel=token,
             )
     finally:
-        if progress.live.is_started:  # else it would leave an empty line
+        if progress.live.is_started:  # otherwise it would leave an empty line
             progress.stop()

@@ -21,7 +21,7 @@ from plimsoll.quoting.price_list import API_REGION, only, read_prices
 )
 @click.option("--json", "as_json", is_flag=True, help="Without line breaks.")
 def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
-    """Read a region's list prices and print them as `plimsoll.prices` of cdk.json takes them.
+    """Read a region's list prices and print them in the form of `plimsoll.prices` in cdk.json.
 
     Needs credentials that may do `pricing:GetProducts`.
     """

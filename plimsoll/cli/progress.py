@@ -1,4 +1,4 @@
-"""A run's progress on standard error: lines, and on a terminal a status that lives below them."""
+"""A run's progress on standard error: lines, and on a terminal a status line below them."""
 
 import time
 from types import TracebackType
@@ -18,12 +18,12 @@ from plimsoll.report.words import finished_words, planned_words
 from plimsoll.workflow.plan_step import in_words
 from plimsoll.workflow.status import Snapshot
 
-RECOVERY_TOLD_S = 5  # between two lines on what is waited for
-STEP_OVERHEAD_S = 3  # for planning, barrier and judging, in the estimate of the time left
+RECOVERY_TOLD_S = 5  # between two lines about a recovery
+STEP_OVERHEAD_S = 3  # planning, barrier and judging, in the estimate of the time left
 
 
 class Lines:
-    """Lines with their time, each once; as a context manager it ends the status below them."""
+    """Prints lines with their time, each once; as a context manager it clears the status line."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
@@ -49,11 +49,11 @@ class Lines:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since this object was created."""
         return time.monotonic() - self._began
 
     def say(self, text: str) -> None:
-        """Print a line, once."""
+        """Print a line, unless it was printed before."""
         if text in self._said:
             return
         self._said.add(text)
@@ -61,13 +61,13 @@ class Lines:
         self._console.print(f"{elapsed:>11}  {text}", markup=False, soft_wrap=True)
 
     def status(self, text: str) -> None:
-        """Show what is under way; only a terminal has a status."""
+        """Show what is under way, if this is a terminal."""
         if self._status is not None:
             self._status.update(text)
 
 
 class RunProgress(Lines):
-    """Prints what has happened in a run since the last look at it."""
+    """Prints what has happened in a run since the last call."""
 
     def __init__(self, request: Request, console: Console | None = None) -> None:
         super().__init__(console)
@@ -105,7 +105,7 @@ class RunProgress(Lines):
         return events + [line.text for line in torn_down(record)]
 
     def _recovering(self, seen: Recovery) -> list[str]:
-        """Say every few seconds what a target still works off: its figure may move at each look."""
+        """Describe a target's backlog every few seconds only, since it changes with each look."""
         waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000
         tick = (seen.since_epoch_ms, waited_s // RECOVERY_TOLD_S)
         if tick in self._recoveries_told:

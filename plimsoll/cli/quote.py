@@ -1,4 +1,4 @@
-"""`plimsoll quote`: what a request will take in time and money; makes nothing."""
+"""`plimsoll quote`: the time and cost of a request, without creating anything."""
 
 import json
 import os
@@ -26,10 +26,10 @@ from plimsoll.report.folder import read_model
 from plimsoll.requests.cells import of_each_cell
 from plimsoll.requests.experiment_file import read_file
 
-# A quote on a terminal: time by phase, money by item, and the assumptions.
+# Output: time by phase, money by item, and the assumptions.
 
 
-CENT = 0.005  # items that round to less than a cent are added up in one line
+CENT = 0.005  # items below one cent are added up in one line
 AMOUNTS = ("time", "at least", "expected", "at most")
 
 
@@ -43,7 +43,7 @@ def print_quote(name: str, quote: Quote, console: Console) -> None:
 
 
 def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) -> None:
-    """Print an experiment's quote: each run's time and money, and all money by item."""
+    """Print an experiment's quote: each run's time and cost, and the total cost by item."""
     console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
     table = table_of("run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS)
     for dataset in quote.datasets:
@@ -163,11 +163,12 @@ def command(
     stack: str | None,
     as_json: bool,
 ) -> int:
-    """Say what each run of REQUEST_FILE will take on AWS, item by item; makes nothing.
+    """Estimate the time and the cost of each run of REQUEST_FILE on AWS, item by item.
 
-    For an experiment, it also adds up all runs. With --url, --stack or the variable the service
-    answers, with its own prices; else it is computed on this machine, from list prices with their
-    dates (docs/costs.md). Exit code 1: a price is missing, so there is no sum.
+    Nothing is created. For an experiment, it also adds up all runs. With --url, --stack or the
+    variable the service answers, with its own prices; otherwise it is computed on this machine,
+    from list prices with their dates (docs/costs.md). Exit code 1: a price is missing, so there is
+    no sum.
     """
     if prices_file is not None and (url is not None or stack is not None):
         raise click.UsageError("--prices: a service has prices of its own")

@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Write the report of the finished run in DIR.
 
-    The page has the last answer of `plimsoll size DIR`, too.
+    The page includes the last answer of `plimsoll size DIR`.
     """
     path = output or folder / ("report.pdf" if pdf else "report.html")
     file_format = path.suffix.removeprefix(".").lower()

@@ -59,9 +59,8 @@ def run(
 
     An experiment (a file with `axes`) runs every combination and ends with a decision table.
 
-    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or a rule that is
-    expected to hold does not. 3: there is no answer (the verdict has no figure), or a rule cannot
-    be decided.
+    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or an expected rule
+    does not hold. 3: there is no answer (the verdict has no figure), or a rule cannot be decided.
     """
     asked = read_file(request_file)
     if not local:
@@ -90,10 +89,10 @@ def run(
 
 
 def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) -> None:
-    """Refuse a page for what runs without the stand-in for AWS, or has a page of its own.
+    """Refuse a page for requests that run without the twin, or that have a page of their own.
 
     Raises:
-        UsageError: It is an experiment, its target is there already, or its runs are of teams.
+        UsageError: It is an experiment, its target exists already, or its runs belong to teams.
     """
     if isinstance(asked, Experiment):
         raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
@@ -129,10 +128,10 @@ def _run_all(
 
 
 def _directory(request_file: Path, out: Path | None) -> Path:
-    """Name the folder of the results, and check that they can be written there.
+    """Return the folder of the results, after checking that it can be written.
 
     Raises:
-        UsageError: It holds something already, or nothing can be written.
+        UsageError: The folder is not empty, or nothing can be written.
     """
     directory = out or RESULTS / f"{request_file.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     require_writable(directory)
@@ -140,7 +139,7 @@ def _directory(request_file: Path, out: Path | None) -> Path:
 
 
 def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
-    """Run requests on a twin that ends with them; returns whether they were interrupted."""
+    """Run requests on a twin that ends with them; return whether they were interrupted."""
     with ExitStack() as here:
         page = Page(shown=False, opened=False)
         return _run_here(here, runs, data_dir=data_dir, page=page)
@@ -149,7 +148,7 @@ def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
 def _run_here(
     here: ExitStack, runs: list[tuple[Request, Path]], *, data_dir: Path | None, page: Page
 ) -> bool:
-    """Run requests one after the other on a twin, which stays as long as the stack.
+    """Run requests one after the other on a twin that lives as long as the stack.
 
     Returns:
         Whether they were interrupted.

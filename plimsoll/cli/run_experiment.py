@@ -1,4 +1,4 @@
-"""`plimsoll run` of an experiment: every cell on one machine, then what to buy."""
+"""`plimsoll run` of an experiment: runs every cell on one machine, then says what to buy."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,18 +17,18 @@ from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.prepared_datasets import shared_datasets
 
-# What `plimsoll run` of a run and of an experiment share: both go on on this machine.
+# Shared by `plimsoll run` of a run and of an experiment.
 
 
 RESULTS = Path("plimsoll-results")
-MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
+MOST_READY = 16  # processes of about 50 MiB each; more start when they are needed
 
 
 class Ongoing(Protocol):
     """A run or an experiment under way."""
 
     def wait(self, show: Callable[[Any], None]) -> object:
-        """Follow it to its end; `show` is called with each look at it."""
+        """Follow it to its end; `show` is called with each status."""
 
     def stop(self) -> None:
         """Stop it, and have its targets deleted."""
@@ -37,13 +37,13 @@ class Ongoing(Protocol):
 def wait_or_stop(
     ongoing: Ongoing, show: Callable[[Any], None], lines: Lines, on_interrupt: str
 ) -> bool:
-    """Follow a run to its end; Ctrl-C stops it, and it is followed until its targets are gone.
+    """Follow a run to its end; Ctrl-C stops it, and waits until its targets are gone.
 
     Args:
         ongoing: The run.
-        show: Shows a look at it.
-        lines: Where `on_interrupt` is printed when Ctrl-C comes.
-        on_interrupt: What follows from Ctrl-C.
+        show: The function that shows a status.
+        lines: The output for `on_interrupt`.
+        on_interrupt: What Ctrl-C causes, printed when it comes.
 
     Returns:
         Whether it was interrupted.
@@ -59,7 +59,7 @@ def wait_or_stop(
 
 
 def first_clients(request: Request) -> int:
-    """Say how many clients are worth having ready before the first step."""
+    """Return how many client processes to start before the first step."""
     search = request.search
     wanted = search.clients[-1] if isinstance(search, StepsSearch) else 2
     return min(wanted + request.clients_beside, MOST_READY)
@@ -77,7 +77,7 @@ def write_report(folder: Path) -> None:
 def run_experiment(
     experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
-    """Run every cell on a twin; gives the exit code."""
+    """Run every cell on a twin; return the exit code."""
     result, interrupted = _run_here(experiment, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
@@ -88,14 +88,14 @@ def run_experiment(
 def _run_here(
     experiment: Experiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
-    """Run it on a twin; returns its result, and whether it was interrupted."""
+    """Run it on a twin; return its result, and whether it was interrupted."""
     from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
     requests = [cell.request for cell in cells_of(experiment)]
-    kept = len(shared_datasets(experiment, local=True))  # snapshots, as large as databases
+    kept = len(shared_datasets(experiment, local=True))  # snapshots, each as large as a database
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),

@@ -1,4 +1,4 @@
-"""A finished run on a terminal: its steps, its verdict, what set the limit, where its files are."""
+"""A finished run on a terminal: its steps, verdict, limiting resource and files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -68,7 +68,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
 
 
 def _print_places(result: RunResult, directory: Path | None, console: Console) -> None:
-    """Say where more of it is to be seen."""
+    """Print where more of the run can be seen."""
     places = [f"{words.DASHBOARDS[name]}: {link}" for name, link in result.links.items()]
     if directory is not None:
         places.append(f"Files: {directory}")
@@ -101,7 +101,7 @@ def _print_limit(limiting: LimitingResource, console: Console) -> None:
 
 
 def _answers(capacity: Capacity) -> list[tuple[str, str]]:
-    """The verdict on what lasts; and, where credits were spent, on what they pay for."""
+    """Return the verdict on sustained load and, if credits were spent, on burst load."""
     answers: list[tuple[str, str]] = [(capacity.verdict, capacity.summary)]
     if capacity.burst is not None and capacity.verdict != "BURST":
         answers.append(("BURST", capacity.burst.summary))
@@ -122,7 +122,7 @@ def _problems(steps: Sequence[StepResult]) -> list[str]:
 
 
 def steps_table(result: RunResult) -> Table:
-    """Lay out the steps: load, throughput, latencies, what the storage and the CPU did."""
+    """Build the table of steps: load, throughput, latencies, storage and CPU."""
     statistic = result.request.limits.statistic
     names = sorted({name for step in result.steps for name in step.step.latency_us})
     latencies = [f"{escape(name)}\n{words.statistic(statistic)} ms" for name in names]
@@ -157,13 +157,13 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
 
 
 def _questioned(capacity: Capacity) -> list[str]:
-    """Say whose answer it is, and what its closing steps found."""
+    """Describe the question and the findings of the closing steps."""
     found = capacity.closing.findings if capacity.closing else ()
     return [*filter(None, [capacity.question]), *(f"{name}: {text}" for name, text in found)]
 
 
 def _reasons(result: RunResult) -> list[str]:
-    """Say why each load that did not pass did not, where summary and notes do not say it."""
+    """Explain each load that did not pass, unless summary or notes do."""
     if result.capacity is None:
         return []
     said = result.capacity.summary + " ".join(result.capacity.notes)
@@ -181,7 +181,7 @@ def _numbers(judged: JudgedStep) -> str:
 
 
 def comparison(results: Mapping[str, RunResult]) -> Table:
-    """Lay out several runs side by side, with the ratio of their capacities to the first."""
+    """Build a table of several runs, with the ratio of their capacities to the first."""
     table = table_of("", *results)
     first, *_ = runs = list(results.values())
     limits = (limit_cell(run.limiting) for run in runs)
@@ -210,7 +210,7 @@ def _capacity_cell(run: RunResult) -> str:
 
 
 def _ratio_cell(run: RunResult, first: RunResult) -> str:
-    """The ratio to the first run; runs that ask different things have none."""
+    """Format the ratio to the first run; runs with different questions have none."""
     if question(run) != question(first):
         return words.NOTHING
     ratio = ratio_of(run.name, run.capacity, first.name, first.capacity)

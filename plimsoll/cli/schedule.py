@@ -1,4 +1,4 @@
-"""`plimsoll schedule`: checks, runs on a schedule that are compared with earlier ones."""
+"""`plimsoll schedule`: checks, which are scheduled runs compared with earlier ones."""
 
 from functools import partial
 from pathlib import Path
@@ -24,14 +24,14 @@ _KINDS = frozenset({"kind", "strategy"})
 
 @click.group("schedule")
 def command() -> None:
-    """Make checks on the service, and read their histories (docs/checks.md)."""
+    """Manage checks on the service, and read their histories (docs/checks.md)."""
 
 
 def read_check(path: Path) -> CheckDefinition:
     """Read a check from YAML.
 
     Raises:
-        UsageError: Something in it is not allowed: one line for each error, with file and line.
+        UsageError: Something in it is not allowed; one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
     return document.checked(partial(validated, CheckDefinition))
@@ -43,7 +43,7 @@ def read_check(path: Path) -> CheckDefinition:
 @service_options
 @json_option
 def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Make or replace the check NAME by FILE; a `rate(...)` fires at once."""
+    """Create the check NAME from FILE, or replace it; a `rate(...)` fires at once."""
     definition = read_check(file)
     made = connect(url, stack).put_schedule(name, definition)
     if as_json:
@@ -85,7 +85,7 @@ def _next(check: ScheduledCheck) -> str:
 @service_options
 @json_option
 def show(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Print the check NAME, as a file that `put` takes."""
+    """Print the check NAME, as a file that `put` accepts."""
     check = connect(url, stack).schedule(name)
     if as_json:
         click.echo(check.model_dump_json(indent=2))
@@ -99,7 +99,7 @@ def show(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int
 
 
 def _with_kinds(full: Any, brief: Any) -> Any:
-    """Put the fields of `_KINDS` back that `brief` lacks because their values are defaults."""
+    """Restore the fields of `_KINDS` that `brief` lacks because their values are defaults."""
     if isinstance(full, dict) and isinstance(brief, dict):
         return {
             name: _with_kinds(value, brief.get(name, value))
@@ -116,7 +116,7 @@ def _with_kinds(full: Any, brief: Any) -> Any:
 @service_options
 @json_option
 def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Delete the check NAME; runs under way go on."""
+    """Delete the check NAME; its running runs continue."""
     connect(url, stack).delete_schedule(name)
     click.echo('{"deleted": true}' if as_json else f"{name} is deleted")
     return 0
@@ -127,7 +127,7 @@ def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> i
 @service_options
 @json_option
 def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Print the history of the check NAME: each run's figures, and the changes in them."""
+    """Print the history of the check NAME: each run's figures, and their changes."""
     history = connect(url, stack).history(name)
     if as_json:
         click.echo(history.model_dump_json(indent=2))

@@ -48,18 +48,18 @@ _WARM_CLIENTS = 2
 def serve(
     *, port: int, directory: Path | None, data_dir: Path | None, no_token: bool, verbose: bool
 ) -> int:
-    """Run the service on 127.0.0.1, with the API, workflows and schedules that it has on AWS.
+    """Run the service on 127.0.0.1, with the same API, workflows and schedules as on AWS.
 
-    Its page in the browser, whose address is printed on standard error, shows runs as they go on,
-    starts and compares them (docs/console.md).
+    Its page in the browser, whose address is printed on standard error, shows runs live, and starts
+    and compares them (docs/console.md).
 
     Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
     verbs take it. Each call carries a token (`Authorization: Bearer TOKEN`), printed once on
     standard error: the verbs read it from a file that only you can read.
 
-    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules are gone then,
-    the files of finished runs stay, and the next service shows those that it finds in the folder
-    of --dir, by default in plimsoll-results/.
+    Ctrl-C or SIGTERM stops every run, deletes every target and ends the service. Schedules are lost
+    then; the files of finished runs stay, and the next service shows those that it finds in the
+    folder of --dir, by default plimsoll-results/.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
@@ -83,7 +83,7 @@ def serve(
 
 
 def _listen(port: int) -> socket.socket:
-    """Take the port, before anything is started."""
+    """Bind the port, before anything is started."""
     from plimsoll.local.front import listen  # noqa: PLC0415 - an extra
 
     try:
@@ -126,7 +126,7 @@ def _wait(twin: "LocalTwin") -> None:
     """Wait for an interrupt.
 
     Raises:
-        PlimsollError: The stand-in has died.
+        PlimsollError: The stand-in for AWS has died.
     """
     while twin.alive:
         time.sleep(1)

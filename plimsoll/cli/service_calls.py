@@ -1,4 +1,4 @@
-"""What the verbs that call the service share: how they find it, and how they show runs."""
+"""Shared by the verbs that call the service: finding it, following runs, fetching results."""
 
 import os
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def json_option(command: Command) -> Command:
 
 
 def profile_option(command: Command) -> Command:
-    """Add `--profile`, which takes the place of the variable AWS_PROFILE."""
+    """Add `--profile`, which overrides the variable AWS_PROFILE."""
 
     def choose(_: click.Context, __: click.Parameter, profile: str | None) -> None:
         if profile is not None:
@@ -58,12 +58,12 @@ def profile_option(command: Command) -> Command:
 
 
 def locate(url: str | None, stack: str | None) -> Address:
-    """Find where the service is."""
+    """Return the address of the service."""
     return find_address(url=url, stack=stack, variable=os.environ.get(URL_VARIABLE))
 
 
 def connect(url: str | None, stack: str | None) -> Service:
-    """Find the service; calls are signed with the credentials of the AWS command line."""
+    """Connect to the service; calls are signed with the credentials of the AWS command line."""
     return Service(Http(locate(url, stack)))
 
 
@@ -71,7 +71,7 @@ def follow(service: Service, run_id: str) -> RunRecord | None:
     """Show a run on standard error until it has ended.
 
     Returns:
-        Its record; None where Ctrl-C ended the watching, while the run goes on.
+        The run's record; None if Ctrl-C ended the watching, while the run goes on.
     """
     watcher = RemoteWatcher(service, run_id)
     with RunProgress(service.run(run_id).request) as progress:
@@ -83,7 +83,7 @@ def follow(service: Service, run_id: str) -> RunRecord | None:
 
 
 def capacity_text(run: RunSummary) -> str:
-    """Write a run's answer in a few words; a dash while there is none."""
+    """Describe a run's answer in a few words; a dash as long as there is none."""
     if run.verdict is None:
         return words.NOTHING
     if run.capacity_ops_per_second is None:
@@ -92,16 +92,16 @@ def capacity_text(run: RunSummary) -> str:
     return f"{run.verdict} {words.bounded(figure, run.bound)}"
 
 
-# The results of a run on the service, downloaded into a folder.
+# Results.
 
 
 def fetch(service: Service, run_id: str, folder: Path | None) -> RunResult:
     """Read the result of a run that has ended.
 
     Args:
-        service: Where it ran.
+        service: The service.
         run_id: The run.
-        folder: Gets result.json and report.html; None: nothing is written.
+        folder: The folder for result.json and report.html; None to write nothing.
 
     Raises:
         PlimsollError: The service does not have them, or they are of another version.

@@ -20,7 +20,7 @@ EXPERIMENT = "experiment.json"
 
 
 def read_results(directory: Path) -> Results:
-    """Read the results in a run's directory, or in that of several runs, by name.
+    """Read the results in the directory of a run, or of several runs, by name.
 
     Raises:
         UsageError: There is none, or it is of another version.
@@ -39,8 +39,8 @@ def read_results(directory: Path) -> Results:
 def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
     """Print the finished run, runs or experiment whose files are in DIRECTORY.
 
-    Exit code: as of the command that made it. 1: a run failed, or a rule is not met. 3: there is no
-    answer, or a rule cannot be decided.
+    The exit code is that of the command that created the files. 1: a run failed, or a rule is not
+    met. 3: there is no answer, or a rule cannot be decided.
     """
     if (directory / EXPERIMENT).is_file():
         from plimsoll.cli.experiment import print_experiment  # noqa: PLC0415 - slow to load
@@ -61,7 +61,7 @@ def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
 def print_results(results: Results, *, as_json: bool) -> None:
     """Print runs on standard output; several with a comparison.
 
-    As JSON, one run is printed as it is, several by name under `runs`.
+    In JSON, a single run is the whole document; several are under `runs`, by name.
     """
     if as_json:
         dumped = {name: result.model_dump(mode="json") for name, (_, result) in results.items()}

@@ -44,17 +44,17 @@ from plimsoll.sizing.rank import Wish, times_per_year
 from plimsoll.sizing.size import size
 from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
 
-# What `plimsoll size` is asked, read from its options.
+# Options.
 
 
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
-    """Read `--limit`; without any, take those that the run was judged by.
+    """Parse `--limit`; without any, return the limits by which the run was judged.
 
     Raises:
-        UsageError: One is none, or an operation has none.
+        UsageError: A limit is invalid, or an operation has none.
     """
     operations = operations_of(result)
     known = limits_us(given, operations) if given else own_limits_us(result)
@@ -68,10 +68,10 @@ def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
 
 
 def share_of(text: str) -> float:
-    """Read `--headroom`; gives a share.
+    """Parse `--headroom` and return it as a share.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is invalid.
     """
     found = _SHARE.fullmatch(text.strip())
     if found is None:
@@ -80,14 +80,14 @@ def share_of(text: str) -> float:
 
 
 def prices_of(region: str | None, file: Path | None) -> PriceTable:
-    """Find a region's prices.
+    """Return a region's prices.
 
     Args:
-        region: Whose; None: those of the file, or those that are built in.
-        file: As `plimsoll prices` writes it.
+        region: The region; None for that of the file, or of the built-in prices.
+        file: A file as `plimsoll prices` writes it.
 
     Raises:
-        UsageError: There are none here, or the file is of another region.
+        UsageError: There are no prices for the region, or the file is of another one.
     """
     if file is None:
         if region not in {None, HOME_REGION}:
@@ -102,15 +102,15 @@ def prices_of(region: str | None, file: Path | None) -> PriceTable:
     return prices_for(overrides)
 
 
-# `plimsoll size` on a terminal: measured is plain, predicted is dim and marked.
+# Output: measurements are plain, predictions are dim and marked.
 
 
-SHOWN = 10  # options, unless all are asked for
-LEFT = {"", "target", "binds first", "next", "latency under this load"}  # columns of words
+SHOWN = 10  # options, unless all are requested
+LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-aligned columns
 
 
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
-    """Print the answer: the sentence, the ranking, what cannot be, and what is assumed."""
+    """Print the answer: sentence, ranking, impossible targets and assumptions."""
     shown = console()
     _say(shown, answer.sentence)
     _say(shown, asked_words(answer))
@@ -236,11 +236,12 @@ def command(
 ) -> int:
     """Say what to buy so that a load is carried, from the one run RUN.
 
-    RUN is its folder, or its id, which is looked for in plimsoll-results/.
+    RUN is its folder, or its id, which is searched for in plimsoll-results/.
 
-    Every volume type and instance class with a price is predicted by the model of docs/sizing.md,
-    those that carry the load are ranked by their price a month, and each says what binds first.
-    Predicted is marked; measured are RUN and the runs that --confirm has made (in RUN/sizing/).
+    The model of docs/sizing.md predicts every volume type and instance class with a price. Those
+    that carry the load are ranked by their price a month, each with the resource that limits it
+    first. Predictions are marked; RUN and the runs that --confirm has made (in RUN/sizing/) are
+    measured.
 
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
     that was measured carries it.
@@ -304,7 +305,7 @@ def _observe(
 def _confirmed(
     folder: Path, statistic: Statistic, limit_us: dict[str, float]
 ) -> dict[str, Measured]:
-    """Read the runs that confirm what was predicted; one that says nothing is left out."""
+    """Read the runs that confirm predictions; skip those without usable figures."""
     found = {}
     for made in sorted(run_folders(folder), key=_number):
         result = _read(made)
@@ -319,7 +320,7 @@ def _confirmed(
 
 
 def _keep(answer: Sizing, folder: Path) -> None:
-    """Leave the answer beside its run, for the run's page; a folder that is not ours has none."""
+    """Write the answer beside its run, for the run's page; not into a folder that is not ours."""
     try:
         folder.mkdir(exist_ok=True)
         write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
@@ -349,7 +350,7 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
 
 
 def _folder_of(run: Path) -> Path:
-    """Find the folder of a run by its id, where there is no folder of that name."""
+    """Find the folder of a run by its id, if no folder has that name."""
     if run.exists() or run.name != str(run):
         return run
     return next((folder for folder in newest_runs(RESULTS) if run_id_in(folder) == str(run)), run)
@@ -359,7 +360,7 @@ def _read(folder: Path) -> RunResult:
     """Read the run in a folder.
 
     Raises:
-        UsageError: There is none in it, or there are several.
+        UsageError: There is no run in it, or there are several.
     """
     if not folder.is_dir():
         raise UsageError(f"RUN: {folder}: there is no such folder, nor run in {RESULTS}/")
@@ -373,10 +374,10 @@ def _read(folder: Path) -> RunResult:
 def _measured(
     folder: Path, result: RunResult, statistic: Statistic, limit_us: dict[str, float]
 ) -> Measured:
-    """Read a run as the ground of predictions.
+    """Extract from a run the measurements on which predictions are based.
 
     Raises:
-        UsageError: It says too little; names its folder.
+        UsageError: The run measured too little; the message names its folder.
         NoGroundError: Its figures are doubtful.
     """
     try:

@@ -1,4 +1,4 @@
-"""Runs on this machine beside the boundary that `plimsoll size` predicts."""
+"""Runs on this machine that confirm the boundary which `plimsoll size` predicts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import options_of, sizer_of, target_words
 
-MOST = 2  # runs: what two have not decided is not decided beside this boundary
+MOST = 2  # runs; more would hardly decide what two have not
 
 
 def confirm_here(
@@ -29,19 +29,19 @@ def confirm_here(
     folder: Path,
     read: Callable[[Path], Measured],
 ) -> tuple[dict[str, Measured], tuple[Confirmed, ...]]:
-    """Measure the cheapest target that is predicted to carry the load, until one was measured to.
+    """Measure the cheapest target predicted to carry the load, until a measured one carries it.
 
-    Each run's own figures replace the model's correction, so that what is predicted next is nearer.
+    Each run's own figures replace the model's correction, which improves the next prediction.
 
     Args:
-        runs: By name; the first is the one asked about.
-        wish: What is wanted.
-        prices: By which is ranked.
-        folder: Where their folders go, each by its number.
-        read: Reads one of them.
+        runs: The runs by name; the first is the original one.
+        wish: The load to carry.
+        prices: The prices for the ranking.
+        folder: The folder for the runs' folders, each named by its number.
+        read: The function that reads a run.
 
     Returns:
-        All runs, and what was predicted of each new one and measured.
+        All runs, and the prediction and measurement of each new one.
 
     Raises:
         UsageError: This machine cannot stand in for the target.
@@ -84,6 +84,6 @@ def confirm_here(
 
 
 def _next(runs: dict[str, Measured], wish: Wish, prices: PriceTable) -> Option | None:
-    """Choose the cheapest that is said to carry it; None: it was measured, or there is none."""
+    """Choose the cheapest target said to carry the load; None if it is measured, or none does."""
     options = options_of(runs, wish, prices)
     return None if not options or options[0].status == "measured" else options[0]

@@ -14,7 +14,7 @@ from plimsoll.model.service.answers import RunDetail
 @service_options
 @json_option
 def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Say where RUN_ID stands. Exit code 0 whatever it is: `watch` judges."""
+    """Print where RUN_ID stands. The exit code is 0; `watch` judges."""
     run = connect(url, stack).run(run_id)
     if as_json:
         click.echo(run.model_dump_json(indent=2))

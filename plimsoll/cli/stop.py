@@ -1,4 +1,4 @@
-"""`plimsoll stop`: stops a run on the service, and has its target deleted."""
+"""`plimsoll stop`: stops a run on the service and has its target deleted."""
 
 import click
 
@@ -13,7 +13,7 @@ from plimsoll.errors import PlimsollError
 @click.option("--wait", is_flag=True, help="Until its target is gone.")
 @json_option
 def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json: bool) -> int:
-    """Stop RUN_ID and have its target deleted; one that has ended stays as it is."""
+    """Stop RUN_ID and have its target deleted; a run that has ended stays unchanged."""
     service = connect(url, stack)
     run = service.stop(run_id)
     if wait and not run.state.ended:

@@ -53,10 +53,10 @@ def submit(
 ) -> int:
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
-    The file is checked here first. Without --key, a file that is sent twice is two runs. With
+    The file is checked here first. Without --key, a file that is sent twice becomes two runs. With
     --wait, exit code 1: a run failed, or a rule does not hold; 3: there is no answer (a verdict has
-    no figure), or a rule cannot be decided. Exit code 3 also where a check of the preflight failed,
-    and nothing was submitted.
+    no figure), or a rule cannot be decided. Exit code 3 also if a preflight check failed and
+    nothing was submitted.
     """
     if expecting and not wait:
         raise click.UsageError("--expect, --junit and --markdown need --wait")
@@ -74,7 +74,7 @@ def submit(
     service = Service(Http(address))
     if not no_preflight:
         require_preflight(service, address, requests, stack=stack)
-    quiet = wait or as_json  # standard output is for the results then
+    quiet = wait or as_json  # then standard output is for the results
     runs: dict[str, Submitted] = {}
     for name, request in requests.items():
         runs[name] = service.submit(request, f"{key}/{name}" if key else None)

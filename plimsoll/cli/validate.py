@@ -1,4 +1,4 @@
-"""`plimsoll validate`: checks a request without making anything."""
+"""`plimsoll validate`: checks a request without creating anything."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from plimsoll.sizing.cheapest import require_seekable
     " of several runs, each by its name under `runs`), or the errors. The rest: standard error.",
 )
 def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
-    """Check REQUEST_FILE, volume rules included, without making anything.
+    """Check REQUEST_FILE, including volume rules, without creating anything.
 
     A budget is compared with the list prices of us-east-1.
     """
@@ -58,7 +58,7 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
 
 
 def _times(request: Request) -> Iterator[str]:
-    """Say how long each search takes, phases first."""
+    """Estimate the duration of each search, phases first."""
     for phase in request.phases:
         if phase.to_completion is None:
             yield f"phase {phase.name}: {search_words(searched(request, phase.name))}"
@@ -68,7 +68,7 @@ def _times(request: Request) -> Iterator[str]:
 
 
 def _bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
-    """Write what the service takes as it is."""
+    """Return the bodies that the service accepts unchanged."""
     if isinstance(asked, Experiment):
         return _body(asked)
     bodies = {name: _body(request) for name, request in asked.items()}
@@ -76,7 +76,7 @@ def _bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
 
 
 def _body(asked: Experiment | Request) -> dict[str, Any]:
-    """Write all defaults but the team's: whoever sends it may be of another."""
+    """Write all defaults except the team's: the sender may belong to another one."""
     unset = {"team"} - asked.model_fields_set
     return asked.model_dump(mode="json", exclude=unset)
 
@@ -84,11 +84,11 @@ def _body(asked: Experiment | Request) -> dict[str, Any]:
 def require_all_possible(
     request_file: Path, asked: Experiment | dict[str, Request], *, local: bool
 ) -> dict[str, Request]:
-    """Give the runs of a file by name, if each of them is possible.
+    """Return the runs of a file by name, if each of them is possible.
 
     Raises:
-        UsageError: The budget of one cannot suffice, RDS has no such version, or this machine has
-            no such target.
+        UsageError: A budget cannot suffice, RDS has no such version, or this machine has no such
+            target.
     """
     if isinstance(asked, Experiment):
         try:
@@ -112,7 +112,7 @@ def require_all_possible(
 
 
 def _errors(error: UsageError) -> list[dict[str, object]]:
-    """Say what is wrong field by field, as the API does."""
+    """List the errors field by field, as the API does."""
     return [
         {
             "place": None if complaint.place is None else str(complaint.place),
@@ -126,7 +126,7 @@ def _errors(error: UsageError) -> list[dict[str, object]]:
 
 
 def _warnings(request: Request) -> list[str]:
-    """Say what may go wrong with a run on AWS."""
+    """List what may go wrong with a run on AWS."""
     quoted = quote(request, builtin())
     lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
     return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

@@ -1,4 +1,4 @@
-"""`plimsoll volume`: emulated volumes by hand."""
+"""`plimsoll volume`: runs programs on emulated volumes."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.volumes.calibration import Calibration, judge, measure
 from plimsoll.volumes.programs import check_program
 
-# What `plimsoll volume` shows on a terminal.
+# Output.
 
 
 _COLUMNS = (
@@ -54,12 +54,12 @@ _COLUMNS = (
 
 
 def rates_header() -> str:
-    """Write the titles of the columns of `rates_line`."""
+    """Return the column titles for `rates_line`."""
     return "".join(name.rjust(width) for name, width in _COLUMNS)
 
 
 def rates_line(seen: VolumeRates) -> str:
-    """Write what a volume did in an interval as one line of a table."""
+    """Format what a volume did in an interval as one line of a table."""
     cells = (
         words.rate(seen.read_iops),
         words.rate(seen.write_iops),
@@ -79,7 +79,7 @@ def rates_line(seen: VolumeRates) -> str:
 
 
 def limits_text(promise: VolumeLimits) -> str:
-    """Say what a volume promises."""
+    """Describe a volume's documented limits."""
 
     def limit(value: float | None, unit: str) -> str:
         return "no limit" if value is None else f"{words.number(value)} {unit}"
@@ -102,7 +102,7 @@ def limits_text(promise: VolumeLimits) -> str:
 
 
 def calibration_text(result: Calibration) -> str:
-    """Say whether a machine can stand for a volume, with the figures."""
+    """Say whether a machine can stand in for a volume, with the figures."""
     seen = result.measured
     lines = ["", f"{'this machine':32}{'per second':>12}{'MiB/s':>9}{'mean':>10}{'p99':>10}"]
     lines += [
@@ -172,14 +172,14 @@ def _volume(options: dict[str, Any]) -> tuple[Volume, Service]:
 
 @click.group("volume")
 def volume() -> None:
-    """Run programs on volumes that behave as those of AWS, and watch them."""
+    """Run programs on volumes that behave like those of AWS, and watch them."""
 
 
 @volume.command("limits")
 @_volume_options
 @_json_option
 def show_limits(*, as_json: bool, **options: Any) -> None:
-    """Show what a volume promises: IOPS, throughput, credits, latency."""
+    """Show a volume's documented limits: IOPS, throughput, credits, latency."""
     asked, service = _volume(options)
     promise = limits(asked, service=service)
     click.echo(promise.model_dump_json(indent=2) if as_json else limits_text(promise))
@@ -207,7 +207,7 @@ def run(
 ) -> None:
     """Run COMMAND with the files under --dir on an emulated volume.
 
-    Exits as COMMAND does, but with 1 instead of 0 if over 1 % of its I/O went past the volume.
+    Exits with COMMAND's code, but with 1 instead of 0 if over 1 % of its I/O bypassed the volume.
     """
     asked, service = _volume(options)
     check_program(command[0])
@@ -242,11 +242,11 @@ def run(
 
 
 def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
-    """Run the command to its end; signals that would end this process go to the command."""
+    """Run the command to its end, passing on signals that would end this process."""
     process = subprocess.Popen(command, env={**os.environ, **emulated.environment()})
     for passed_on in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(passed_on, lambda number, _frame: process.send_signal(number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the command as well
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the command itself
     code = process.wait()
     return code if code >= 0 else 128 - code
 
@@ -307,7 +307,7 @@ def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options:
 
 @volume.group("fault")
 def fault() -> None:
-    """Make something go wrong on the volume on DIRECTORY."""
+    """Inject a fault into the volume on DIRECTORY."""
 
 
 def _inject(directory: Path, plan: FaultPlan) -> None:
@@ -328,7 +328,7 @@ def stall(*, directory: Path, seconds: float) -> None:
 @click.option("--factor", required=True, type=NumberRange(1, 10_000))
 @click.option("--seconds", type=NumberRange(0, min_open=True), help="Else until healed.")
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
-    """Make each I/O cost and last --factor times as much."""
+    """Make each I/O cost and take --factor times as much."""
     _inject(directory, Slow(factor=factor, duration_s=seconds))
 
 
@@ -338,12 +338,12 @@ def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
 @click.option("--after", type=click.IntRange(min=0), default=0, help="Operations that succeed.")
 @click.option("--operations", type=click.IntRange(min=1), help="That then fail; else all.")
 def fail(*, directory: Path, error: Any, after: int, operations: int | None) -> None:
-    """Let operations fail with EIO, or writes with ENOSPC."""
+    """Make operations fail with EIO, or writes with ENOSPC."""
     _inject(directory, Fail(error=error, after_operations=after, operations=operations))
 
 
 @fault.command("heal")
 @click.argument("directory", type=DIRECTORY)
 def heal(*, directory: Path) -> None:
-    """End whatever goes wrong."""
+    """End all faults."""
     _inject(directory, Heal())

@@ -25,10 +25,10 @@ def watch(
     expecting: Expecting,
     as_json: bool,
 ) -> int:
-    """Follow RUN_ID to its end, and print its result; one that has ended is printed at once.
+    """Follow RUN_ID to its end, and print its result; if it has ended, print it at once.
 
-    Ctrl-C ends the watching, not the run. Exit code 1: the run failed, or a rule does not hold.
-    3: there is no answer (the verdict has no figure), or a rule cannot be decided.
+    Ctrl-C ends the watching, not the run. Exit code 1: the run failed, or a rule does not hold. 3:
+    there is no answer (the verdict has no figure), or a rule cannot be decided.
     """
     refuse_used_folder(out)
     expecting.require_baselines()

@@ -1,4 +1,4 @@
-"""`plimsoll workload`: makes a workload of what a database was sent."""
+"""`plimsoll workload`: derives a workload from a database's statements; lists workloads."""
 
 import json
 import os
@@ -22,14 +22,14 @@ from plimsoll.workload import builtin_names, load_workload
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import text_of
 
-# What `plimsoll workload derive` says of the workload that it made.
+# Output of `plimsoll workload derive`.
 
 
 LEFT_OUT_SHOWN = 12
 
 
 def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> None:
-    """Tell on standard error what the workload does, what it leaves out, and what is guessed."""
+    """Describe on standard error what the workload does, what it omits, and what is guessed."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rates = ["ops/s"] if seen.interval_s else []
     figures = ["share", *rates, "mean in the server", "statements"]
@@ -73,7 +73,7 @@ def _print_left_out(derived: Derived, console: Console) -> None:
 
 
 def as_json_text(derived: Derived, seen: StatementsSeen) -> str:
-    """Write all of it as JSON."""
+    """Return the derivation as JSON."""
     total = sum(one.calls for one in derived.operations)
     whole = {
         "server": seen.server,
@@ -113,7 +113,7 @@ FOR_MOST_S = 86_400
 
 @click.group("workload")
 def command() -> None:
-    """Make a workload of what a database was sent."""
+    """Derive a workload from the statements of a database."""
 
 
 @command.command("derive")
@@ -146,10 +146,11 @@ def derive_verb(
     writes: bool,
     as_json: bool,
 ) -> None:
-    """Make a workload of the statements that the database DSN was sent; nothing is changed in it.
+    """Derive a workload from the statements that the database DSN received, without changing it.
 
-    MySQL and MariaDB count them in performance_schema, PostgreSQL in pg_stat_statements. Neither
-    keeps values, and none of your data is in the workload; what is guessed for that is said.
+    MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
+    Neither keeps values, so the workload contains none of your data; guesses in their place are
+    listed.
     """
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
@@ -176,7 +177,7 @@ def derive_verb(
     print_derived(derived, seen, out)
 
 
-# `plimsoll workloads`: lists and shows the workloads that a database can be loaded with.
+# `plimsoll workloads`: lists and shows the built-in workloads.
 
 
 @click.group("workloads", invoke_without_command=True)
@@ -200,7 +201,7 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--json", "as_json", is_flag=True, help="Print what it resolves to as JSON.")
 def show(name: str, *, as_json: bool) -> None:
-    """Show a workload: its text, its parameters, and the tables and statements that it means."""
+    """Show a workload: its text, its parameters, and its tables and statements."""
     workload = load_workload(name)
     compiled = workload.compile(None if workload.default_records else 1000)
     if as_json:

@@ -255,7 +255,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
 
 
 def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
-    """Format the target's price per hour and that of a million operations, or say why it is not known."""
+    """Format the price per hour and per million operations, or say why it is unknown."""
     hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
     million = cell.usd_per_million
     each = words.NOTHING if million is None else words.usd_each(million)
