@@ -1,4 +1,4 @@
-"""What to buy for a load: predicted from what a run measured. docs/sizing.md has the formulas."""
+"""What to buy for a load: predictions from a measured run. docs/sizing.md has the formulas.
 
-
-# What production asks of its database today, and where it stands of its load line.
+It also observes the load of a production database, and compares it with a load line.
+"""

@@ -1,4 +1,4 @@
-"""What `plimsoll size` answers, as data. Predicted is told from measured in every row."""
+"""The answer of `plimsoll size`. Every row says whether it is measured or predicted."""
 
 from datetime import date
 from typing import Literal
@@ -19,70 +19,71 @@ class Option(Model):
 
     status: Literal["measured", "predicted"]
     target: Made
-    usd_per_month: float | None  # by list prices; None: one is missing
+    usd_per_month: float | None  # list price; None if a price is missing
     items: tuple[CostLine, ...]
-    ops_per_second: float | None  # measured; or predicted, on the safe side. None: no figure
-    low: float | None  # the ends of its interval
-    high: float | None
-    binds: Bound | None  # what sets it; of a measured one: what the run named
-    next: Bound | None
-    latency_us: dict[str, Guess] | None = None  # predicted under the load wanted
-    carries: bool  # the load wanted, with the headroom
-    sure: bool  # whether both ends of the interval say so
-    run: str | None = None  # that measured it
+    ops_per_second: float | None  # measured, or predicted with a margin of safety; None if unknown
+    low: float | None  # lower end of its interval
+    high: float | None  # upper end
+    binds: Bound | None  # the limiting resource; for a measured option, the one the run named
+    next: Bound | None  # the resource that would limit next
+    latency_us: dict[str, Guess] | None = None  # predicted under the wanted load
+    carries: bool  # whether it carries the wanted load with the headroom
+    sure: bool  # whether both ends of the interval agree with `carries`
+    run: str | None = None  # the run that measured it
 
 
 class Negative(Model):
-    """What does not carry the load, and why."""
+    """A kind of target that does not carry the load, and why."""
 
     what: str  # "gp3 on db.m5.large"
-    ops_per_second: float  # the most that is predicted for any of it
+    ops_per_second: float  # the highest prediction among its variants
     binds: Bound
     sentence: str
 
 
 class Confirmed(Model):
-    """A prediction held against a run."""
+    """A prediction compared with a run."""
 
     target: Made
-    predicted: float  # ops/s, for this machine
-    low: float
+    predicted: float  # ops/s on the machine of the run
+    low: float  # lower end of the prediction interval
     high: float
-    measured: float | None  # None: the run has no figure
+    measured: float | None  # None if the run has no figure
     bound: Literal["=", ">=", "<"] | None
-    error: float | None  # predicted over measured, less 1; None where either is no figure
-    run: str  # its folder
+    error: float | None  # predicted / measured - 1; None if there is no exact figure
+    run: str  # folder of the run
 
 
 class Growth(Model):
-    """How long an option carries a load that grows."""
+    """How long an option carries a growing load."""
 
     times_per_year: float
-    years: float  # from today, with the headroom kept; 0: not even today
-    until: date | None  # None: beyond a hundred years, or it does not grow
+    years: float  # from today, keeping the headroom; 0 if it does not suffice today
+    until: date | None  # None if later than in a hundred years
     years_without_headroom: float
 
 
 class Sizing(Model):
-    """The whole answer."""
+    """The answer of `plimsoll size`."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     run: str
     local: bool
     want_ops_per_second: float
-    required_ops_per_second: float  # the load line that leaves the headroom
-    headroom: float  # share of the line that stays free
+    required_ops_per_second: float  # load line needed to keep the headroom
+    headroom: float  # share of the load line that stays free
     statistic: Statistic
     limits_us: dict[str, float]
     region: str
-    as_of: date | None  # of the oldest price
+    as_of: date | None  # date of the oldest price
     least_gib: int
-    demands: tuple[tuple[float, Demand], ...]  # by step: operations under way, and what each took
-    factor: Guess  # measured over predicted, of the runs
-    options: tuple[Option, ...]  # that carry it, cheapest first; those without a price last
-    measured: tuple[Option, ...]  # runs, whether or not they carry it
+    # concurrent operations and use per operation, of each step
+    demands: tuple[tuple[float, Demand], ...]
+    factor: Guess  # measured / predicted, from the runs
+    options: tuple[Option, ...]  # those that carry the load, cheapest first; without price last
+    measured: tuple[Option, ...]  # all runs, whether or not they carry the load
     cannot: tuple[Negative, ...]
     confirmed: tuple[Confirmed, ...] = ()
-    growth: Growth | None = None  # of the cheapest
+    growth: Growth | None = None  # growth of the load on the cheapest option
     assumptions: tuple[str, ...]
     sentence: str

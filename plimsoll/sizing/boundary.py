@@ -1,4 +1,4 @@
-"""Runs beside a predicted boundary: which to make, and what they say of the prediction. Pure."""
+"""Runs that check a prediction near the load line: which to make, and how they compare. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never
@@ -14,7 +14,7 @@ from plimsoll.sizing.caps import Made
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.predict import Prediction
 
-NEARBY = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)  # times the load at which the limit is predicted
+NEARBY = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)  # multiples of the predicted limit at which to measure
 
 
 def request_beside(
@@ -26,18 +26,18 @@ def request_beside(
     statistic: Statistic,
     limits_us: Mapping[str, float],
 ) -> Request:
-    """Write the run's own request for another target, with a search about the predicted limit.
+    """Write a run's request for another target, searching around the predicted limit.
 
     Args:
-        asked: The run's.
-        target: That is to be measured.
-        found: What is predicted of it.
-        name: Of the new run.
-        statistic: Of the latencies that the limits are of.
-        limits_us: The most that each operation may take.
+        asked: The request of the run that the prediction is based on.
+        target: The target to measure.
+        found: The prediction for it.
+        name: The name of the new run.
+        statistic: The latency statistic that the limits apply to.
+        limits_us: The highest latency of each operation, in microseconds.
 
     Raises:
-        UsageError: Such a run cannot be.
+        UsageError: The resulting request is not valid.
     """
     rules = {**_dumped(asked.limits), "limits_us": dict(limits_us), "statistic": statistic}
     changed: dict[str, Any] = {
@@ -59,7 +59,7 @@ def _dumped(model: Any) -> dict[str, Any]:
 
 
 def _without_credits(target: Made) -> dict[str, Any]:
-    """Write a target; a volume with burst credits begins without them: what lasts is asked for."""
+    """Dump a target; a volume with burst credits starts without them, to measure what lasts."""
     value = _dumped(target)
     if isinstance(target, AuroraTarget):
         return value
@@ -68,9 +68,9 @@ def _without_credits(target: Made) -> dict[str, Any]:
 
 
 def _search(asked: Request, found: Prediction) -> dict[str, Any]:
-    """Begin below the least load that may be the limit, and go beyond the likeliest.
+    """Start below the lowest load that may be the limit, and end above the likeliest one.
 
-    What fails at its first load tells little, and every lighter one is then a step of its own.
+    A search whose first load fails learns little and needs a step for every lighter load.
     """
     search, load, least = asked.search, found.load or 1, found.least_load or 1
     match search:
@@ -97,13 +97,13 @@ def _search(asked: Request, found: Prediction) -> dict[str, Any]:
 
 
 def confirmed(option: Option, found: Prediction, run: Measured, folder: str) -> Confirmed:
-    """Hold a prediction against the run that was made for it.
+    """Compare a prediction with the run that was made to check it.
 
     Args:
-        option: What was predicted.
-        found: The prediction for the machine on which it was measured.
+        option: The predicted option.
+        found: The prediction for the machine on which the run was made.
         run: The run.
-        folder: Its folder.
+        folder: The run's folder.
     """
     capacity = run.capacity
     figure = capacity.max_sustainable_throughput_ops_per_second

@@ -1,7 +1,7 @@
-"""What a target lets through: its volume, its instance, its processors and its memory.
+"""The limits of a target: of its volume, its instance, its processors and its memory.
 
 The rules of volumes, the limits of instances and their prices come from the tables of
-`plimsoll.model`; each has its source there.
+`plimsoll.model`, which name their sources.
 """
 
 from collections.abc import Collection
@@ -18,42 +18,43 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.sizing.queueing import Guess
 
-# targets that are made for a run
+# targets that Plimsoll creates for a run
 Made = Annotated[RdsTarget | AuroraTarget | CassandraTarget, Field(discriminator="kind")]
 Owner = Literal["volume", "instance"]
-SAME_FAMILY = 1.05  # by so much processors of one family differ
-OTHER_FAMILY = 1.4  # ... and of another, or of another generation: assumed
-OTHER_MACHINE = 1.5  # ... and of AWS from those of the machine that stands in for it: assumed
+SAME_FAMILY = 1.05  # assumed ratio of the speeds of two processors of one family
+OTHER_FAMILY = 1.4  # ... of different families or generations
+OTHER_MACHINE = 1.5  # ... of one on AWS and one of the machine that stands in for it
 INSTANCE_IO: frozenset[CreditBucket] = frozenset({"instance_io", "instance_throughput"})
 POOL_SIZE = "innodb_buffer_pool_size"
 
 
 class Caps(Model):
-    """The limits of a target; None: it has none, or none is known."""
+    """The limits of a target; a field is None if there is no limit or it is not known."""
 
     volume: VolumeType | Literal["aurora"]
     iops: float | None = None
     iops_of: Owner = "volume"
     mib_s: float | None = None
     mib_s_of: Owner = "volume"
-    base_latency_us: float | None = None  # of an I/O on an idle volume
+    base_latency_us: float | None = None  # latency of an I/O on an idle volume
     processors: float | None
-    speed: Guess = Guess.sure(1.0)  # of one of them, in those that were measured
-    memory_gib: float | None  # of the class
-    pool_bytes: int | None  # that a parameter gives the buffer pool; None: the class's memory does
+    speed: Guess = Guess.sure(1.0)  # relative to the processors that were measured
+    memory_gib: float | None  # memory of the instance class
+    pool_bytes: int | None  # set by a parameter; None if it follows from the class's memory
     family: str
 
 
 def caps_of(target: Made, *, lasting: bool = True) -> Caps:
-    """Say what a target lets through.
+    """Return the limits of a target.
 
     Args:
-        target: Which; of a cluster, one node of it.
-        lasting: What it lets through for good; else while the instance's own credits last (half an
-            hour of a day). Of a volume with burst credits it is what lasts either way.
+        target: The target; for a cluster, the limits are those of one node.
+        lasting: Whether to return the limits that last; otherwise those while the instance's
+            own I/O credits last (half an hour a day). A volume with burst credits always gets
+            its lasting limits.
 
     Raises:
-        UsageError: There is no such volume or class.
+        UsageError: The volume or the class does not exist.
     """
     name = target.instance_class.removeprefix("db.")
     size, earning = instance_size(name), cpu_credits(name)
@@ -75,7 +76,7 @@ def caps_of(target: Made, *, lasting: bool = True) -> Caps:
 
 
 def with_credits(caps: Caps, target: Made, held: Collection[CreditBucket]) -> Caps:
-    """Say what a target lets through while the credits in some buckets last; see `caps_of`."""
+    """Return a target's limits while the credits in some buckets last; see `caps_of`."""
     return caps if isinstance(target, AuroraTarget) else _with_storage(caps, target, held)
 
 
@@ -103,19 +104,19 @@ def _with_storage(
 
 
 def with_speed(caps: Caps, measured: Caps, *, local: bool) -> Caps:
-    """Say how fast its processors are held to be beside those that were measured.
+    """Set how fast a target's processors are assumed to be relative to the measured ones.
 
     Args:
-        caps: Of a target on AWS.
-        measured: Of the run's.
-        local: Whether the run was on one machine.
+        caps: The limits of a target on AWS.
+        measured: The limits of the run's target.
+        local: Whether the run used one machine as a stand-in for AWS.
     """
     factor = SAME_FAMILY if caps.family == measured.family else OTHER_FAMILY
     return caps.model_copy(update={"speed": Guess.within(1.0, OTHER_MACHINE if local else factor)})
 
 
 def on_machine(caps: Caps, processors: int) -> Caps:
-    """Put this machine's processors in place of the class's, as a run on one machine has them."""
+    """Replace the class's processors by this machine's, as a local run has them."""
     return caps.model_copy(update={"processors": float(processors), "speed": Guess.sure(1.0)})
 
 
@@ -127,11 +128,12 @@ def _owner(by_volume: float | None, by_instance: float) -> Owner:
     return "volume" if by_volume is not None and by_volume <= by_instance else "instance"
 
 
-# How reads of pages change with the memory that keeps pages.
+# How page reads change with the size of the buffer pool.
 
 
-MORE_PAGES = 1.1  # what a dataset may need beyond its own pages: undo, the dictionary
-TOWARDS_MOST = 0.75  # of the way from the least to the most: popularity is seldom steep by the page
+MORE_PAGES = 1.1  # pages needed per page of the dataset: undo and the dictionary need some too
+# position in the interval: page popularity is seldom skewed enough for the lower end
+TOWARDS_MOST = 0.75
 
 
 @dataclass(frozen=True)
@@ -139,9 +141,9 @@ class Pool:
     """A buffer pool under a load.
 
     Attributes:
-        pages: That it holds.
-        dataset_pages: That there are.
-        miss_share: Of the requests for pages, those that read from storage.
+        pages: Number of pages that it holds.
+        dataset_pages: Number of pages of the dataset.
+        miss_share: Share of page requests that read from storage.
     """
 
     pages: float
@@ -149,11 +151,11 @@ class Pool:
     miss_share: float
 
     def reads_at(self, pages: float) -> Guess:
-        """Say how many times as many pages are read with a pool of another size."""
+        """Return the page reads with a pool of another size, as a multiple of today's."""
         if pages == self.pages or not self.miss_share:
             return Guess.sure(1.0 if self.miss_share else 0.0)
         grown = pages / self.pages - 1
-        # the line through the pool without a page, which misses all
+        # linear extrapolation through a pool without pages, which misses every request
         from_none = max(0.0, 1 - (1 / self.miss_share - 1) * grown)
         if grown > 0:
             most = self._to_all(pages, MORE_PAGES * self.dataset_pages)
@@ -164,7 +166,7 @@ class Pool:
         return Guess(low=least, mid=least + TOWARDS_MOST * (most - least), high=most)
 
     def _to_all(self, pages: float, needed: float) -> float:
-        """The line through the pool that holds every page, which misses none."""
+        """Interpolate linearly to the pool that holds every page and never misses."""
         if needed <= self.pages:
             return 1.0
         return max(0.0, (needed - pages) / (needed - self.pages))

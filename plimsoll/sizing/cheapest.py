@@ -1,8 +1,8 @@
-"""Which cell of a matrix to measure next, and when the cheapest that carries a load is known. Pure.
+"""The search for the cheapest cell of a matrix that carries a load. Pure.
 
-A cell is out once its run fell short, or while even the high end of what is predicted for it does.
-The answer stands when a cell was measured to carry the load and every cheaper one is out: what is
-predicted alone never carries anything.
+A cell is ruled out if its run fell short, or while even the high end of its prediction falls short.
+The search is decided when a cell was measured to carry the load and every cheaper one is ruled out.
+A prediction alone never proves that a cell carries the load.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,8 @@ from plimsoll.sizing.rank import Wish, bound_words
 from plimsoll.sizing.size import assumptions, ground_of, sizer_of
 
 Evidence = Literal["carries", "falls short", "no answer"]
-WITHOUT_GROUND_MOST = 2  # runs that leave nothing to predict from: a third would not either
+# after this many runs without a usable result, a further one would not help
+WITHOUT_GROUND_MOST = 2
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,15 @@ class Standing:
     """What is known of a cell.
 
     Attributes:
-        measured: What its run said; None: it was not run.
-        predicted: What it is held to sustain; None: nothing is known to predict it from.
+        measured: The result of its run; None if it was not run.
+        predicted: The predicted load line; None if there is no run to predict from.
     """
 
     measured: Evidence | None = None
     predicted: Prediction | None = None
 
     def is_out(self, required: float) -> bool:
-        """Whether it is known not to sustain so many operations per second."""
+        """Whether it is known not to sustain this many operations per second."""
         if self.measured in {"carries", "falls short"}:
             return self.measured == "falls short"
         return self.predicted is not None and self.predicted.high < required
@@ -60,12 +61,13 @@ class Standing:
 
 @dataclass(frozen=True)
 class Found:
-    """What to do next, or what is known.
+    """The next thing to do, or the result.
 
     Attributes:
-        outcome: `measure`: the cell named; `decided`: it is the cheapest that carries the load;
-            `none`: no cell does; `open`: what runs and predictions say does not decide it.
-        cell: Its index; None: there is none.
+        outcome: `measure` if the cell should be run next; `decided` if the cell is the cheapest
+            that carries the load; `none` if no cell does; `open` if runs and predictions cannot
+            decide.
+        cell: The index of that cell; None if there is none.
     """
 
     outcome: Literal["measure", "decided", "none", "open"]
@@ -76,11 +78,11 @@ def next_cell(cells: Sequence[Standing], required: float) -> Found:
     """Choose the cell to measure next.
 
     Args:
-        cells: Cheapest first.
+        cells: The cells, cheapest first.
         required: The load line that is needed, in operations per second.
 
     Returns:
-        A cell that was not run, as long as there is one to be measured.
+        The next step of the search. A cell to measure is always one that was not run yet.
     """
     carrying = next((i for i, cell in enumerate(cells) if cell.measured == "carries"), None)
     asked = range(len(cells) if carrying is None else carrying)
@@ -95,7 +97,7 @@ def next_cell(cells: Sequence[Standing], required: float) -> Found:
 
 
 def _in_vain(cells: Sequence[Standing]) -> bool:
-    """Whether runs failed so that nothing is known; a noisy one still says what others may do."""
+    """Whether several runs gave nothing to predict from. A noisy run still predicts others."""
     run = [cell for cell in cells if cell.measured is not None]
     silent = all(cell.measured == "no answer" for cell in run)
     return len(run) >= WITHOUT_GROUND_MOST and silent and not any(c.predicted for c in cells)
@@ -104,11 +106,12 @@ def _in_vain(cells: Sequence[Standing]) -> bool:
 def _choice(
     cells: Sequence[Standing], untried: Sequence[int], required: float, *, carried: bool
 ) -> int:
-    """Choose the best cell to measure.
+    """Choose the most informative cell to measure.
 
-    The cheapest that is held to carry the load; below one that was measured to, the middle one
-    where that is cheaper still: whatever it says, it halves what is left. Where none is held to,
-    the one that comes nearest; where nothing is predicted, the middle one.
+    This is the cheapest cell that is predicted to carry the load. If a dearer cell was already
+    measured to carry it, or nothing is predicted, the middle cell is taken where that is
+    cheaper: its result halves the remaining cells. If no cell is predicted to carry the load,
+    the one that comes nearest is taken.
     """
     told = {i: found.ops_per_second for i in untried if (found := cells[i].predicted) is not None}
     likely = [i for i, ops_per_second in told.items() if ops_per_second >= required]
@@ -118,14 +121,14 @@ def _choice(
     return likely[0] if likely else max(told, key=lambda i: told[i])
 
 
-# Whether the boundary of a matrix can be sought: each cell predicted, priced, held to limits.
+# Preconditions: every cell can be predicted and priced, and has latency limits.
 
 
 def require_seekable(experiment: Experiment, prices: PriceTable) -> None:
-    """Refuse a search for the boundary that cannot be; any other experiment passes.
+    """Refuse an impossible search for the boundary; any other experiment passes.
 
     Raises:
-        UsageError: A cell cannot be predicted or priced; names where its field was written.
+        UsageError: A cell cannot be predicted or priced. Names the field that caused it.
     """
     if experiment.want is not None:
         of_each_cell(experiment, partial(_require, prices=prices))
@@ -146,7 +149,7 @@ def _complaints(request: Request, prices: PriceTable) -> Iterator[Complaint]:
             yield Complaint(path, problem)
     target = request.target
     if isinstance(target, EndpointTarget):
-        return  # the model has refused it
+        return  #  the model has already refused it
     if not _is_known(target):
         field = "instance_type" if isinstance(target, CassandraTarget) else "instance_class"
         problem = "has limits that are not known here: nothing is predicted of it"
@@ -163,10 +166,10 @@ def _is_known(target: Made) -> bool:
         return False
 
 
-# What is known of each cell of a matrix: measured, or predicted from the runs before it. Pure.
+# What is known of each cell: measured, or predicted from the runs before it.
 
 
-# by cell, in the order in which they were begun; a text: why one says nothing
+# results by cell, in the order of the runs; a text is the reason why a run has none
 Runs = Mapping[int, Measured | str]
 
 
@@ -175,10 +178,10 @@ class Candidate:
     """A cell that may be bought.
 
     Attributes:
-        index: In the order of the axes.
-        name: Of the cell.
-        target: Its own.
-        usd_per_month: By list prices; None: one is missing.
+        index: The cell's position in the order of the axes.
+        name: The cell's name.
+        target: The cell's target.
+        usd_per_month: The list price; None if a price is missing.
     """
 
     index: int
@@ -188,11 +191,11 @@ class Candidate:
 
 
 def by_price(targets: Mapping[str, Made], prices: PriceTable) -> tuple[Candidate, ...]:
-    """Order cells, cheapest first; of one price in the order of the axes.
+    """Sort cells by price, those of equal price in the order of the axes.
 
     Args:
-        targets: By the cells' names, in the order of the axes.
-        prices: Of the region.
+        targets: The targets by cell name, in the order of the axes.
+        prices: The price table of the region.
     """
     found = [
         Candidate(index, name, target, monthly(target, prices).usd)
@@ -208,10 +211,10 @@ class Survey:
     """A matrix between two runs, or after the last.
 
     Attributes:
-        cells: Cheapest first.
-        runs: That were made.
-        wish: What is wanted.
-        prices: By which cells are ordered.
+        cells: The cells, cheapest first.
+        runs: The runs made so far.
+        wish: The wanted load and limits.
+        prices: The prices by which the cells are ordered.
     """
 
     cells: Sequence[Candidate]
@@ -220,7 +223,7 @@ class Survey:
     prices: PriceTable
 
     def standings(self) -> list[Standing]:
-        """Say what is known of each cell; of one that was measured, what was predicted before."""
+        """Return what is known of each cell; for a measured one also its earlier prediction."""
         return [
             Standing(
                 self._evidence(cell.index) if cell.index in self.runs else None,
@@ -230,13 +233,13 @@ class Survey:
         ]
 
     def found(self) -> Found:
-        """Say which cell comes next, or what is known; a cell by its place in `cells`."""
+        """Return the cell to run next, or the result; the cell is an index into `cells`."""
         return next_cell(self.standings(), self.wish.required)
 
     def _evidence(self, index: int) -> Evidence:
-        """Hold a run's figure against the line that is needed.
+        """Compare a run's figure with the required load line.
 
-        A lower bound below it, and an upper bound above it, say nothing.
+        A lower bound below it and an upper bound above it decide nothing.
         """
         run = self.runs[index]
         if isinstance(run, str):
@@ -250,10 +253,11 @@ class Survey:
         return "carries" if enough else "falls short"
 
     def _prediction(self, cell: Candidate) -> Prediction | None:
-        """Predict a cell from the nearest run before its own; None where that does not say enough.
+        """Predict a cell from the run nearest in price that was made before its own.
 
-        The nearest by price, of those with a figure where there is one; of two the later. Of a run
-        on one machine what that would measure is predicted, its processors in place of the class's.
+        Runs with a figure are preferred; of two equally near, the later one is taken. From a run
+        on one machine the result is what this machine would measure, with its processors in place
+        of the class's. None if no run says enough.
         """
         before: dict[int, Measured] = {}
         for index, run in self.runs.items():
@@ -280,7 +284,7 @@ def _has_figure(run: Measured) -> bool:
 
 
 def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:
-    """Sum up a search; the limits are of `statistic`."""
+    """Summarize a search; `statistic` is the latency statistic that has the limits."""
     standings, found, wish = survey.standings(), survey.found(), survey.wish
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
     ground = ground_of({str(i): run for i, run in told.items()}) if told else None
@@ -338,7 +342,7 @@ def _cell(
 
 
 def _why(run: Measured | str | None, figure: float | None, measured: Evidence | None) -> str | None:
-    """Say why a run does not tell whether its cell carries the load; None where it does."""
+    """Return why a run does not decide whether its cell carries the load; None if it does."""
     if measured != "no answer" or run is None:
         return None
     if isinstance(run, str):
@@ -377,7 +381,7 @@ def _sentence(
 
 
 def _cheaper(cells: Sequence[BoundaryCell]) -> str:
-    """Say how that is known of cells which do not carry the load."""
+    """Describe how it is known that these cells do not carry the load."""
     ran = sum(cell.status == "measured" for cell in cells)
     told = [
         f"{ran} measured" if ran else "",

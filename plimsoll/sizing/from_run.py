@@ -1,4 +1,4 @@
-"""A finished run as the ground of predictions. Pure."""
+"""A finished run, prepared as the basis of predictions. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ HELD: frozenset[Resource] = frozenset(
     {"row_locks", "table_locks", "inner_locks", "connections", "log"}
 )
 DOUBTFUL: frozenset[Verdict] = frozenset({"DISTURBED", "INCONSISTENT"})
-SPENT_PERCENT = 1.0  # of burst credits: below it none are left
+SPENT_PERCENT = 1.0  # burst credits below this count as used up
 _BALANCES: dict[CreditBucket, Callable[[TargetFigures], float | None]] = {
     "volume": lambda seen: seen.burst_balance_percent,
     "instance_io": lambda seen: seen.ebs_io_balance_percent,
@@ -29,14 +29,14 @@ _BALANCES: dict[CreditBucket, Callable[[TargetFigures], float | None]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A run, its answer within the limits that are asked about, and what it says of others.
+    """A run judged against the wanted limits, and calibrated for predictions.
 
     Attributes:
         result: The run.
-        target: Its target.
-        seen: Its steps.
-        capacity: Its answer.
-        known: The ground of predictions.
+        target: The target that it measured.
+        seen: The steps that can be used.
+        capacity: The run's answer for the wanted latency limits.
+        known: The calibrated profile that predictions start from.
     """
 
     result: RunResult
@@ -47,7 +47,7 @@ class Measured:
 
     @property
     def limiting(self) -> LimitingResource | None:
-        """What set its limit; None where other limits of latency give another answer."""
+        """What set the limit; None if other latency limits than the run's give another answer."""
         return limiting_of(self.result, self.capacity)
 
 
@@ -59,18 +59,18 @@ def measured(
     limits_us: Mapping[str, float],
     processors: int | None,
 ) -> Measured:
-    """Read a run.
+    """Prepare a run for predictions.
 
     Args:
-        result: It.
-        waits: Of each of its steps, what its server says of waits.
-        statistic: Of the latencies that the limits are of.
-        limits_us: The most that each operation may take.
-        processors: Of the machine on which it was, where that stood in for AWS.
+        result: The run.
+        waits: The server's wait counters for each step.
+        statistic: The latency statistic that the limits apply to.
+        limits_us: The highest latency of each operation, in microseconds.
+        processors: The processors of the machine that stood in for AWS; None if not known.
 
     Raises:
-        UsageError: It says too little, or nothing of AWS.
-        NoGroundError: Its figures are doubtful.
+        UsageError: The run lacks needed figures, or its target was an existing endpoint.
+        NoGroundError: The run is disturbed or inconsistent.
     """
     target = result.request.target
     if isinstance(target, EndpointTarget):
@@ -107,9 +107,10 @@ def measured(
 
 
 def _in_force(result: RunResult, target: Made) -> Caps:
-    """Take what the credits let through that the volume and the instance had while it was measured.
+    """Return the limits that held during the run, given the burst credits left.
 
-    Of an instance they last unless its metrics say otherwise; of a volume only if they say so.
+    Credits of an instance are assumed to last unless its metrics say otherwise; credits of a
+    volume only if its metrics say so.
     """
     seen = [step.target for step in result.steps if step.target is not None]
     least = {
@@ -122,7 +123,7 @@ def _in_force(result: RunResult, target: Made) -> Caps:
 
 
 def _spread(capacity: Capacity) -> float:
-    """Half of the interval of an answer, as a share of it; a tenth at least."""
+    """Return half the relative width of an answer's interval; a tenth at least."""
     between, middle = capacity.interval, capacity.median_ops_per_second
     if between is None or not middle:
         return RUNS_SPREAD
@@ -131,14 +132,14 @@ def _spread(capacity: Capacity) -> float:
 
 
 def limiting_of(result: RunResult, capacity: Capacity) -> LimitingResource | None:
-    """Give what set a run's limit, where an answer has the figure that this was named for."""
+    """Return what set a run's limit; None if an answer differs from the run's own figure."""
     own = result.capacity.max_sustainable_throughput_ops_per_second if result.capacity else None
     same = own == capacity.max_sustainable_throughput_ops_per_second
     return result.limiting if same else None
 
 
 def _held(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
-    """Name what set the limit, and where, if no other volume or class changes it."""
+    """Return the limiting resource and its throughput, if no other volume or class changes it."""
     limiting = limiting_of(result, capacity)
     figure = capacity.max_sustainable_throughput_ops_per_second
     if limiting is None or not limiting.reached or limiting.resource not in HELD:

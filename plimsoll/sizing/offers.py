@@ -1,4 +1,4 @@
-"""Every target that could be bought in place of the one that was measured. Pure."""
+"""The targets that could be bought in place of the measured one, and their prices. Pure."""
 
 import math
 from bisect import bisect_left
@@ -23,22 +23,22 @@ from plimsoll.quoting.costs import total_usd
 from plimsoll.quoting.quotes import oldest, priced
 from plimsoll.sizing.caps import Made
 
-# The volumes that may be bought, each type a ladder from the least to the most. Pure.
+# The volumes on offer: each type is a ladder from the smallest to the largest.
 
 
-IOPS_STEP = 100  # of what is proposed
+IOPS_STEP = 100  # granularity of the proposed IOPS
 TYPES: tuple[VolumeType, ...] = ("gp2", "gp3", "io1", "io2", "nvme")
 Carries = Callable[[Volume], bool]
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Volumes of one type and one row of its rules.
+    """The volumes of one type under one row of its rules.
 
     Attributes:
-        service: Whose rules.
-        type: Of the volumes.
-        row: Of the rules.
+        service: The service whose rules apply.
+        type: The volume type.
+        row: The row of the rules.
         least_gib: The smallest size.
     """
 
@@ -49,7 +49,7 @@ class Ladder:
 
     @property
     def rungs(self) -> Sequence[int]:
-        """What is chosen: the IOPS where they are provisioned, else the size in GiB."""
+        """The values to choose from: IOPS where they are provisioned, else sizes in GiB."""
         row = self.row
         if row.min_iops is None:
             return range(
@@ -61,7 +61,7 @@ class Ladder:
         return [*range(least, most, IOPS_STEP), most] if least <= most else []
 
     def volume(self, rung: int, throughput_mib_s: int | None = None) -> Volume:
-        """Give the smallest volume of a rung."""
+        """Return the smallest volume of a rung."""
         row = self.row
         if row.min_iops is None:
             return Volume(type=self.type, size_gib=rung)
@@ -74,7 +74,7 @@ class Ladder:
         )
 
     def _throughputs(self, rung: int) -> range:
-        """List the MiB/s that may be provisioned at a rung; empty where none may."""
+        """Return the range of MiB/s that can be provisioned at a rung; empty if none can."""
         if self.row.min_throughput_mib_s is None:
             return range(0)
         low, high = throughput_range(self.volume(rung), self.row, service=self.service)
@@ -82,7 +82,7 @@ class Ladder:
 
     @property
     def top(self) -> Volume | None:
-        """The volume that lets through most; None: none of the row is as large as it has to be."""
+        """The volume with the highest limits; None if no volume of the row is large enough."""
         if not self.rungs:
             return None
         rung = self.rungs[-1]
@@ -90,7 +90,7 @@ class Ladder:
         return self.volume(rung, offered[-1] if offered else None)
 
     def first(self, carries: Carries) -> Volume | None:
-        """Give the least volume that carries a load; None: not even the top does."""
+        """Return the smallest volume that carries a load; None if not even the top one does."""
         if self.top is None or not carries(self.top):
             return None
 
@@ -107,7 +107,7 @@ class Ladder:
 
 
 def ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
-    """List the ladders of a type on which volumes are at least so large."""
+    """Yield a volume type's ladders whose volumes can have at least this size."""
     family: Literal["ebs", "rds"] = "ebs" if service == "ebs" else "rds"
     for row in bands(family, kind):
         size_gib = max(least_gib, row.min_gib)
@@ -119,7 +119,7 @@ TargetOf = Callable[[Volume], Made]
 
 
 def classes(target: Made, prices: PriceTable) -> list[str]:
-    """List the instance classes with a price whose limits and size are known, cheapest first."""
+    """List the instance classes whose price, limits and size are known, cheapest first."""
     items = tuple(_instance_items(target))
     found = {
         price.name: price.usd
@@ -150,24 +150,24 @@ def _is_known(name: str) -> bool:
 
 
 def of_class(target: Made, name: str) -> Made:
-    """Put a target on another instance class."""
+    """Return a copy of the target with another instance class."""
     field = "instance_type" if isinstance(target, CassandraTarget) else "instance_class"
     return target.model_copy(update={field: name})
 
 
 def with_volume(target: RdsTarget | CassandraTarget, volume: Volume) -> RdsTarget | CassandraTarget:
-    """Put a target on another volume."""
+    """Return a copy of the target with another volume."""
     return target.model_copy(update={"volume": volume})
 
 
 def storages(target: AuroraTarget) -> Iterator[AuroraTarget]:
-    """List an Aurora cluster on each of its storages."""
+    """Yield the Aurora cluster with each storage type."""
     for storage in STORAGE_TYPES:
         yield target.model_copy(update={"storage": storage})
 
 
 def volume_ladders(target: RdsTarget | CassandraTarget, least_gib: int) -> Iterator[Ladder]:
-    """List the volumes that a target may have, each type by itself."""
+    """Yield the ladders of every volume type that a target may have."""
     for kind in TYPES:
         if kind != "nvme" or _has_store(target):
             yield from ladders(target.service, kind, least_gib)
@@ -177,22 +177,22 @@ def _has_store(target: RdsTarget | CassandraTarget) -> bool:
     return isinstance(target, CassandraTarget) and has_instance_store(target.instance_type)
 
 
-# What a target costs a month by list prices, item by item. Pure.
+# The list price of a target per month, item by item.
 
 
 MONTH_S = HOURS_PER_MONTH * 3600
 
 
 class Monthly(Model):
-    """The list price of a target for a month of 730 hours, without I/Os that are charged."""
+    """The list price of a target for 730 hours, without the I/Os that AWS charges."""
 
-    usd: float | None  # None: a price is missing
+    usd: float | None  # None if a price is missing
     items: tuple[CostLine, ...]
-    as_of: date | None  # of the oldest of its prices
+    as_of: date | None  # date of the oldest price
 
 
 def monthly(target: Target, prices: PriceTable) -> Monthly:
-    """Price a target by the month."""
+    """Compute a target's monthly list price."""
     charges = target_charges(target, MONTH_S)
     found = [prices.price(charge.item, charge.name) for charge in charges]
     items = tuple(

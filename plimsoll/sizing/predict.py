@@ -1,10 +1,10 @@
-"""The load line of a target that was not measured: its throughput within limits of latency. Pure.
+"""Prediction of the load line of a target that was not measured. Pure.
 
-By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
-wherever it runs (`plimsoll.capacity.statistics.factorial`); by the utilization law what lets
-through the fewest operations binds first. Between an idle target and that bound, a
-closed network of the volume and the processors says how long operations take (`queueing`), and the
-run's own tails what a percentile then is.
+By the forced flow law each operation needs the same I/Os, bytes and processor time on every target
+(`plimsoll.capacity.statistics.factorial`); by the utilization law the resource that admits the
+fewest operations per second is the first bottleneck. Below that bound a closed queueing network of
+the volume and the processors gives the mean response time (`queueing`), and the run's own latency
+tails turn it into a percentile.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,35 +18,35 @@ from plimsoll.sizing.caps import Caps, Owner
 from plimsoll.sizing.measured import Profile
 from plimsoll.sizing.queueing import BEYOND, End, Guess, Network, Point
 
-# What an operation takes of another target: its resources' bounds, and its time there. Pure.
+# Bounds of a target's resources, and the response time there.
 
 
-SAME_CONSTANTS = 1.1  # by which an I/O's latency may differ from what its type's constant says
+SAME_CONSTANTS = 1.1  # assumed error of a volume type's latency constant
 OTHER_CONSTANTS = 1.5  # ... of another type on AWS, where the constants are assumptions
-# of a processor, what an I/O takes: system calls, checksums, wakings, on one machine also what
-# emulates the volume; assumed (there, pools of 2 and 4 times the size spared 24 to 114 us each)
+# Processor time per I/O: system calls, checksums, wake-ups, and on one machine the emulation of
+# the volume. Assumed (there, pools of 2 and 4 times the size saved 24 to 114 us per I/O).
 IO_CPU_S = Guess(low=0.0, mid=10e-6, high=120e-6)
-LEAST_CPU = 0.5  # of the processor time of an operation, what is left where it has fewer I/Os
+LEAST_CPU = 0.5  # least share of an operation's processor time when it needs fewer I/Os
 SURE = Guess.sure(1.0)
 PROCESSORS: frozenset[Resource] = frozenset({"cpu", "machine"})
 
 
 class Bound(Model):
-    """What a resource lets through, whatever the latency."""
+    """The throughput that a resource admits, regardless of latency."""
 
     resource: Resource
     ops_per_second: float
-    owner: Owner | None = None  # of a limit of storage: the volume's, or the instance's
+    owner: Owner | None = None  # who sets a storage limit: the volume or the instance
 
 
 def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[Bound]:
-    """Say what each resource lets through: its rate over what an operation takes of it.
+    """Yield each resource's bound: its rate divided by an operation's use of it.
 
     Args:
-        profile: Of the run.
-        caps: Of the target.
-        end: Of the interval, for what is predicted: its low end takes the most of everything.
-        load: Operations under way.
+        profile: The profile of the run.
+        caps: The limits of the target.
+        end: The end of the interval to predict. The low end assumes the highest use of everything.
+        load: The number of concurrent operations.
     """
     reads, writes = _memory(profile, caps)
     kept = profile.read_share * reads.cost(end) + (1 - profile.read_share) * writes.cost(end)
@@ -66,13 +66,16 @@ def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[B
         taken_s = cpu_s.at(load)
         each = max(LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _of_ios_s(profile, kept, end))
         rate = caps.processors * caps.speed.at(end) / each
-        # a limit is named the machine's where it is not the server that has most of it
+        # call it the machine's limit if processes other than the server use most of the CPU
         others = server.at(load).mid < taken_s.mid / 2
         yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
 
 
 def _of_ios_s(profile: Profile, kept: float, end: End) -> float:
-    """Processor time of the I/Os that an operation has more with another memory; below 0: fewer."""
+    """Return the processor time of an operation's additional I/Os with another memory size.
+
+    Negative if it has fewer I/Os.
+    """
     if profile.ios is None:
         return 0.0
     more = profile.ios.at(profile.most_load).mid * (kept - 1)
@@ -80,17 +83,17 @@ def _of_ios_s(profile: Profile, kept: float, end: End) -> float:
 
 
 def _on_machine(profile: Profile, caps: Caps) -> bool:
-    """Whether a target is asked about as the run's machine stands in for it."""
+    """Whether a target is predicted as the run's own machine would emulate it."""
     return profile.whole_machine and caps.speed == SURE
 
 
 def network_of(
     profile: Profile, caps: Caps, end: End, bounds: Sequence[Bound]
 ) -> tuple[Network, float]:
-    """Give an operation's way through a target.
+    """Model an operation's way through a target.
 
     Returns:
-        The network, and how much of the time of an operation that is alone is a wait for storage.
+        The network, and the time that an operation which runs alone waits for storage, in seconds.
     """
     storage = [1 / b.ops_per_second for b in bounds if b.resource not in PROCESSORS]
     cpu = [1 / b.ops_per_second for b in bounds if b.resource in PROCESSORS]
@@ -110,7 +113,7 @@ def network_of(
 
 
 def _stretch(profile: Profile, caps: Caps) -> Guess:
-    """Say how many times as long an idle volume takes for an I/O."""
+    """Return the latency of an I/O on an idle volume, relative to the run's volume."""
     own = profile.own
     if caps.volume == own.volume or not caps.base_latency_us or not own.base_latency_us:
         return SURE
@@ -119,11 +122,11 @@ def _stretch(profile: Profile, caps: Caps) -> Guess:
 
 
 def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
-    """Say how many times as many I/Os read and write with another memory.
+    """Return the read and the write I/Os with another memory size, relative to the run's.
 
-    A pool that reads less evicts fewer changed pages too, but writes its log and checkpoints all
-    the same: beside the log, its writes lie between as many and as many fewer. At best the log
-    hardly counts either: one flush of it serves all who commit meanwhile.
+    A pool that reads less also evicts fewer changed pages, but the log and checkpoints are
+    written all the same. So the writes other than the log lie between unchanged and reduced
+    like the reads. At best the log hardly counts either: one flush serves all concurrent commits.
     """
     own, pool = profile.own, profile.pool
     if caps.pool_bytes is not None:
@@ -144,31 +147,32 @@ def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     return reads, Guess(low=least, mid=(1 + likely) / 2, high=1.0)
 
 
-TAIL_FACTOR = 1.1  # by which a percentile may differ from the run's at the same stretch
-NEAR = 0.85  # share of a resource's bound from which it, not the latency alone, binds
-SAFE = 0.5  # of the way from what is likeliest to the low end: what is said of a target
+TAIL_FACTOR = 1.1  # how far a percentile may deviate from the run's at the same slowdown
+NEAR = 0.85  # from this share of its bound on, a resource counts as the limit, not latency
+SAFE = 0.5  # the stated figure lies this far from the best estimate towards the low end
 
 
 class Prediction(Model):
-    """What a target is held to sustain. Never a measurement."""
+    """What a target is predicted to sustain. Never a measurement."""
 
-    ops_per_second: float  # within the limits, on the safe side of what is likeliest
-    low: float  # it contains what is not known
-    high: float
-    binds: Bound  # the resource that sets it, and what that alone lets through
-    next: Bound | None  # the one that would be next; None: no other is known
-    load: int | None  # operations under way there; None: one alone takes too long
-    least_load: int | None = None  # those at the low end
+    ops_per_second: float  # stated figure, on the safe side of the best estimate
+    low: float  # lower end of the prediction interval
+    high: float  # upper end
+    binds: Bound  # limiting resource, and the throughput it admits
+    next: Bound | None  # the resource that would limit next; None if none is known
+    load: int | None  # concurrent operations at the limit; None if one alone is too slow
+    least_load: int | None = None  # the same at the lower end
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A profile, with what runs said of its predictions.
+    """A profile, corrected by what runs measured.
 
     Attributes:
-        profile: Of the run.
-        factor: What was measured over what is predicted for it.
-        held: What no volume changes: a lock that bound, and the throughput at which it did.
+        profile: The profile of the run.
+        factor: The ratio of the measured to the predicted load line.
+        held: A limiting lock that no volume changes, and the throughput at which it limited; None
+            if no such lock limited the run.
     """
 
     profile: Profile
@@ -178,11 +182,11 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class _Line:
-    point: Point | None  # None: one operation alone takes too long
-    full: bool  # more operations under way bring no more, and are still within the limits
+    point: Point | None  # None if one operation alone is too slow
+    full: bool  # saturated while still within the limits
     bounds: tuple[Bound, ...]
-    storage_s: float  # of the time of an operation, in the volume; without queues
-    response_s: float  # of an operation there, or of one that is alone
+    storage_s: float  # time that an operation waits for storage, without queues
+    response_s: float  # response time at the limit; alone if there is no limit
 
     @property
     def ops_per_second(self) -> float:
@@ -193,9 +197,9 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
     """Predict a target's load line.
 
     Args:
-        known: What the run says.
-        caps: What the target lets through.
-        limits_us: The most that each operation may take; of the statistic of the profile's tails.
+        known: The calibrated profile of the run.
+        caps: The limits of the target.
+        limits_us: The highest latency of each operation, in the statistic of the profile's tails.
     """
     lines = {end: _line(known.profile, caps, limits_us, end) for end in get_args(End)}
     low, mid, high = (lines[e].ops_per_second * known.factor.at(e) for e in get_args(End))
@@ -218,7 +222,10 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
 
 
 def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End) -> _Line:
-    """Find the heaviest load within the limits, with what operations take under just that load."""
+    """Find the heaviest load within the limits.
+
+    The use per operation depends on the load, so the search runs again with the first result.
+    """
     most = profile.most_load * (BEYOND if end == "high" else 1)
     first = _best(profile, caps, limits_us, end, most)
     if first.full:
@@ -237,14 +244,14 @@ def _best(
         if any(found[name] > most_us for name, most_us in limits_us.items()):
             full = False
             break
-        # the climb ends at different loads, each a little beyond what is called full
+        # each climb ends slightly beyond saturation: cut the rate so that climbs are comparable
         best = replace(point, ops_per_second=min(point.ops_per_second, network.full_ops_per_second))
     response_s = best.response_s if best else network.alone_s
     return _Line(best, full, bounds, storage_s, response_s)
 
 
 def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
-    """Give the latencies at a point that are held against limits: `tails` says why so."""
+    """Return the latencies to compare with limits, on the side that `end` asks for."""
     stretched, as_many = _two_ways_us(profile, network, point)
     if end == "low":
         return {name: as_many.get(name, us * TAIL_FACTOR) for name, us in stretched.items()}
@@ -253,7 +260,7 @@ def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> d
 
 
 def _longest_us(profile: Profile, network: Network, point: Point) -> dict[str, float]:
-    """Give the longest that latencies may be at a point."""
+    """Return the longest latencies to expect at a point."""
     stretched, as_many = _two_ways_us(profile, network, point)
     return {n: max(us * TAIL_FACTOR, as_many.get(n, 0.0)) for n, us in stretched.items()}
 
@@ -261,7 +268,10 @@ def _longest_us(profile: Profile, network: Network, point: Point) -> dict[str, f
 def _two_ways_us(
     profile: Profile, network: Network, point: Point
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Give latencies by the stretch and, where a workload writes, as they were under as many."""
+    """Return latencies estimated in two ways: by the slowdown, and by concurrent operations.
+
+    The second is empty for a workload that does not write.
+    """
     stretch = point.response_s / network.alone_s
     return (
         {name: tail.at(stretch) * network.alone_s * 1e6 for name, tail in profile.tails.items()},
@@ -270,10 +280,10 @@ def _two_ways_us(
 
 
 def _binding(line: _Line) -> tuple[Bound, Bound | None]:
-    """Name what binds first, and what would be next.
+    """Return the limiting resource, and the one that would limit next.
 
-    Where latency reaches its limit while no resource is near its bound, it is what most of the time
-    of an operation goes to.
+    If latency reaches its limit while no resource is near its bound, the limit is the part that
+    takes most of an operation's time.
     """
     ordered = sorted(line.bounds, key=lambda bound: bound.ops_per_second)
     tightest = ordered[0]
@@ -287,10 +297,12 @@ def _binding(line: _Line) -> tuple[Bound, Bound | None]:
 
 
 def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
-    """Predict the latencies under a load, in microseconds, of the statistic of the profile's tails.
+    """Predict the latencies under a load, in microseconds.
+
+    They are of the statistic of the profile's tails.
 
     Returns:
-        None where the load is likely beyond what the target lets through.
+        None if the load is probably beyond the target's load line.
     """
     found: dict[End, dict[str, float]] = {}
     for end in get_args(End):
@@ -328,15 +340,15 @@ def calibrated(
     spread: float = 0.1,
     caps: Caps | None = None,
 ) -> Calibrated:
-    """Hold a profile against what was measured of a target.
+    """Correct a profile by what was measured on a target.
 
     Args:
-        profile: Of the run.
-        limits_us: Of the latencies.
-        measured: The load line that was found within them; None: none was.
-        least: Whether that is no more than a lower bound of it.
-        spread: Half of its interval, as a share of it.
-        caps: Of the target on which it was measured; None: the run's own.
+        profile: The profile of the run.
+        limits_us: The highest latency of each operation, in microseconds.
+        measured: The measured load line within these limits; None if there is none.
+        least: Whether that is only a lower bound.
+        spread: The relative half-width of its interval.
+        caps: The limits of the target that was measured; None for the run's own.
     """
     plain = Calibrated(profile)
     if not measured:

@@ -1,4 +1,4 @@
-"""What production asks of its database today, as `plimsoll size --observe` tells it."""
+"""Today's load on a production database (`plimsoll size --observe`), and its load line."""
 
 import math
 import re
@@ -16,17 +16,17 @@ from plimsoll.sizing.measured import Demand
 
 
 class Spread(Model):
-    """A figure over the samples of an observation; `Observation.sample_s` is how long each is."""
+    """Summary of a figure's samples; each lasts `Observation.sample_s`."""
 
     mean: float
     p50: float
     p95: float
-    peak: float  # the largest sample, a mean over its own time
+    peak: float  # the largest sample, itself a mean over `sample_s`
     samples: int
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> "Spread | None":
-        """Summarize samples, of those that are known; None where none is."""
+        """Summarize the samples that are not None; None if there are none."""
         known = sorted(value for value in values if value is not None)
         if not known:
             return None
@@ -40,83 +40,82 @@ class Spread(Model):
 
 
 def _nearest(ordered: Sequence[float], share: float) -> float:
-    """Give the least sample that so many samples do not pass (nearest rank)."""
+    """Return a quantile by the nearest-rank method."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 class Rates(Model):
-    """What a database did, a second; None: nobody tells."""
+    """What a database did per second; a field is None if it is not reported."""
 
-    operations: Spread | None = None  # of the workload that its statements make
+    operations: Spread | None = None  # operations of the workload derived from the statements
     statements: Spread | None = None
     read_iops: Spread | None = None
     write_iops: Spread | None = None
     iops: Spread | None = None
     mib: Spread | None = None  # read and written
     log_flushes: Spread | None = None
-    row_lock_wait_s: Spread | None = None  # seconds that sessions waited, of each second
-    cpu_percent: Spread | None = None  # of the instance's processors
-    queue: Spread | None = None  # I/Os that wait
+    row_lock_wait_s: Spread | None = None  # sessions' waiting time, in seconds per second
+    cpu_percent: Spread | None = None  # CPU utilization of the instance
+    queue: Spread | None = None  # waiting I/Os
 
 
 class OperationSeen(Model):
-    """One operation of the workload that the statements make."""
+    """One operation of the workload derived from the statements."""
 
     name: str
     ops_per_second: float
-    share: float  # of all operations
-    mean_us: float  # in the server; of a transaction all of its statements together
-    statements: tuple[str, ...]  # each once, without values
+    share: float  # share of all operations
+    mean_us: float  # time in the server, summed over the statements of a transaction
+    statements: tuple[str, ...]  # each distinct one, without values
 
 
 class AgainstLine(Model):
-    """Where production stands, of the most that a run of its workload sustained."""
+    """Production's load relative to the load line that a run of its workload measured."""
 
     run_id: str
     line_ops_per_second: float
-    bound: Bound | None  # of that figure
+    bound: Bound | None  # whether that figure is exact or a bound
     mean_share: float
-    peak_share: float | None  # of the busiest sample
+    peak_share: float | None  # share at the busiest sample
     caveats: tuple[str, ...]
 
 
 class Observation(Model):
-    """Today's demand, as it was observed."""
+    """The observed load."""
 
     source: Literal["server", "cloudwatch"]
-    database: str  # what was observed: a server as it names itself, or an RDS instance
+    database: str  # the server's own name, or the RDS instance
     began: datetime
     ended: datetime
     sample_s: float
     rates: Rates
-    demand: Demand | None = None  # of an operation; None: operations are not known
+    demand: Demand | None = None  # use per operation; None if operations are not known
     operations: tuple[OperationSeen, ...] = ()
-    share_of_calls: float | None = None  # of all statements, those that the operations hold
+    share_of_calls: float | None = None  # share of all statements that belong to the operations
     line: AgainstLine | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def window_s(self) -> float:
-        """How long was observed."""
+        """Length of the observation, in seconds."""
         return (self.ended - self.began).total_seconds()
 
 
-# Production against the load line of its own workload: "it stands at 41 % of its line".
+# Production relative to the load line of its own workload: "it stands at 41 % of its line".
 
 
-ALIKE_LEAST = 0.5  # of production's operations, those that the run has too
-SHIFT_TOLD = 0.05  # of the mix
+ALIKE_LEAST = 0.5  # share of production's operations that the run must contain
+SHIFT_TOLD = 0.05  # change of an operation's share of the mix from which it is reported
 
 
 def against_line(seen: Observation, run: RunResult) -> AgainstLine:
-    """Compare what is asked of a database with what a run of its derived workload sustained.
+    """Compare a database's load with what a run of its derived workload sustained.
 
-    Operations are those of the run's workload: an operation with the same statements counts, any
-    other does not. Names do not matter, nor how many values a list has: both differ from one
-    observation to the next.
+    An operation counts if the run's workload has one with the same statements. Names and the
+    lengths of value lists are ignored: both differ from one observation to the next.
 
     Raises:
-        UsageError: The run has no figure, or is of another workload.
+        UsageError: The run has no figure, or has another workload.
     """
     line = run.capacity.max_sustainable_throughput_ops_per_second if run.capacity else None
     if run.capacity is None or not line:
@@ -147,7 +146,7 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
 
 
 def _operations(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
-    """Give the weights of a workload's operations, by their statements."""
+    """Return the weight of each of a workload's operations, keyed by its statements."""
     return {
         _text(
             statement.get("sql") or statement.get("postgres") or ""
@@ -158,7 +157,7 @@ def _operations(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
 
 
 def _text(statements: Iterable[str]) -> tuple[str, ...]:
-    """Give what is the same of an operation in every observation: each list with one value."""
+    """Normalize an operation's statements: each list of values is cut to one value."""
     return tuple(re.sub(r"\?(?:, \?)+", "?", statement) for statement in statements)
 
 

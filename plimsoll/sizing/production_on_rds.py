@@ -1,4 +1,4 @@
-"""Today's demand of an RDS instance, from CloudWatch: hours of up to some weeks."""
+"""Today's load on an RDS instance, from hourly CloudWatch metrics."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,18 +15,18 @@ from plimsoll.targets.cloudwatch_metrics import read_samples
 
 SCHEME = "rds://"
 HOUR_S = 3600
-# docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html: points of one
-# hour are kept for 455 days
+# docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html: hourly data
+# points are kept for 455 days
 LONGEST_S = 455 * 86_400
 # docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
 _IDENTIFIER = re.compile(r"[A-Za-z](?:-?[A-Za-z0-9]){0,62}")
 
 
 def instance_of(dsn: str) -> str | None:
-    """Read `rds://INSTANCE`; None where the text names something else.
+    """Return the instance that `rds://INSTANCE` names; None if the text is no such address.
 
     Raises:
-        UsageError: It names no instance.
+        UsageError: It has no valid instance identifier.
     """
     if not dsn.startswith(SCHEME):
         return None
@@ -40,11 +40,11 @@ def instance_of(dsn: str) -> str | None:
 
 
 def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
-    """Read an instance's metrics, hour by hour, up to the last whole hour.
+    """Read an instance's hourly metrics up to the last whole hour.
 
     Raises:
-        UsageError: It is no time of whole hours that CloudWatch keeps.
-        PlimsollError: AWS refuses, or CloudWatch has no point of the instance.
+        UsageError: The duration is not in whole hours, or CloudWatch does not keep data so long.
+        PlimsollError: AWS refuses the request, or CloudWatch has no data of the instance.
     """
     if not HOUR_S <= for_s <= LONGEST_S or for_s % HOUR_S:
         raise UsageError(
@@ -55,7 +55,7 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
     began = ended - timedelta(hours=round(for_s / HOUR_S))
     address = TargetAddress(
         host="", port=0, database="", identifier=instance, protocol="mysql"
-    )  # of which CloudWatch needs the identifier
+    )  # CloudWatch needs the identifier alone
     try:
         samples = read_samples(address, "rds", start=began, end=ended, period_s=HOUR_S)
     except (BotoCoreError, ClientError) as error:

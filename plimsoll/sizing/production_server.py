@@ -1,4 +1,4 @@
-"""Today's demand, from what a server counts: its statements, its I/O, its log, its locks."""
+"""Today's load on a server, from its own counters: statements, I/O, log and locks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from plimsoll.workload.derive.derived import Derived, derive
 
 @dataclass(frozen=True)
 class Sample:
-    """What a server did between two looks.
+    """What a server did between two readings of its counters.
 
     Attributes:
-        interval_s: Between them.
-        statements: That it was sent.
-        storage: Its I/O; None: it does not tell.
-        waits: What its sessions waited for.
-        reads: Of data; None: not told, or of pages that may have come from memory.
-        writes: All others.
+        interval_s: Time between the two readings.
+        statements: Number of statements that it received.
+        storage: I/O rates; None if the server does not report them.
+        waits: Waits of its sessions.
+        reads: Data reads; None if unknown, or if they may have been served from memory.
+        writes: All other I/Os; None if unknown.
     """
 
     interval_s: float
@@ -43,10 +43,10 @@ class Sample:
 def observe_server(
     target: EngineTarget, for_s: float, wait: Callable[[float], None]
 ) -> Observation:
-    """Watch a server for so long: its counters are read every few seconds, nothing is changed.
+    """Read a server's counters every few seconds for a given time. Changes nothing on it.
 
     Raises:
-        PlimsollError: It cannot be reached, refuses, or counts no statements.
+        PlimsollError: The server is unreachable, refuses, or counts no statements.
     """
     family = family_of(target.protocol)
     counters: list[ServerCounters | None] = []
@@ -58,7 +58,7 @@ def observe_server(
     samples = _samples(family, looks, counters)
     try:
         derived = derive(seen, writes=True)
-    except UsageError as error:  # rates are told all the same
+    except UsageError as error:  # the rates are reported all the same
         found = observation(None, samples, server=seen.server, looks=looks)
         return found.model_copy(update={"notes": (*found.notes, *seen.notes, str(error))})
     return observation(derived, samples, server=seen.server, looks=looks)
@@ -86,7 +86,7 @@ def _samples(
 def observation(
     derived: Derived | None, samples: Sequence[Sample], *, server: str, looks: Sequence[Look]
 ) -> Observation:
-    """Put together what was observed; without operations where none can be made of statements."""
+    """Summarize an observation; operations are omitted if none can be derived."""
     window_s = looks[-1].epoch_s - looks[0].epoch_s
     operations = derived.operations if derived else ()
     calls = sum(one.calls for one in operations)

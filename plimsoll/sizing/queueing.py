@@ -1,14 +1,18 @@
-"""A closed queueing network of an operation's stations: throughput and time by the load.
+"""A closed queueing network, and the estimates that predictions are built from.
 
-Exact mean value analysis of one class (M. Reiser and S. S. Lavenberg, "Mean-Value Analysis of
-Closed Multichain Queuing Networks", Journal of the ACM 27(2), 1980): who comes to a station finds
-there what the same network with one customer less has there on average. Its throughput lies within
-the asymptotic bounds N / R(1) and 1 / max(D) of Denning and Buzen (1978). Several processors are
-one station as fast as all of them; what that leaves of an operation is no queue (A. Seidmann,
-P. J. Schweitzer and S. Shalev-Shwartz, "Computerized Closed Queueing Network Models of Flexible
-Manufacturing Systems", Large Scale Systems 12, 1987). A volume that is held to a rate serves more
-evenly than the exponential servers that this assumes: it queues less, so that the throughput under
-a given number of operations is rather more.
+The network gives throughput and response time as functions of the load, by exact mean value
+analysis of one class (M. Reiser and S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain
+Queuing Networks", Journal of the ACM 27(2), 1980): a customer who arrives at a station finds the
+mean queue of the same network with one customer less. The throughput lies within the asymptotic
+bounds N / R(1) and 1 / max(D) of Denning and Buzen (1978). Several processors are modelled as one
+station that is as fast as all of them, and the rest of an operation's time as a delay without a
+queue (A. Seidmann, P. J. Schweitzer and S. Shalev-Shwartz, "Computerized Closed Queueing Network
+Models of Flexible Manufacturing Systems", Large Scale Systems 12, 1987). A volume with a rate limit
+serves more evenly than the exponential servers assumed here: it queues less, so the real
+throughput under a given number of operations is somewhat higher.
+
+The other parts: latency percentiles as a function of the load (`Tail`), uncertain quantities
+(`Guess`), and the resources that an operation uses as a function of the load (`Trend`).
 """
 
 import math
@@ -23,13 +27,13 @@ from pydantic import Field, model_validator
 from plimsoll.capacity.statistics.intervals import t_quantile
 from plimsoll.model.base import Model
 
-LOAD_MOST = 20_000  # operations under way
-FULL = 0.999  # of the bound: more of them bring no more
+LOAD_MOST = 20_000  # concurrent operations
+FULL = 0.999  # share of the bound at which the network counts as saturated
 
 
 @dataclass(frozen=True)
 class Point:
-    """A network with so many operations under way."""
+    """Throughput and response time at one number of concurrent operations."""
 
     load: int
     ops_per_second: float
@@ -38,11 +42,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Network:
-    """What an operation's time is made of.
+    """The parts of an operation's time.
 
     Attributes:
-        alone_s: Its time while it is alone.
-        demands_s: What it needs of each station at which operations queue; part of `alone_s`.
+        alone_s: Response time of an operation that runs alone.
+        demands_s: Service time at each station at which operations queue; included in `alone_s`.
     """
 
     alone_s: float
@@ -50,17 +54,17 @@ class Network:
 
     @property
     def bound_ops_per_second(self) -> float:
-        """What the busiest station lets through, whatever the load; infinite where none queues."""
+        """Throughput limit of the busiest station; infinite if there is no station."""
         most_s = max(self.demands_s, default=0.0)
         return 1 / most_s if most_s else float("inf")
 
     @property
     def full_ops_per_second(self) -> float:
-        """From where on more operations under way count as bringing nothing."""
+        """The throughput from which on the network counts as saturated."""
         return FULL * self.bound_ops_per_second
 
     def climb(self) -> Iterator[Point]:
-        """Put one operation more under way at a time, until more bring nothing."""
+        """Yield the points with 1, 2, 3, ... concurrent operations, until saturation."""
         delay_s = max(0.0, self.alone_s - sum(self.demands_s))
         queues = [0.0] * len(self.demands_s)
         for load in range(1, LOAD_MOST + 1):
@@ -76,7 +80,7 @@ class Network:
                 return
 
     def at(self, load: int) -> Point:
-        """Give the point with so many under way, or the last one that brings more."""
+        """Return the point with this many concurrent operations, or the point of saturation."""
         last = None
         for last in self.climb():
             if last.load >= load:
@@ -86,15 +90,15 @@ class Network:
 
 
 def alone_s(load: int, response_s: float, demands_s: Sequence[float]) -> float:
-    """Give the time of an operation that is alone, where under a load it was seen to take longer.
+    """Compute how long an operation takes alone from its response time under a load.
 
     Args:
-        load: Operations under way when that was seen.
-        response_s: The time that it then took.
-        demands_s: Of each station at which it queues.
+        load: Number of concurrent operations under that load.
+        response_s: Mean response time under that load.
+        demands_s: Service time at each station at which operations queue.
 
     Returns:
-        By bisection, at most `response_s`.
+        Seconds, found by bisection; at most `response_s`.
     """
     low, high = 0.0, response_s
     for _ in range(40):
@@ -110,32 +114,34 @@ def alone_s(load: int, response_s: float, demands_s: Sequence[float]) -> float:
     return (low + high) / 2
 
 
-# From the mean time of all operations to the latency that a limit is of.
+# From the mean response time of all operations to the latency percentile that has a limit.
 
 
-Sample = tuple[float, float]  # how much is going on; the statistic of the latency then
-ALIKE = 1.05  # times as much going on: up to here steps are repetitions of one another
+Sample = tuple[float, float]  # position on the x-axis of a `Tail`, latency statistic
+ALIKE = 1.05  # steps whose x-values differ by at most this factor are repetitions
 
 
 @dataclass(frozen=True)
 class Tail:
-    """A latency by how much is going on: times longer than alone, or under way; never falling.
+    """A latency statistic as a function of the slowdown, or of the concurrent operations.
+
+    It is interpolated, and never falls.
 
     Attributes:
-        samples: Ascending in how much is going on, never falling in latency.
+        samples: Pairs of x-value and latency, both ascending.
     """
 
     samples: tuple[Sample, ...]
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Tail":
-        """Make one of what was seen: repetitions are averaged, and neighbors where a latency falls.
+        """Fit samples: repetitions are averaged, and so are neighbors where the latency falls.
 
-        The nearest rising line by least squares (M. Ayer et al., "An Empirical Distribution
+        This is isotonic regression by least squares (M. Ayer et al., "An Empirical Distribution
         Function for Sampling with Incomplete Information", Annals of Mathematical Statistics
         26(4), 1955).
         """
-        blocks: list[tuple[float, list[float]]] = []  # mean, the samples that share it
+        blocks: list[tuple[float, list[float]]] = []  # mean latency, x-values of its samples
         for much, latency in _repeated(samples):
             blocks.append((latency, [much]))
             while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
@@ -145,7 +151,7 @@ class Tail:
         return cls(tuple((much, mean) for mean, each in blocks for much in each))
 
     def at(self, much: float) -> float:
-        """Give the latency, as the samples have it; beyond what was seen in proportion."""
+        """Interpolate the latency; beyond the last sample it grows in proportion."""
         (first, lowest), (last, highest) = self.samples[0], self.samples[-1]
         if much >= last:
             return highest * much / last
@@ -158,7 +164,7 @@ class Tail:
 
 
 def _repeated(samples: Sequence[Sample]) -> list[Sample]:
-    """Make one sample, their mean, of those with as much going on; ascending."""
+    """Average the samples with similar x-values; returns them ascending."""
     alike: list[list[Sample]] = []
     for sample in sorted(samples):
         if alike and sample[0] <= ALIKE * alike[-1][0][0]:
@@ -173,15 +179,13 @@ def _repeated(samples: Sequence[Sample]) -> list[Sample]:
 
 End = Literal["low", "mid", "high"]
 WORSE: dict[End, End] = {"low": "high", "mid": "mid", "high": "low"}
-LEAST_SPREAD = 0.05  # a mean of one run, as a share of it: other steps differ by so much at least
-RUNS_SPREAD = (
-    0.1  # the line of one run, likewise: other runs of the same differ by so much at least
-)
-FEW_SPREAD = 0.15  # of one or two observations, whose scatter nobody knows
+LEAST_SPREAD = 0.05  # relative, of a mean in one run: steps differ by at least this much
+RUNS_SPREAD = 0.1  # relative, of one run's load line: repeated runs differ by at least this much
+FEW_SPREAD = 0.15  # relative, of one or two observations, whose scatter is unknown
 
 
 class Guess(Model):
-    """What something is held to be, and between what it surely lies."""
+    """A best estimate with the interval that surely contains the value."""
 
     low: Annotated[float, Field(ge=0)]
     mid: Annotated[float, Field(ge=0)]
@@ -195,44 +199,44 @@ class Guess(Model):
 
     @classmethod
     def sure(cls, value: float) -> Self:
-        """Make one of what is known."""
+        """Create one from an exactly known value."""
         return cls(low=value, mid=value, high=value)
 
     @classmethod
     def within(cls, value: float, factor: float) -> Self:
-        """Make one of a value that may be so many times smaller or larger."""
+        """Create one from a value that may be smaller or larger by a factor."""
         return cls(low=value / factor, mid=value, high=value * factor)
 
     def at(self, end: End) -> float:
-        """Give one of the three."""
+        """Return the lower end, the best estimate or the upper end."""
         value: float = getattr(self, end)
         return value
 
     def cost(self, end: End) -> float:
-        """Give it as what a load costs: the most of it for the low end of what is predicted."""
+        """Return the value to use as a cost: the low end of a prediction has the highest cost."""
         return self.at(WORSE[end])
 
     def times(self, factor: float) -> "Guess":
-        """Multiply it by what is known."""
+        """Multiply by an exact factor."""
         return Guess(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
 
 
-# How what an operation takes changes with the load: group commit, coalesced pages, fewer wakings.
+# Resources used per operation fall with the load: group commit, merged writes, fewer wake-ups.
 
 
-BEYOND = 4.0  # times the heaviest load that was measured: so far it may go on falling
+BEYOND = 4.0  # the fall is extrapolated at best to this multiple of the heaviest measured load
 
 
 @dataclass(frozen=True)
 class Trend:
-    """What an operation takes, by the number of operations under way.
+    """Resources that one operation uses, as a function of the concurrent operations.
 
     Attributes:
-        slope: Of the logarithm over the logarithm of the load; never above 0.
-        middle: Of the logarithms of the loads, and of what was taken there.
-        spread: Of the fitted value, as a share of it: its 90 % interval, and 5 % at least.
-        least_load: The lightest load that was measured.
-        most_load: The heaviest.
+        slope: Slope on logarithmic axes; never above 0.
+        middle: Mean logarithm of the loads, and of the resources used.
+        spread: Relative half-width of the fit's 90 % interval; at least 5 %.
+        least_load: Lightest measured load.
+        most_load: Heaviest measured load.
     """
 
     slope: float
@@ -242,7 +246,7 @@ class Trend:
     most_load: float
 
     def at(self, load: float) -> Guess:
-        """Give what an operation takes under a load, or under the nearest that was measured."""
+        """Return what an operation uses under a load; outside the measured range, at its ends."""
         value = self._fitted(min(max(load, self.least_load), self.most_load))
         least = self._fitted(min(max(load, self.least_load), BEYOND * self.most_load))
         return Guess(low=least / (1 + self.spread), mid=value, high=value * (1 + self.spread))
@@ -252,7 +256,7 @@ class Trend:
 
 
 def trend(points: Sequence[tuple[float, float]]) -> Trend | None:
-    """Fit observations of (operations under way, what each took); None where none is above 0."""
+    """Fit pairs of (concurrent operations, use per operation); None if none is above 0."""
     seen = [(math.log(load), math.log(taken)) for load, taken in points if load > 0 and taken > 0]
     if not seen:
         return None

@@ -1,4 +1,4 @@
-"""From a run and a wish to a ranking of everything that could be bought. Pure."""
+"""The ranking of everything that could be bought, computed from a run and a wish. Pure."""
 
 import math
 import re
@@ -22,11 +22,11 @@ NOTHING_MORE = "nothing carries this; "
 
 @dataclass(frozen=True)
 class Wish:
-    """What is wanted.
+    """The load to carry, and under which conditions.
 
     Attributes:
         ops_per_second: The load.
-        limits_us: The most that each operation may take.
+        limits_us: The highest latency of each operation, in microseconds.
         headroom: The share of the load line that stays free.
         least_gib: The smallest volume that holds the data.
     """
@@ -38,20 +38,20 @@ class Wish:
 
     @property
     def required(self) -> float:
-        """The load line that is needed."""
+        """The load line that is needed, in operations per second."""
         return self.ops_per_second / (1 - self.headroom)
 
 
 @dataclass(frozen=True)
 class Sizer:
-    """Predicts targets like the one that was measured.
+    """Predicts targets of the same kind as the one that was measured.
 
     Attributes:
-        known: What the run says.
-        base: Its target.
-        wish: What is wanted.
-        prices: By which is ranked.
-        local: Whether the run was on one machine.
+        known: The calibrated profile of the run.
+        base: The run's target.
+        wish: The wanted load and limits.
+        prices: The prices for the ranking.
+        local: Whether the run used one machine as a stand-in for AWS.
     """
 
     known: Calibrated
@@ -65,8 +65,8 @@ class Sizer:
         """Predict a target's load line.
 
         Args:
-            target: On AWS.
-            processors: Of the machine that stands in for it; None: it does not.
+            target: The target on AWS.
+            processors: The processors of the machine that stands in for it; None to predict AWS.
         """
         caps = self._caps(target)
         if processors is not None:
@@ -80,7 +80,7 @@ class Sizer:
         return with_speed(caps_of(target), self.known.profile.own, local=self.local)
 
     def carries(self, target: Made) -> bool:
-        """Whether it is predicted to carry the load with the headroom."""
+        """Whether the target is predicted to carry the load with the headroom."""
         return self.prediction(target).ops_per_second >= self.wish.required
 
     def options(self) -> Iterator[Option]:
@@ -95,10 +95,9 @@ class Sizer:
                 yield self.option(target)
 
     def classes(self) -> list[str]:
-        """List the classes that are asked about.
+        """List the classes to rank, cheapest first.
 
-        Where nothing tells how the reads of pages change with memory, one with less than the run's
-        could be anything: those are left out.
+        Classes whose memory is too small to predict from the run are left out.
         """
         return [
             name
@@ -107,7 +106,10 @@ class Sizer:
         ]
 
     def knows_memory_of(self, target: Made) -> bool:
-        """Whether its reads of pages can be told: with less memory they could be anything."""
+        """Whether page reads with the target's memory can be predicted.
+
+        If the effect of memory is unknown, reads with less memory than the run's could be anything.
+        """
         own = self.known.profile.own
         if self.known.profile.pool is not None or own.memory_gib is None:
             return True
@@ -116,7 +118,7 @@ class Sizer:
         return (caps.memory_gib or 0.0) >= own.memory_gib and not smaller_pool
 
     def _volumes(self, on_class: Made) -> Iterator[Volume]:
-        """Give the cheapest volume of each type that carries the load on a class."""
+        """Yield the cheapest volume of each type that carries the load on a class."""
         assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
         by_type: dict[str, list[Volume]] = {}
         for ladder in volume_ladders(on_class, self.wish.least_gib):
@@ -132,7 +134,7 @@ class Sizer:
             yield min(volumes, key=usd)
 
     def option(self, target: Made) -> Option:
-        """Describe a target as it is predicted."""
+        """Describe a target with its prediction."""
         found, price = self.prediction(target), monthly(target, self.prices)
         required = self.wish.required
         carries = found.ops_per_second >= required
@@ -152,7 +154,7 @@ class Sizer:
         )
 
     def negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
-        """Say of the run's own class, and of all classes, which volumes do not carry the load."""
+        """Yield the volume types that do not carry the load, on the run's own class and on any."""
         if isinstance(self.base, AuroraTarget):
             return
         own_class = self.base.instance_class
@@ -176,7 +178,7 @@ class Sizer:
                 yield _negative(kind, own_class, found)
 
     def _largest(self) -> Iterator[Negative]:
-        """Say what the most is that any class and volume is predicted to carry."""
+        """Yield the highest prediction among all classes and volumes."""
         found = [
             (self.prediction(with_volume(on_class, ladder.top)), name, ladder.type)
             for name in self.classes()
@@ -206,14 +208,14 @@ def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None 
 
 
 def bound_words(bound: Bound) -> str:
-    """Name what binds, and whose limit it is: `storage IOPS of the instance`."""
+    """Name a bound's resource and owner: `storage IOPS of the instance`."""
     name = words.RESOURCES[bound.resource]
     storage = bound.resource in {"storage_iops", "storage_throughput"}
     return f"{name} of the instance" if storage and bound.owner == "instance" else name
 
 
 def ranked(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Order by price a month; of one price the measured first, then the larger line."""
+    """Sort by monthly price; at equal price measured options first, then the highest figure."""
     return tuple(
         sorted(
             options,
@@ -227,7 +229,7 @@ def ranked(options: Sequence[Option]) -> tuple[Option, ...]:
     )
 
 
-# Until when a load that grows by the same factor each year is carried. Pure.
+# How long an option carries a load that grows by a constant factor each year.
 
 
 _FORM = re.compile(
@@ -238,10 +240,10 @@ BEYOND_YEARS = 100.0  # nobody plans for it
 
 
 def times_per_year(text: str, option: str) -> float:
-    """Read a growth: `2x/year`, `1.5x/year`, `30%/year`, `3%/month`; gives the factor of a year.
+    """Parse a growth such as `2x/year`, `30%/year` or `3%/month`; returns the factor per year.
 
     Raises:
-        UsageError: It is none, or the load would not grow.
+        UsageError: The text is no growth, or the factor is not above 1.
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
@@ -261,7 +263,7 @@ def growth(
     times_a_year: float,
     today: date,
 ) -> Growth:
-    """Say how long a load line suffices: log(line / load) / log(growth) years."""
+    """Compute how long a load line suffices: log(line / load) / log(growth) years."""
 
     def years(line: float) -> float:
         ratio = line / want_ops_per_second

@@ -1,4 +1,4 @@
-"""The answer of `plimsoll size`: runs and a wish in, a ranking out. Pure."""
+"""The answer of `plimsoll size`: a ranking, computed from runs and a wish. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -16,15 +16,15 @@ from plimsoll.sizing.offers import monthly, with_volume
 from plimsoll.sizing.predict import IO_CPU_S, OTHER_CONSTANTS, Bound
 from plimsoll.sizing.rank import NOTHING_MORE, Sizer, Wish, bound_words, growth, ranked
 
-# What a prediction takes for granted, in sentences for its reader. Pure.
+# The assumptions of a prediction, in sentences for its reader.
 
 
 def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
-    """List what predictions from a run take for granted.
+    """Yield the assumptions of predictions that start from a run.
 
     Args:
-        run: From which is predicted.
-        here: Whether what this machine would measure is predicted, not AWS.
+        run: The run.
+        here: Whether this machine's result is predicted instead of that of AWS.
     """
     profile = run.known.profile
     yield (
@@ -117,13 +117,13 @@ def _of_storage(run: Measured) -> Iterator[str]:
 
 
 def sizer_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
-    """Make what predicts from the ground that there is."""
+    """Create the sizer, which predicts from the run nearest to the answer."""
     ground, first = ground_of(runs), next(iter(runs.values()))
     return Sizer(ground.known, first.target, wish, prices, local=ground.result.local)
 
 
 def ground_of(runs: Mapping[str, Measured]) -> Measured:
-    """Choose the last run with a figure, which is nearest to the answer; else the first."""
+    """Return the last run with a figure, as it is nearest to the answer; else the first run."""
     told = [run for run in runs.values() if run.known.factor.mid and _figure(run) is not None]
     return told[-1] if told else next(iter(runs.values()))
 
@@ -138,16 +138,16 @@ def size(
     times_per_year: float | None = None,
     confirmed: Sequence[Confirmed] = (),
 ) -> Sizing:
-    """Rank what carries a load.
+    """Rank the targets that carry a load.
 
     Args:
-        runs: By name, in the order in which they were made; the first is the one asked about.
-        wish: What is wanted.
-        prices: Of the region.
-        statistic: Of the latencies that the limits are of.
-        today: From which growth counts.
-        times_per_year: By which the load grows; None: it does not.
-        confirmed: Predictions that runs were made for.
+        runs: The runs by name, in the order in which they were made; the user named the first.
+        wish: The wanted load and limits.
+        prices: The price table of the region.
+        statistic: The latency statistic that the limits apply to.
+        today: The date from which growth counts.
+        times_per_year: The yearly growth factor of the load; None if it does not grow.
+        confirmed: The predictions that runs have checked.
     """
     sizer = sizer_of(runs, wish, prices)
     measured = tuple(_measured(name, run, sizer) for name, run in runs.items())
@@ -182,7 +182,7 @@ def size(
 
 
 def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> tuple[Option, ...]:
-    """Rank what carries a load, measured before predicted where both are of one target."""
+    """Rank the targets that carry a load; a measured one replaces its own prediction."""
     sizer = sizer_of(runs, wish, prices)
     measured = [_measured(name, run, sizer) for name, run in runs.items()]
     known = [same(option.target) for option in measured]
@@ -191,7 +191,7 @@ def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> 
 
 
 def same(target: Made) -> Made:
-    """Leave out of a target what is no part of what is bought: burst credits at its start."""
+    """Drop what is no part of a purchase from a target: its volume's initial burst credits."""
     if isinstance(target, AuroraTarget):
         return target
     volume = target.volume.model_copy(update={"credits_start": None})
@@ -204,9 +204,10 @@ def _figure(run: Measured) -> float | None:
 
 
 def _measured(name: str, run: Measured, sizer: Sizer) -> Option:
-    """Show what was measured; on one machine it says nothing of the processors of a class.
+    """Describe a measured target.
 
-    So there a target carries the load only where the model does not say that its processors cannot.
+    A run on one machine says nothing of a class's processors, so its target carries the load
+    only if the model does not rule that out.
     """
     wish, price, figure = sizer.wish, monthly(run.target, sizer.prices), _figure(run)
     between, limiting = run.capacity.interval, run.limiting
@@ -233,7 +234,7 @@ def _measured(name: str, run: Measured, sizer: Sizer) -> Option:
 
 
 def _holds(target: Made, wish: Wish) -> bool:
-    """Whether its storage is as large as the data; Aurora's grows by itself."""
+    """Whether the volume is large enough for the data. Aurora's storage grows by itself."""
     return isinstance(target, AuroraTarget) or target.volume.size_gib >= wish.least_gib
 
 
