@@ -1,1 +1,1 @@
-"""Time and money: what a request will take before anything is made, and what a run has cost."""
+"""Time and cost: what a request will take before anything is made, and what a run has cost."""

@@ -1,10 +1,10 @@
-"""The hard budget: a run is refused where it cannot suffice, and stopped before it is passed. Pure.
+"""The budget: a run that it cannot pay for is refused, and one that would exceed it stops. Pure.
 
-The target's cost grows with time alone, so its part of the budget is a deadline. The run's own
-deadline is the earlier of that and its time limit; what deletes targets at the time limit (the
-armed schedule, the janitor) deletes the target then, whatever becomes of the workflow. Steps and
-loaders spend the rest: the cost of each step is added before it starts, and the loaders have a
-deadline too.
+The target's cost depends on time alone, so its share of the budget becomes a deadline. The run's
+deadline is the earlier of that and its time limit. Whatever deletes targets at the time limit (the
+armed schedule, the janitor) then deletes the target even if the workflow is dead. Steps and loaders
+spend the rest: the cost of each step is added before it starts, and the loaders have a deadline
+too.
 """
 
 import math
@@ -32,18 +32,20 @@ FLEET_ITEMS = {
     Item.CLOUDWATCH,
 }
 CENT = 0.01
-_ROUNDING_S = 1e-6  # 60 s, less what a division loses, are 60 s
-LEAST_RUN_S = 60  # with less, there is no point in making a target
+_ROUNDING_S = 1e-6  # tolerance of divisions, so that 60 s do not become 59 s
+LEAST_RUN_S = 60  # creating a target for less time makes no sense
 
 
 def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
-    """Divide a request's budget between its target's time and its load; None without a budget.
+    """Divide a request's budget between the target's time and the load; None without a budget.
 
-    The target gets the time that the quote expects, the load the rest; where that is too little,
-    each its share. Of the target's time, the longest that its deletion may take is kept for that.
+    The target gets the time that the quote expects, and the load gets the rest. If that is too
+    little, both get proportional shares. The target's part includes the longest time that its
+    deletion may take.
 
     Raises:
-        UsageError: It cannot suffice, or a price or a number that it needs is not known.
+        UsageError: The budget cannot suffice, or cannot be enforced because a price or a number is
+            unknown.
     """
     budget = request.budget_usd
     if budget is None:
@@ -77,10 +79,10 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
 def require_countable(
     budget_usd: float, quote: Quote, *, path: FieldPath = ("budget_usd",)
 ) -> None:
-    """Refuse a budget where what is charged is counted only afterwards.
+    """Refuse a budget for a target whose I/Os are charged: they are counted only afterwards.
 
     Raises:
-        UsageError: It is, of this quote's target.
+        UsageError: The target of this quote is such a target.
     """
     if quote.io is not None and quote.io.charged:
         problem = (
@@ -91,12 +93,12 @@ def require_countable(
 
 
 def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
-    """Refuse a budget with which no step could be; a quote without a sum refuses nothing.
+    """Refuse a budget that is too small for a single step. A quote without a sum is accepted.
 
-    It must pay for a step, and for a minute of the target beside the time kept for its deletion.
+    It must pay for one step, and for the target during a minute and its deletion.
 
     Raises:
-        UsageError: It is too small, and what suffices; or nobody could hold it.
+        UsageError: The budget is too small (the error names the least), or cannot be enforced.
     """
     require_countable(budget_usd, quote)
     if quote.usd is None:
@@ -116,7 +118,7 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
 
 
 def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
-    """Say what loading and these steps use, the target aside."""
+    """Return what the loading and these steps use, without the target."""
     loads = [(plan.clients_in_all, plan.warmup_s + plan.duration_s) for plan in plans]
     return _used(record, request, loads, loaded_by=None)
 
@@ -128,7 +130,7 @@ def _used(
     *,
     loaded_by: datetime | None,
 ) -> Extent:
-    """Say what loading and loads use: each load's clients, and for how many seconds they run."""
+    """Return what the loading and the loads use; a load is its clients and its seconds."""
     loading_s, loaded_at = 0.0, record.step_at or loaded_by
     if record.prepare_at is not None and loaded_at is not None:
         loading_s = max(0.0, (loaded_at - record.prepare_at).total_seconds())
@@ -143,14 +145,14 @@ def _used(
 def spent_usd(
     quote: Quote, record: RunRecord, request: Request, steps: Sequence[Step], *, at: datetime
 ) -> float | None:
-    """Estimate what a run has cost so far, by its quote's prices; None where one is missing.
+    """Estimate what a run has cost so far, at its quote's prices; None if one is missing.
 
     Args:
-        quote: Its prices.
-        record: When its phases were.
+        quote: The run's quote.
+        record: The run's record, which has the times of its phases.
         request: What was asked for.
-        steps: Those that have finished; one under way counts when it has.
-        at: Now.
+        steps: The finished steps. A running step counts only when it has finished.
+        at: The current time.
     """
     if quote.missing:
         return None
@@ -171,13 +173,13 @@ def spent_usd(
 
 
 def fleet_usd(quote: Quote, used: Extent) -> float:
-    """Price what the load uses by a quote's prices."""
+    """Price what the load uses, at a quote's prices."""
     prices = {(line.price.item, line.price.name): line.price.usd or 0.0 for line in quote.lines}
     return sum(charge.quantity * prices[charge.item, charge.name] for charge in fleet_charges(used))
 
 
 def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
-    """Give the load what the target's expected time leaves; of too little, its share."""
+    """Return the load's part: what the target's expected time leaves; if too little, a share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
     for_target = usd_per_s * min(quote.time_s.expected + _kept_s(quote), longest_s(request))
@@ -187,12 +189,12 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
 
 
 def _kept_s(quote: Quote) -> float:
-    """Give the longest that the target's deletion may take."""
+    """Return the longest time that the target's deletion may take, in seconds."""
     return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 
 
 def _client_usd(quote: Quote) -> float:
-    """Give the price of a load client's GiB and second."""
+    """Return the price of one GiB-second of a load client."""
     prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
     return next((price.usd or 0.0 for price in prices), 0.0)
 

@@ -1,4 +1,4 @@
-"""What AWS charges for, given how long and how much: quantities by price. Pure.
+"""What AWS charges for a run of given length and use: quantities by price. Pure.
 
 RDS bills an instance by the second, ten minutes at least
 (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_OnDemandDBInstances.html, 2026-11-21); EC2 a
@@ -33,19 +33,19 @@ CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
 
 @dataclass(frozen=True)
 class Extent:
-    """How long and how much of everything a run takes.
+    """How long a run exists, and how much it uses.
 
     Attributes:
         target_s: Seconds for which the target exists.
         client_gib_s: Memory of load clients and loaders times their seconds.
         function_gib_s: Memory of all other functions times their seconds.
-        invocations: Calls of functions.
-        transitions: Of state machines.
-        writes: DynamoDB's write request units.
-        reads: DynamoDB's read request units.
+        invocations: Function calls.
+        transitions: State machine transitions.
+        writes: DynamoDB write request units.
+        reads: DynamoDB read request units.
         puts: Objects written to S3.
         gets: Objects read from S3.
-        metrics: Metrics asked of CloudWatch.
+        metrics: Metrics requested from CloudWatch.
     """
 
     target_s: float
@@ -70,18 +70,18 @@ class Charge:
     quantity: float  # in the price's unit
 
     def __rmul__(self, times: int) -> "Charge":
-        """Charge for so many alike."""
+        """Multiply the charge by a number of equal items."""
         what = self.what if times == 1 else f"{times} x {self.what}"
         return replace(self, what=what, quantity=times * self.quantity)
 
 
 def charges(target: Target, extent: Extent) -> list[Charge]:
-    """List what a run is charged for."""
+    """List a run's charges."""
     return [*target_charges(target, extent.target_s), *fleet_charges(extent)]
 
 
 def target_charges(target: Target, seconds: float) -> list[Charge]:
-    """List what a target costs while it exists; nothing for an existing endpoint."""
+    """List a target's charges for a time; none for an existing endpoint."""
     match target:
         case RdsTarget():
             return list(_rds(target, seconds))
@@ -117,7 +117,7 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
 
 
 def _aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
-    """All but its I/Os, whose number is known only when they are over (`aurora_io`)."""
+    """Yield all charges except I/Os, whose number is known only afterwards (`io_cost`)."""
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     writer = f"{target.instance_class} ({words.ENGINES[target.engine]}), one writer"
@@ -136,7 +136,7 @@ def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
     root = f"gp3 storage of the system, {ROOT_GIB} GiB"
     yield Charge(root, Item.EBS_STORAGE, "gp3", ROOT_GIB * months)
     if volume.type == "nvme":
-        return  # it comes with the instance
+        return  # included in the instance's price
     row = band(volume, service=target.service)
     storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
     yield Charge(storage, Item.EBS_STORAGE, volume.type, volume.size_gib * months)
@@ -150,7 +150,7 @@ def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
 
 
 def _ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iterator[Charge]:
-    """Charge for IOPS; those of io2 in tiers, cheaper above 32,000 and 64,000."""
+    """Yield charges for IOPS; those of io2 have tiers, cheaper above 32,000 and 64,000."""
     beyond = f" above {included:,}" if included else ""
     above = [max(0, more - tier) for tier in IO2_TIERS] if volume_type == "io2" else [0, 0]
     parts = {
@@ -164,7 +164,7 @@ def _ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iter
 
 
 def fleet_charges(extent: Extent) -> Iterator[Charge]:
-    """List what the load and the workflow cost, the target aside."""
+    """Yield the charges of the load and the workflow, without the target."""
     clients = f"load clients, {CLIENT_GIB:.3g} GiB each"
     yield Charge(clients, Item.LAMBDA, "arm64-duration", extent.client_gib_s)
     yield Charge("other functions", Item.LAMBDA, "arm64-duration", extent.function_gib_s)
@@ -177,18 +177,18 @@ def fleet_charges(extent: Extent) -> Iterator[Charge]:
     yield Charge("metrics read", Item.CLOUDWATCH, "metric", extent.metrics)
 
 
-# What Aurora's I/Os cost, and from which rate on I/O-Optimized storage is cheaper. Pure.
+# Aurora's I/Os, and the rate above which I/O-Optimized storage is cheaper.
 
 
 MILLION = 1e6
-METERED: str = "standard"  # the name of the price, and the storage whose I/Os are charged
+METERED: str = "standard"  # name of the price, and of the storage type whose I/Os are charged
 
 
 def io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
-    """Say what a target's I/Os cost; None for one whose I/Os are never charged by number.
+    """Return the prices of a target's I/Os; None if they are never charged by number.
 
-    The rate from which I/O-Optimized is cheaper is what it costs more by the hour, for the class
-    and for the storage that is reckoned with, divided by the price of an I/O.
+    I/O-Optimized storage is cheaper from this rate on: its additional hourly cost, for the class
+    and the assumed amount of storage, divided by the price of an I/O.
     """
     if not isinstance(target, AuroraTarget):
         return None
@@ -214,7 +214,7 @@ def _usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> fl
 
 
 def io_notes(io: IoPrices | None) -> Iterator[str]:
-    """Say before a run what its quote lacks of I/Os."""
+    """Yield notes on the I/Os that a quote does not contain."""
     if io is None:
         return
     if io.charged:
@@ -241,12 +241,12 @@ def _cheaper(iops: float) -> str:
 
 
 def io_cost(io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | None) -> IoCost:
-    """Say after a run what its I/Os cost, or would have cost.
+    """Return what a finished run's I/Os cost, or would have cost.
 
     Args:
-        io: Of the run's quote.
-        billed: As CloudWatch counted them; None: it had no point.
-        capacity: For the rate of I/Os at the answer's load.
+        io: The I/O prices of the run's quote.
+        billed: The I/Os that CloudWatch counted; None if it had no data.
+        capacity: The run's answer, at whose load the rate of I/Os is given.
     """
     each = None if billed is None else billed.per_operation
     usd_per_million = None if io is None else io.usd_per_million
@@ -263,7 +263,7 @@ def io_cost(io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | N
 
 
 def usd_of(io: IoPrices | None, billed: BilledIo | None) -> float | None:
-    """Price a run's I/Os; 0 where they are not charged, None where their number is not known."""
+    """Price a run's I/Os; 0 if they are not charged, None if their number is not known."""
     if io is not None and not io.charged:
         return 0.0
     if io is None or billed is None or io.usd_per_million is None:

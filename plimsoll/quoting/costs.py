@@ -1,4 +1,4 @@
-"""What a finished run cost, by the prices of its own quote. Pure."""
+"""What a finished run cost, at the prices of its own quote. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,9 +28,9 @@ METHOD_ON_ONE_MACHINE = (
 
 
 def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
-    """Dollars for a million operations at capacity; None unless both are known.
+    """Return the cost of a million operations at capacity, in US dollars.
 
-    Only for a figure that the database sustains: not for an upper bound.
+    None unless both are known and the database sustains the figure (not for an upper bound).
     """
     if capacity is None or usd_per_hour is None or capacity.bound not in {"=", ">="}:
         return None
@@ -47,15 +47,15 @@ def run_cost(
     *,
     billed: BilledIo | None = None,
 ) -> RunCost:
-    """Estimate what a run cost; of one on one machine, what its target would cost by the hour.
+    """Estimate what a run cost; for a run on one machine, the hourly price of its target on AWS.
 
     Args:
-        quote: Its prices.
+        quote: The run's quote.
         request: What was asked for.
-        record: When its phases were.
-        plans: Of its steps.
-        capacity: Its answer; None: there is none.
-        billed: The I/Os that Aurora counted; None: of other targets, or not known.
+        record: The run's record, which has the times of its phases.
+        plans: The plans of the steps.
+        capacity: The run's answer; None if there is none.
+        billed: The I/Os that Aurora counted; None for other targets, or if not known.
     """
     lines = cost_lines(quote, request, record, plans, billed=billed)
     hourly = quote.target_usd_per_hour
@@ -82,7 +82,7 @@ def cost_lines(
     *,
     billed: BilledIo | None = None,
 ) -> tuple[CostLine, ...]:
-    """List what a run was charged for, by its record's moments and its steps' plans."""
+    """List a run's charges, from the times in its record and the plans of its steps."""
     prices = {(line.price.item, line.price.name): line.price for line in quote.lines}
     used = extent(
         target_s=_between(record.provision_at, record.deleted_at or record.ended_at)
@@ -110,7 +110,7 @@ def cost_lines(
 
 
 def _with_io(usd: float | None, quote: Quote, io: IoCost | None) -> float | None:
-    """Add what a million operations' I/Os cost, where they are charged."""
+    """Add the price of a million operations' I/Os, if they are charged."""
     if usd is None or io is None or quote.io is None or not quote.io.charged:
         return usd
     each = io.usd_per_million_operations
@@ -118,7 +118,7 @@ def _with_io(usd: float | None, quote: Quote, io: IoCost | None) -> float | None
 
 
 def total_usd(lines: Sequence[CostLine]) -> float | None:
-    """Add up; None where one is not known."""
+    """Add costs; None if one is unknown."""
     known = [line.usd for line in lines if line.usd is not None]
     return sum(known) if len(known) == len(lines) else None
 

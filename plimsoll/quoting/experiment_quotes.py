@@ -1,4 +1,4 @@
-"""The quote of an experiment: those of its runs, and what they come to together. Pure."""
+"""The quote of an experiment: the sum over its runs and the datasets that they share. Pure."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from plimsoll.quoting.quotes import NOTES, extended_support, quote, sum_of
 from plimsoll.requests.cells import cells_of, of_each_cell
 from plimsoll.requests.prepared_datasets import SharedDataset, shared_datasets
 
-# The quote of a dataset that an experiment prepares once: its run, and its snapshot. Pure.
+# A dataset that an experiment prepares once: the preparing run, and its snapshot.
 
 
 STANDARD = "standard"
@@ -23,13 +23,14 @@ STANDARD = "standard"
 def quote_dataset(
     shared: SharedDataset, prices: PriceTable, runs_s: Amounts, database_version: str | None
 ) -> DatasetQuote:
-    """Say what preparing a dataset takes, and its snapshot until the last run has ended.
+    """Estimate what it takes to prepare a dataset and keep its snapshot until the last run ends.
 
     Args:
         shared: The dataset.
-        prices: Of the region.
-        runs_s: How long all runs take.
-        database_version: As RDS resolved the version asked for; None: it was not asked.
+        prices: The price table of the region.
+        runs_s: How long all runs take, in seconds.
+        database_version: The version that RDS resolved the requested one to; None if RDS was not
+            asked.
     """
     gib = dataset_gib(shared.request)
     on_ebs = isinstance(shared.request.target, CassandraTarget)
@@ -57,7 +58,7 @@ def _times(amounts: Amounts, factor: float) -> Amounts:
 
 
 def dataset_notes(runs: int, datasets: Sequence[DatasetQuote]) -> Iterator[str]:
-    """Say how many datasets are prepared, and what a restored volume needs."""
+    """Yield notes on how many datasets are prepared, and on what restored volumes need."""
     if not datasets:
         return
     yield (
@@ -94,16 +95,17 @@ def quote_experiment(
     runs_most: int | None = None,
     version_of: Callable[[Request], str | None] = lambda _: None,
 ) -> ExperimentQuote:
-    """Say what all runs of an experiment will take.
+    """Estimate the time and cost of all runs of an experiment.
 
     Args:
         experiment: What is asked for.
-        prices: Of the region.
-        runs_most: The most runs that the team may have at once; None: no limit is known.
-        version_of: Has RDS resolve a request's engine version; None: it is not asked.
+        prices: The price table of the region.
+        runs_most: The highest number of runs that the team may have at once; None if unlimited.
+        version_of: A function that has RDS resolve a request's engine version; it returns None
+            if RDS is not asked.
 
     Raises:
-        UsageError: A run of it cannot be.
+        UsageError: One of the runs is not possible.
     """
     shared = shared_datasets(experiment, local=False)
     given: Given | None = "restored" if shared else None
@@ -156,11 +158,11 @@ def quote_experiment(
 
 
 def lasts_s(seconds: Sequence[float], at_once: int) -> float:
-    """Give how long runs take together: each begins when an earlier one makes room for it.
+    """Return how long runs take together, each starting when an earlier one ends.
 
     Args:
-        seconds: Of each run, in the order in which they begin.
-        at_once: The most at the same time.
+        seconds: The duration of each run, in starting order.
+        at_once: The highest number of runs at the same time.
     """
     ends = [0.0] * at_once
     for length_s in seconds:
@@ -169,7 +171,7 @@ def lasts_s(seconds: Sequence[float], at_once: int) -> float:
 
 
 def _time_s(runs: Sequence[Amounts], planned: Sequence[Sequence[int]], at_once: int) -> Amounts:
-    """Add up the batches, one after the other."""
+    """Add up the batches, which run one after the other."""
     return Amounts(
         least=sum(lasts_s([runs[i].least for i in batch], at_once) for batch in planned),
         expected=sum(lasts_s([runs[i].expected for i in batch], at_once) for batch in planned),

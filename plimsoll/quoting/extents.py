@@ -1,4 +1,4 @@
-"""How long a run takes and how much it uses, before it is made: least, expected, most. Pure.
+"""How long a run takes and what it uses, estimated beforehand: least, expected, most. Pure.
 
 Nothing here has been measured on AWS yet: each figure is an assumption, which the quote names.
 """
@@ -36,34 +36,45 @@ from plimsoll.quoting.times import (
 from plimsoll.requests.phase_workload import searched
 from plimsoll.requests.row_bytes import rows_bytes
 
-JUDGING_S = 15.0  # writing results, judging, planning the next
-_WRITING_S = 3.0  # a client's results, after its load
+JUDGING_S = 15.0  # write the results, judge the step, plan the next one
+_WRITING_S = 3.0  # time in which a client writes its results, after its load
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
-_ROWS_PER_IO = (5.0, 1.0)  # while loading
-_ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
+_ROWS_PER_IO = (5.0, 1.0)  # while loading: expected, at worst
+_ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # limit for any volume: expected, at worst
 
-FUNCTION_GIB_S = 60.0  # of the run's few calls, all together
-FUNCTION_GIB_S_PER_STEP = 25.0  # planning and judging it
+FUNCTION_GIB_S = 60.0  # all calls that a run makes once
+FUNCTION_GIB_S_PER_STEP = 25.0  # plan and judge a step
 FUNCTION_GIB_S_PER_POLL = 0.5
 METRICS = 20.0
 
 
 @dataclass(frozen=True)
 class Duration:
-    """The time of a run's phases, and the steps in it."""
+    """How long a run's phases take, and how many steps it has.
+
+    Attributes:
+        phases: The phases, in order.
+        steps: The least, expected and highest number of steps.
+        step_s: The duration of one step's load, with its warm-up.
+        rehearsed: The steps that the search needs against noiseless databases.
+        soak_steps: The highest number of windows of the soak.
+        soak_step_s: The duration of the load of one such window, with its warm-up.
+        before: The expected number of steps before the search, in phases.
+        searches: The request of each phase that searches, and how long it takes.
+    """
 
     phases: tuple[QuotePhase, ...]
-    steps: tuple[float, float, float]  # least, expected, most
-    step_s: float  # one step's load, warm-up and window
+    steps: tuple[float, float, float]
+    step_s: float
     rehearsed: Rehearsed
-    soak_steps: int  # windows of the soak at most, and the load of each, in seconds
+    soak_steps: int
     soak_step_s: float
-    before: float  # steps of phases before the search, expected
-    searches: "tuple[tuple[Request, Duration], ...]"  # of phases: what each asks for
+    before: float
+    searches: "tuple[tuple[Request, Duration], ...]"
 
     @property
     def first_step_s(self) -> float:
-        """Seconds after which the first step is expected to have been judged."""
+        """Seconds until the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
         each = seconds["search"] / (self.steps[1] - self.before)
         passes_s = seconds.get("phases", 0.0)
@@ -75,7 +86,7 @@ def duration(request: Request, rows: int) -> Duration:
 
     Args:
         request: What is asked for.
-        rows: Of its dataset, all tables together.
+        rows: The number of rows of the dataset, over all tables.
     """
     made = request.target.provisioned
     rehearsed = rehearse(request.search, request.limits)
@@ -172,12 +183,12 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
 
 
 def longest_s(request: Request) -> float:
-    """Give the longest that a target is assumed to be there: its limit, and its deletion."""
+    """Return the longest time for which a target may exist: its time limit and its deletion."""
     return request.time_limit_s + teardown_phase(request.target).most_s
 
 
 def least(request: Request, length: Duration) -> Extent:
-    """What a run uses at least: one step of its lightest, and the target for as long."""
+    """Return the least that a run uses: one step of the lightest load, and the target with it."""
     target_s = length.step_s if request.target.provisioned else 0.0
     clients = clients_least(request.search) + request.clients_beside
     return extent(
@@ -189,7 +200,7 @@ def least(request: Request, length: Duration) -> Extent:
 
 
 def expected(request: Request, length: Duration) -> Extent:
-    """What a run uses if the assumptions hold."""
+    """Return what a run uses if the assumptions hold."""
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     made = request.target.provisioned
     return extent(
@@ -207,7 +218,7 @@ def expected(request: Request, length: Duration) -> Extent:
 
 
 def _expected_steps(request: Request, length: Duration) -> list[tuple[float, float]]:
-    """Give the clients of each step of a search, and the seconds of one."""
+    """Return the clients of each step of a search, and for how many seconds each is charged."""
     rehearsed = length.rehearsed
     count, soaked = math.ceil(rehearsed.steps), round(rehearsed.soak_steps)
     toggled, toggled_s = times.toggle_steps(request), length.step_s + request.prepare.warm_s
@@ -220,7 +231,7 @@ def _expected_steps(request: Request, length: Duration) -> list[tuple[float, flo
 
 
 def most(request: Request, length: Duration) -> Extent:
-    """What a run uses at its time limit, if every step has all the clients that it may have."""
+    """Return what a run uses up to its time limit, with the most clients in every step."""
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
     warm_s = client_s(seconds["warm"], 1)
@@ -239,7 +250,7 @@ def most(request: Request, length: Duration) -> Extent:
 
 
 def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, float]]:
-    """Give the same at worst."""
+    """Return the same at worst."""
     clients = clients_most(request.search) + request.clients_beside
     probes = request.search.probes_max + request.steps_beside
     count = min(probes, math.floor(request.time_limit_s / (length.step_s + JUDGING_S)))
@@ -254,7 +265,7 @@ def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, flo
 def _within(
     steps: Sequence[tuple[float, float]], time_limit_s: float
 ) -> Iterator[tuple[float, float]]:
-    """Give those that fit a run's time, one after another; at worst those with the most clients."""
+    """Yield the steps that fit the time limit, one after another, those with most clients first."""
     left_s = time_limit_s
     for clients, seconds in sorted(steps, reverse=True):
         if left_s > 0:
@@ -263,7 +274,7 @@ def _within(
 
 
 def client_s(load_s: float, clients: float) -> float:
-    """Seconds for which one client of a step is charged: it waits for the barrier too."""
+    """Return the seconds for which a client is charged: it also waits for the barrier."""
     return load_s + AWS_TIMINGS.lead_s(clients) + _WRITING_S
 
 
@@ -274,13 +285,13 @@ def extent(
     step_clients: Iterable[tuple[float, float]],
     polls: float,
 ) -> Extent:
-    """Add up what a run uses.
+    """Compute what a run uses.
 
     Args:
-        target_s: Seconds for which the target exists.
-        loading_client_s: Of all loaders together.
-        step_clients: Of each step: its clients, and the seconds of one.
-        polls: Looks at the target's stack.
+        target_s: The seconds for which the target exists.
+        loading_client_s: The seconds of all loaders together.
+        step_clients: The clients of each step, and for how many seconds each of them runs.
+        polls: The number of times that the target's stack is looked at.
     """
     steps = list(step_clients)
     count = len(steps)
@@ -303,7 +314,7 @@ def extent(
     )
 
 
-# What becomes of a run's dataset, and what that changes of its time and its use. Pure.
+# Where a run's dataset comes from, and how that changes the run's time and use.
 
 
 Given = Literal["loaded", "prepared", "restored"]
@@ -311,7 +322,7 @@ Ways = tuple[Extent, Extent, Extent]  # least, expected, most
 
 _GIB = 2**30
 _MIB = 2**20
-GROWTH = 1.5  # a table's bytes for one of its rows' values: half-filled pages, indexes
+GROWTH = 1.5  # bytes of a table per byte of its values: half-filled pages, indexes
 READ_MIB_S = (100.0, 20.0)  # fetching a restored volume's blocks: expected, at worst
 SNAPSHOT_MIB_S = (100.0, 25.0)  # writing a first snapshot
 _SNAPSHOT_LEAST_S = 120.0
@@ -319,12 +330,12 @@ _NO_STEPS = Rehearsed(steps=0.0, clients=1.0, soak_steps=0.0)
 
 
 def given_of(request: Request, *, restored: bool = False, prepares: bool = False) -> Given:
-    """Say what becomes of a run's dataset.
+    """Return where a run's dataset comes from.
 
     Args:
         request: What is asked for.
-        restored: Its target is made from a snapshot that another run has left.
-        prepares: It leaves one itself.
+        restored: Whether the target is created from a snapshot that another run has left.
+        prepares: Whether the run itself prepares a dataset for others and leaves a snapshot.
     """
     if prepares:
         return "prepared"
@@ -332,7 +343,7 @@ def given_of(request: Request, *, restored: bool = False, prepares: bool = False
 
 
 def dataset_gib(request: Request) -> float:
-    """Estimate the size of a dataset; of a snapshot of the user's, its volume's."""
+    """Estimate a dataset's size in GiB; for a user's own snapshot, its volume's size."""
     target = request.target
     if target.snapshot is not None and isinstance(target, RdsTarget):
         return float(target.volume.size_gib)
@@ -343,7 +354,7 @@ def dataset_gib(request: Request) -> float:
 
 
 def duration_of(request: Request, rows: int, given: Given) -> Duration:
-    """Estimate how long a run takes, with what becomes of its dataset."""
+    """Estimate how long a run takes, with the source of its dataset taken into account."""
     length = duration(request, rows)
     if given == "loaded":
         return length
@@ -371,7 +382,7 @@ def duration_of(request: Request, rows: int, given: Given) -> Duration:
 
 
 def ways_of(request: Request, length: Duration, given: Given) -> Ways:
-    """Say what a run uses: at least, if the assumptions hold, at most."""
+    """Return what a run uses: at least, as expected, at most."""
     if given != "prepared":
         return (
             least(request, length),

@@ -1,9 +1,9 @@
-"""AWS's own list of prices, read through the Price List API (boto3's `pricing`).
+"""AWS's own price list, read through the Price List API (boto3's `pricing`).
 
-Usage types and attributes are those that other public readers of the list use (infracost's
-internal/resources/aws, 2026-08-21). Usage types begin with the region's code everywhere but in
-us-east-1 (`EUC1-RDS:GP3-Storage`). Where a price has tiers, the dearest is taken, so that free
-tiers do not count.
+The rules use the same usage types and attributes as other public readers of the list (infracost's
+internal/resources/aws, 2026-08-21). Outside us-east-1, usage types begin with the region's code
+(`EUC1-RDS:GP3-Storage`). If a price has tiers, the dearest one is taken, so that free tiers do not
+count.
 """
 
 import json
@@ -16,22 +16,22 @@ from typing import Any
 from plimsoll.errors import PlimsollError
 from plimsoll.model.aws.prices import Item, PriceOverrides
 
-API_REGION = "us-east-1"  # three regions have the API; each of them knows every region's prices
+API_REGION = "us-east-1"  # three regions have the API, and each knows every region's prices
 SOURCE = "AWS Price List API"
-# units of the list, where ours are others: throughput by GiB/s in some places, Aurora's I/Os by one
+# conversion of the list's units to ours: some give throughput per GiB/s, Aurora's I/Os per one
 _OURS: Mapping[str, float] = {"gibps-mo": 1 / 1024, "gbps-mo": 1 / 1024, "ios": 1e6}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a price is found in the list.
+    """How to find a price in the list.
 
     Attributes:
         item: What the price is for.
-        service: AWS's code of the service.
-        usage: A regular expression that the usage type matches behind the region's code.
-        name: The price's name in our tables; None: the product's instance type.
-        family: The product's family.
+        service: The code that AWS has for the service.
+        usage: A regular expression for the usage type, without the region's code.
+        name: The name in our price table; None to use the product's instance type.
+        family: The product family.
         filters: Further attributes of the product.
     """
 
@@ -167,7 +167,7 @@ RULES = (
 
 
 def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
-    """Read a region's prices, as `plimsoll.prices` takes them.
+    """Read a region's prices, in the form in which `plimsoll.prices` takes them.
 
     Args:
         client: A client of the Price List API.
@@ -188,7 +188,7 @@ def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
 
 
 def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
-    """Leave out the prices of all instances but those that are named."""
+    """Drop the prices of all instances except the named ones."""
     instances = {
         Item.RDS_MYSQL,
         Item.RDS_MARIADB,
@@ -205,7 +205,7 @@ def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
 
 
 def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]]:
-    """List name and price, in US dollars, of the products that a rule finds."""
+    """Yield the name and the price, in US dollars, of each product that a rule finds."""
     wanted = {"regionCode": region, "productFamily": rule.family, **rule.filters}
     filters: list[Any] = [
         {"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in wanted.items()
@@ -226,7 +226,7 @@ def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]
 
 
 def _dearest(listed: Mapping[str, Any]) -> float | None:
-    """Give the highest of a product's on-demand prices; None where none is above 0."""
+    """Return the highest of a product's on-demand prices; None if none is above 0."""
     usd = [
         float(dimension["pricePerUnit"].get("USD", 0)) * _OURS.get(dimension["unit"].lower(), 1)
         for term in listed["terms"].get("OnDemand", {}).values()

@@ -1,4 +1,4 @@
-"""The quote: what a request will take in time and money, before anything is made. Pure."""
+"""The quote: how long a request will take and what it costs, before anything is made. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
@@ -26,7 +26,7 @@ NOTES = (
     "Nothing of this has been measured on AWS yet: the times are assumptions, written beside each.",
     "Without: the deployment's own costs, metrics in Timestream, logs, storage of the results.",
 )
-# docs/costs.md has the source
+# docs/costs.md names the source
 BETWEEN_ZONES = (
     "Where its nodes stand in several zones, AWS charges the traffic between them and with the load"
     " clients, $0.01 a GB out and as much in: nobody knows its amount before, and it is in no sum."
@@ -40,16 +40,17 @@ def quote(
     database_version: str | None = None,
     given: Given | None = None,
 ) -> Quote:
-    """Say what a run will take.
+    """Estimate a run's time and cost.
 
     Args:
         request: What is asked for.
-        prices: Of the region.
-        database_version: As RDS resolved the version asked for; None: it was not asked.
-        given: What becomes of its dataset; None: as the request alone says.
+        prices: The price table of the region.
+        database_version: The version that RDS resolved the requested one to; None if RDS was not
+            asked.
+        given: The source of the dataset; None if the request alone decides it.
 
     Raises:
-        UsageError: Its workload cannot be, or its budget cannot suffice.
+        UsageError: The workload is not possible, or the budget cannot suffice.
     """
     rows = sum(table.rows for table in prepared_tables(request))
     given = given or given_of(request)
@@ -86,7 +87,7 @@ def quote(
 
 
 def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
-    """Give what the target costs in an hour; None where a price is missing, or for an endpoint."""
+    """Return a target's cost per hour; None if a price is missing, or for an endpoint."""
     hourly = target_charges(request.target, 3600.0)
     costs = [priced(charge, prices.price(charge.item, charge.name)) for charge in hourly]
     known = [usd for usd in costs if usd is not None]
@@ -94,14 +95,14 @@ def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
 
 
 def priced(charge: Charge, price: Price) -> float | None:
-    """Price a quantity; None where the price is not known and something is charged."""
+    """Price a charge; None if its price is unknown and the quantity is not 0."""
     if charge.quantity == 0:
         return 0.0
     return None if price.usd is None else charge.quantity * price.usd
 
 
 def oldest(prices: Iterable[Price]) -> date | None:
-    """Give the day of the oldest price; None where none is known."""
+    """Return the date of the oldest known price; None if none is known."""
     return min((p.source.as_of for p in prices if p.usd is not None and p.source), default=None)
 
 
@@ -128,7 +129,7 @@ def _amounts(three: list[float]) -> Amounts:
 
 
 def sum_of(parts: Sequence[Amounts]) -> Amounts:
-    """Add amounts up."""
+    """Add amounts."""
     return Amounts(
         least=sum(part.least for part in parts),
         expected=sum(part.expected for part in parts),
@@ -137,7 +138,7 @@ def sum_of(parts: Sequence[Amounts]) -> Amounts:
 
 
 def extended_support(request: Request) -> tuple[str, ...]:
-    """Say that RDS charges more for a version than is reckoned with; empty where it does not."""
+    """Return a note if RDS charges extra for an old engine version; empty if it does not."""
     target = request.target
     if not isinstance(target, RdsTarget | AuroraTarget):
         return ()
@@ -183,19 +184,20 @@ def _notes(
         yield "The endpoint's own cost is not known here, nor whether the load changes it."
 
 
-# Whether a run can be at all, as far as that can be said before anything is made. Pure.
+# Whether a run is possible, as far as that is known before anything is made.
 
 
 def require_possible(request: Request, prices: PriceTable, *, local: bool) -> None:
-    """Refuse a run that cannot be.
+    """Refuse a run that is not possible.
 
     Args:
         request: What is asked for.
-        prices: Of the region.
-        local: Whether it is for this machine's stand-in.
+        prices: The price table of the region.
+        local: Whether it is to run on one machine as a stand-in for AWS.
 
     Raises:
-        UsageError: Its budget cannot suffice or be held, or this machine has no such target.
+        UsageError: The budget cannot suffice or cannot be enforced, or one machine cannot stand in
+            for the target.
     """
     if local:
         require_stand_in(request)
@@ -204,28 +206,29 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
 
 
 def today() -> date:
-    """Give the day on which something is submitted."""
+    """Return today's date (UTC)."""
     return datetime.now(UTC).date()
 
 
 def require_known_version(request: Request, *, on: date) -> None:
-    """Refuse a version of an RDS engine that is not known to be offered, where RDS is not asked.
+    """Refuse an RDS engine version that the built-in table does not list; RDS is not asked.
 
     Raises:
-        UsageError: It is not in the table, or its support has ended.
+        UsageError: The version is not in the table, or its support has ended.
     """
     if isinstance(request.target, RdsTarget | AuroraTarget):
         require_known(request.target.engine, request.target.engine_version, on=on)
 
 
 def require_stand_in(request: Request) -> None:
-    """Refuse Aurora, a large cluster, and an RDS instance without limits, memory or server here.
+    """Refuse a target that one machine cannot stand in for.
 
-    Of a Cassandra's unknown instance the volume alone is the limit.
+    These are Aurora, too large a cluster, and an RDS instance that starts from a snapshot, whose
+    class has no known limits, or whose engine's major version is unknown. A Cassandra on an
+    unknown instance type is accepted, limited by its volume alone.
 
     Raises:
-        UsageError: Its class is not in the table, the engine has no such major version, or the
-            cluster has too many nodes.
+        UsageError: The target is one of these.
     """
     match request.target:
         case RdsTarget():
@@ -260,7 +263,7 @@ def _require_instance_class(asked: str) -> None:
 
 
 def _require_major(target: RdsTarget) -> None:
-    """Refuse a major version that RDS never had; of the others this machine's server stands in."""
+    """Refuse a major version that RDS never had; this machine's server stands in for others."""
     majors = rds_majors(target.engine)
     if major_of(target.engine, target.engine_version) not in majors:
         name = f"{words.ENGINES[target.engine]} {target.engine_version}"

@@ -1,4 +1,4 @@
-"""How long a search takes, in words: its steps, and the soak after them. Pure."""
+"""How long the parts of a run take: its search, phases, toggle and the target's life. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,27 +32,30 @@ from plimsoll.model.timings import (
     Assumed,
 )
 
-# What a toggle adds to a run: its steps, each after a restart and warmed by itself. Pure.
+# A toggle: every step follows a restart and has its own warming.
 
 
 def toggle_steps(request: Request) -> int:
-    """How many steps its pairs take."""
+    """Return the number of steps that a toggle's pairs take."""
     return request.toggle.steps if request.toggle else 0
 
 
 def _switched_steps(request: Request) -> int:
-    """How many steps need the target in one of its states: those of a background's pairs, too."""
+    """Return the number of steps for which the target is put into one of its states.
+
+    The pairs with and without a background count too.
+    """
     return toggle_steps(request) + request.steps_beside if request.toggle else 0
 
 
 def expected_s(request: Request) -> float:
-    """Seconds of restarts and warming that are expected, beside the steps themselves."""
+    """Return the expected seconds of restarts and warming, without the steps themselves."""
     restart_s = INSTANCE_RESTART.expected_s if request.target.provisioned else 0.0
     return _switched_steps(request) * (request.prepare.warm_s + restart_s)
 
 
 def most_s(request: Request) -> float:
-    """The same at worst."""
+    """Return the same at worst."""
     if request.toggle is None:
         return 0.0
     restart_s = INSTANCE_RESTART.most_s if request.target.provisioned else 0.0
@@ -60,7 +63,7 @@ def most_s(request: Request) -> float:
 
 
 def assumption(request: Request) -> str:
-    """Say what a toggle adds; empty without one."""
+    """Describe what a toggle adds; empty without one."""
     if request.toggle is None:
         return ""
     steps = words.plural(toggle_steps(request), "step")
@@ -72,21 +75,21 @@ def assumption(request: Request) -> str:
     )
 
 
-# What the phases of a request take, before any is made. Pure.
+# The phases of a request.
 
 
-_IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
+_IOPS_WITHOUT_LIMIT = 10_000.0  # assumed for a target whose volume is not known
 
 
 def fleet_most(request: Request) -> int:
-    """Give the clients of a run's largest step or pass, with those that run beside it."""
+    """Return the highest number of clients at a time, with those of the background."""
     stepping = clients_most(request.search) + request.clients_beside
     searching = [clients_most(phase.search) for phase in request.phases if phase.search]
     return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
 
 
 def writing_iops(request: Request) -> float:
-    """Give the I/Os a second that a target has for rows, each written once: of all its nodes."""
+    """Return the I/Os per second available for rows, over all nodes and each row written once."""
     target = request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
         return _IOPS_WITHOUT_LIMIT
@@ -95,19 +98,19 @@ def writing_iops(request: Request) -> float:
 
 
 def pass_s(request: Request, one: Pass) -> float:
-    """Give the seconds that a pass is expected to take: a record an I/O of the volumes."""
+    """Return the expected seconds of a pass: one I/O of the volumes per record."""
     return min(one.asked.longest_s, one.asked.records / writing_iops(request))
 
 
 def phase_time(
     request: Request, judging_s: float, searches: Sequence[QuotePhase]
 ) -> QuotePhase | None:
-    """Estimate how long the phases take; None where there are none.
+    """Estimate how long the phases take; None if there are none.
 
     Args:
-        request: Whose.
-        judging_s: What planning and judging a pass takes.
-        searches: The time of each phase's search, as of a run's own.
+        request: The request with the phases.
+        judging_s: The seconds for planning and judging a pass.
+        searches: The time of each phase that searches, estimated like a run's search.
     """
     if not request.phases:
         return None
@@ -131,33 +134,33 @@ def phase_time(
 
 
 def pass_words(asked: Completion) -> str:
-    """Say how much a phase to completion is."""
+    """Describe the size of a phase that runs to completion."""
     count = words.plural(asked.passes, "pass", "passes")
     longest = words.duration(asked.longest_s)
     return f"{count} of {words.number(asked.records)} records, each {longest} at most"
 
 
 def pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]:
-    """Give the clients of each pass, and the seconds of its load."""
+    """Return the clients of each pass, and how many seconds its load lasts."""
     return [
         (one.clients, one.asked.longest_s if at_worst else pass_s(request, one))
         for one in passes(request.phases)
     ]
 
 
-# How long a target's stack takes to be made and deleted, as quotes and budgets assume it. Pure.
+# Creation and deletion of a target's stack, as quotes and budgets assume them.
 
 
 NO_TIME = Assumed(expected_s=0, most_s=0)
 
 
 def provision_phase(target: Target) -> QuotePhase:
-    """Say how long it takes until a target is there."""
+    """Estimate how long it takes to create a target."""
     return _phase("provision", target, _made(target.kind), STACK_CREATION, NODE_CREATION)
 
 
 def teardown_phase(target: Target) -> QuotePhase:
-    """Say how long it takes from asking for a target's deletion until it is gone."""
+    """Estimate how long it takes to delete a target, from the request until it is gone."""
     what = f"a deletion takes {STACK_DELETION.in_minutes}"
     return _phase("teardown", target, what, STACK_DELETION, NODE_DELETION)
 
@@ -194,24 +197,24 @@ def _made(kind: TargetKind) -> str:
             assert_never(kind)
 
 
-# How many steps a search will take: the search itself, against databases of known capacity.
+# The number of steps of a search: it is run against databases of known capacity.
 
 
-PLACES = (0.25, 0.5, 0.75)  # where on the way up the capacity may lie
-SLOW = 4.0  # times the limit: what a load beyond the knee takes
+PLACES = (0.25, 0.5, 0.75)  # positions of the capacity among the search's loads
+SLOW = 4.0  # latency beyond the knee, in multiples of the limit
 WINDOW_S = 60.0
-LIMIT_LEAST_US, LIMIT_MOST_US = 1e-3, 1e9  # of a rehearsal
+LIMIT_LEAST_US, LIMIT_MOST_US = 1e-3, 1e9  # range of limits in a rehearsal
 _SEARCH: TypeAdapter[Search] = TypeAdapter(Search)
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What the searches came to, on average.
+    """The average result of the rehearsed searches.
 
     Attributes:
-        steps: Steps.
-        clients: Clients of a step.
-        soak_steps: Of the steps, windows of a soak.
+        steps: The number of steps.
+        clients: The clients of a step.
+        soak_steps: The number of steps that are windows of a soak.
     """
 
     steps: float
@@ -220,16 +223,16 @@ class Rehearsed:
 
 
 def rehearse(search: Search, rules: Rules) -> Rehearsed:
-    """Run the search against noiseless databases with a knee low, midway and high.
+    """Run the search against noiseless databases with a low, a middle and a high knee.
 
-    Noise asks for repetitions, so a real search takes some steps more.
+    A real search takes some more steps, because noise asks for repetitions.
     """
     return _rehearsed(search.model_dump_json(), rules.model_dump_json())
 
 
 @lru_cache(128)
 def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
-    """Remember the answer: the runs of an experiment mostly share their search."""
+    """Do the same, cached: the runs of an experiment mostly share their search."""
     search = _SEARCH.validate_json(search_json)
     rules = Rules.model_validate_json(rules_json)
     loads = list(_loads(search))
@@ -246,7 +249,7 @@ def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
 
 
 def clients_least(search: Search) -> int:
-    """Give the clients of its lightest step."""
+    """Return the number of clients of the lightest step."""
     if isinstance(search, StepsSearch):
         return search.clients[0]
     return 1 if search.strategy == "ramp" else search.clients
@@ -261,7 +264,7 @@ def _loads(search: Search) -> Iterator[float]:
 
 
 def _run(search: Search, rules: Rules, knee: float) -> list[Step]:
-    """Give each step that the search asks for, with a knee at this load."""
+    """Return all steps that the search asks for if the knee is at this load."""
     finished: list[Step] = []
     while isinstance(following := next_step(search, finished, rules), NextStep):
         finished.append(_answer(following, search, rules, knee))
@@ -269,7 +272,7 @@ def _run(search: Search, rules: Rules, knee: float) -> list[Step]:
 
 
 def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:
-    """Answer a step so that Little's law holds: fast up to the knee, too slow beyond it."""
+    """Answer a step consistently with Little's law: fast up to the knee, too slow beyond it."""
     rate = planned.rate_ops_per_second
     load = planned.clients if isinstance(search, StepsSearch) else planned.connections
     passes = (rate or load) <= knee
@@ -294,18 +297,18 @@ def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Ste
 
 
 def _spread(rules: Rules) -> float:
-    """How far apart the limits are: beyond the knee each is passed."""
+    """Return the ratio of the highest to the lowest limit: beyond the knee all are exceeded."""
     limits = _limits_us(rules)
     return max(limits) / min(limits) if limits else rules.deterioration
 
 
 def _limits_us(rules: Rules) -> list[float]:
-    """The limits, none so far from what a database does that no float could tell its figures."""
+    """Return the limits, cut to a range in which floating-point numbers stay exact enough."""
     return [min(max(limit, LIMIT_LEAST_US), LIMIT_MOST_US) for limit in rules.limits_us.values()]
 
 
 def search_words(request: Request) -> str:
-    """Say how long the steps of a search take by themselves, wherever it runs."""
+    """Describe how long the steps of a search take, without the rest of a run."""
     rehearsed, load = rehearse(request.search, request.limits), request.load
     window_s = request.limits.soak_s / max(1, windows(request.limits))
     soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
@@ -328,7 +331,7 @@ def search_words(request: Request) -> str:
 
 
 def soak_assumption(request: Request) -> str:
-    """Say what a soak adds to a search; empty without one."""
+    """Describe what a soak adds to a search; empty without one."""
     count = windows(request.limits)
     if not count:
         return ""
@@ -336,7 +339,7 @@ def soak_assumption(request: Request) -> str:
 
 
 def pairs_assumption(request: Request) -> str:
-    """Say what the pairs with and without a background add to a search; empty without them."""
+    """Describe what the pairs with and without a background add to a search; empty if none."""
     if not request.steps_beside:
         return ""
     return f", {request.steps_beside} of them pairs with and without its background"
