@@ -1,1 +1,1 @@
-"""What programs call: the names of `import plimsoll`, thin over what the command line calls."""
+"""The Python API (`import plimsoll`): a thin layer over what the command line calls."""

@@ -1,4 +1,4 @@
-"""Arguments as programs give them: names that are known, numbers within their range, limits."""
+"""Checks of the arguments of the Python API: names, numbers, limits, databases, workloads."""
 
 import os
 import re
@@ -18,16 +18,16 @@ from plimsoll.model.request.quantities import latency_us
 from plimsoll.workload import Workload, load_workload
 from plimsoll.workload.library import builtin_names
 
-Limit = str | float  # "5ms", or microseconds
+Limit = str | float  # "5ms", or a number of microseconds
 Limits = Mapping[str, Limit] | Limit | None
 Name = TypeVar("Name", bound=str)
 
 
 def limits_of(limits: Limits, operations: Collection[str]) -> dict[str, float]:
-    """Read limits: one for all operations, or by name; gives microseconds.
+    """Parse limits, one for all operations or by name; returns microseconds by operation.
 
     Raises:
-        UsageError: One is no latency, or names an operation that there is not.
+        UsageError: A limit is no latency, or names an operation that does not exist.
     """
     if limits is None:
         return {}
@@ -46,10 +46,10 @@ def _latency_us(limit: Limit, name: str) -> float:
 
 
 def number(value: float, name: str, allowed: Range, *, whole: bool = False) -> float:
-    """Give a number that is within its range.
+    """Return a number after checking its range.
 
     Raises:
-        UsageError: It is not, or it is no number.
+        UsageError: The value is no number or out of range.
     """
     kind = int if whole else (int, float)
     problem = "is no whole number" if whole else "is no number"
@@ -64,24 +64,24 @@ def number(value: float, name: str, allowed: Range, *, whole: bool = False) -> f
 
 
 def known(value: str, names: Collection[Name], name: str) -> Name:
-    """Give a name that is one of those that there are.
+    """Return a name after checking that it is one of the allowed ones.
 
     Raises:
-        UsageError: It is none of them.
+        UsageError: It is not.
     """
     if value not in names:
         raise UsageError(unknown(name, str(value), names, (name,), value=str(value)))
     return cast("Name", value)
 
 
-# A database and a workload, as programs name them.
+# Databases and workloads.
 
 
 WorkloadName = str | PathLike[str]
 
 
 def database(dsn: str, password: str | None) -> EngineTarget:
-    """Read a DSN; without a password of its own it gets the one given, or PLIMSOLL_PASSWORD's."""
+    """Parse a DSN; one without a password gets the given one, or PLIMSOLL_PASSWORD."""
     if not isinstance(dsn, str):
         raise UsageError(Complaint(("dsn",), "must be text"))
     if password is None:
@@ -90,22 +90,22 @@ def database(dsn: str, password: str | None) -> EngineTarget:
 
 
 def require_count(records: int | None) -> None:
-    """Refuse what is no number of records; None is the workload's own.
+    """Refuse a value that is no number of records; None stands for the workload's default.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The value is not valid.
     """
     if records is not None:
         number(records, "records", Range(1, 1e12), whole=True)
 
 
 def workload_named(name: WorkloadName) -> tuple[Workload, bool]:
-    """Read a workload, built-in or of a file; says also whether it is a built-in one."""
+    """Load a workload by its name or file; the second value says whether it is built in."""
     text = fspath(name)
     return load_workload(text), text in builtin_names()
 
 
-# Every error as a `PlimsollError` in one sentence, which calls arguments by their Python names.
+# Every error becomes a `PlimsollError` that names arguments as Python does.
 
 
 _NAMES = {
@@ -118,16 +118,16 @@ _NAMES = {
     "warm": "warm_s",
     "warmup": "warmup_s",
 }
-# an option, but for those of a whole command, which stays as it is typed
+# matches an option, or a whole command, which is left as it is typed
 _OPTION = re.compile(r"plimsoll \w+(?: --[a-z-]+(?: \w[\w-]*)?)+|--([a-z]+(?:-[a-z]+)*)")
 
 
 @contextmanager
 def plimsoll_errors() -> Iterator[None]:
-    """Let no other library's error out, and no option of the command line.
+    """Turn errors of other libraries into PlimsollErrors, and option names into argument names.
 
     Raises:
-        PlimsollError: What was raised, in a sentence.
+        PlimsollError: The translated error.
     """
     try:
         yield
@@ -146,7 +146,7 @@ def plimsoll_errors() -> Iterator[None]:
 
 
 def _renamed(complaint: Complaint) -> Complaint | str:
-    """Give a complaint with the arguments' names; one about an option becomes its sentence."""
+    """Return a complaint with Python argument names; one about an option becomes a sentence."""
     text = str(complaint)
     return _in_python(text) if _OPTION.search(text) else complaint
 

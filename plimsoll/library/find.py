@@ -1,4 +1,4 @@
-"""The search for a database's load line, for programs."""
+"""The search for a database's load line, as programs call it."""
 
 import signal
 from collections.abc import Mapping, Sequence
@@ -66,42 +66,46 @@ def find(
     password: str | None = None,
     progress: Callback = lambda _: None,
 ) -> Result:
-    """Find the load line of a database: the most that it sustains within limits of latency.
+    """Find a database's load line: the highest throughput that it sustains within latency limits.
 
-    It loads the database, for minutes. An interrupt (Ctrl-C, a notebook's stop button, or a
-    `progress` that raises KeyboardInterrupt) ends the load at once and gives the answer so far:
-    `result.failure.cause` is `interrupted` then. A second one raises KeyboardInterrupt, and so does
-    one that comes while rows are made.
+    It loads the database for minutes. An interrupt (Ctrl-C, a notebook's stop button, or a
+    `progress` that raises KeyboardInterrupt) ends the load at once and returns the answer so far,
+    with `interrupted` in `result.failure.cause`. A second interrupt raises KeyboardInterrupt, and
+    so does one that comes while rows are made.
 
     Args:
         dsn: `mysql://USER:PASSWORD@HOST:PORT/DATABASE` or the like (docs/finding.md).
-        workload: A built-in one by name, or the path of a YAML file.
-        limits: The most that operations may take: `"5ms"` for all, or by name,
-            `{"read": "5ms", "update": 20_000}`; a number is in microseconds. None: 3 times their
+        workload: The name of a built-in workload, or the path of a YAML file.
+        limits: The latency limits: `"5ms"` for all operations, or by name,
+            `{"read": "5ms", "update": 20_000}`; a number is in microseconds. None for 3 times the
             latency under the lightest load.
-        statistic: Of the latency, which the limits are for.
-        records: Of the dataset; None: those that are there, or with `prepare` the workload's own.
-        parameters: The workload's, for those that are not to have their defaults.
-        prepare: Make the workload's tables and rows where they are not there. Tables that Plimsoll
-            did not make are never touched.
-        drop: Drop them at the end.
-        allow_writes: Let the workload change rows that Plimsoll did not make.
-        strategy: `ramp`: more and more connections, each waits for its answers. `rate`: operations
-            fall due faster and faster, answered or not.
-        max_connections: Never more at once, 1 to 20,000.
-        max_rate: `rate`: the highest one that is tried. `ramp`: a second with more ends the load.
-        stop_if: What ends the load at once, looked at each second: `"p99 > 200ms"`, `"errors"`.
-        warmup_s: Before each window, 0 to 600; None: 1.
-        duration_s: Of each window, 0.001 to 600; None: 5, or 2 if `quick`.
-        warm_s: Load before the first step, which fills the caches, 0 to 600.
-        time_limit_s: No further step after that, 10 to 86,400.
-        quick: Shorter windows, wider steps, fewer repetitions: under a minute, and less sure.
-        password: Where the DSN has none; None: from the variable PLIMSOLL_PASSWORD.
-        progress: Called with what happens, between steps: `print` shows it.
+        statistic: The latency statistic that the limits apply to.
+        records: The number of records of the dataset; None for the existing ones, or with `prepare`
+            for the workload's default.
+        parameters: The workload parameters that differ from their defaults.
+        prepare: Whether to make the workload's tables and rows if they do not exist. Tables that
+            Plimsoll did not make are never touched.
+        drop: Whether to drop them at the end.
+        allow_writes: Whether the workload may change rows that Plimsoll did not make.
+        strategy: `ramp` raises the number of connections, each waiting for its replies (closed
+            loop). `rate` raises the rate at which operations fall due (open loop).
+        max_connections: The highest number of connections, 1 to 20,000.
+        max_rate: With `rate`, the highest rate to try, in operations per second. With `ramp`, a
+            second with more operations ends the load.
+        stop_if: Conditions that end the load at once, checked each second: `"p99 > 200ms"`,
+            `"errors"`.
+        warmup_s: The warm-up before each window, 0 to 600; None for 1.
+        duration_s: The length of each window, 0.001 to 600; None for 5, or for 2 if `quick`.
+        warm_s: The load before the first step, which fills the caches, 0 to 600.
+        time_limit_s: The time after which no further step begins, 10 to 86,400.
+        quick: Whether to use shorter windows, wider steps and fewer repetitions: it takes less
+            than a minute and is less certain.
+        password: The password, if the DSN has none; None for the variable PLIMSOLL_PASSWORD.
+        progress: Called with what happens, between steps; `print` shows it.
 
     Raises:
-        UsageError: An argument cannot be, or the rows are not there.
-        PlimsollError: The database cannot be reached or refuses, or nothing could be measured.
+        UsageError: An argument is not valid, or the rows do not exist.
+        PlimsollError: The database is unreachable or refuses, or nothing could be measured.
     """
     with plimsoll_errors():
         known(statistic, STATISTICS, "statistic")
@@ -143,8 +147,8 @@ def find(
                 stop_rules=stops,
             )
 
-        ask(found)  # what cannot be is refused before rows are made
-        to_drop = drop and found.note is None  # else what is refused stays as it was
+        ask(found)  # refuse invalid options before any row is made
+        to_drop = drop and found.note is None  # a refusal must not drop an existing dataset
         try:
             made = Made()
             if dataset.needs_no_rows(found, records=records, prepare=prepare):
@@ -157,13 +161,13 @@ def find(
             result = _searched(ask(found), found, made, progress)
         except BaseException:
             if to_drop:
-                with suppress(PlimsollError):  # what went wrong first is what is told
+                with suppress(PlimsollError):  # report the first error, not this one
                     dataset.drop(target, found)
             raise
         if to_drop:
             try:
                 dataset.drop(target, found)
-            except PlimsollError as error:  # the answer is not lost with it
+            except PlimsollError as error:  # keep the answer
                 result = result.model_copy(
                     update={"notes": (*result.notes, f"the dataset was not dropped: {error}")}
                 )
@@ -180,7 +184,7 @@ def _checked(options: SearchOptions) -> SearchOptions:
 
 
 def _made(target: EngineTarget, found: Found, progress: Callback, *, prepare: bool) -> Made:
-    """Make the rows, where that is asked for."""
+    """Make the rows if that is asked for; refuse to search without them."""
     if not prepare:
         dataset.require_nothing_begun(found)
         raise dataset.lacking_rows(found, target)

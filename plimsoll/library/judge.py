@@ -1,4 +1,4 @@
-"""The verdict on steps that are measured already."""
+"""The verdict on steps that were measured elsewhere or before."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
@@ -24,25 +24,26 @@ def judge(
     connections_per_client: int | None = None,
     audits_off: Collection[AuditName] = (),
 ) -> Capacity:
-    """Judge finished steps, whatever program measured them: what is the most that was sustained?
+    """Judge finished steps of any load generator: what is the highest throughput sustained?
 
     Args:
-        steps: Rows, one for each step, as mappings or as a data frame of pandas or polars; or
-            files of `plimsoll capacity` (tables, outputs of YCSB, sysbench, pgbench, wrk2, k6 ...),
-            one path or several; or several results of `load`. The columns of rows: `clients`,
-            `connections`, `rate_ops_per_second`, `throughput_ops_per_second`, `operations`,
-            `errors`, `window_s`, `client_busy`, `latency_us.<operation>[.<statistic>]`,
-            `share.<operation>`; what is not known is left out.
-        limits: The most that operations may take: `"5ms"` for all, or by name; a number is in
-            microseconds. Operations without one may take `deterioration` times their latency under
-            the lightest load.
-        deterioration: Above 1; None: 3.
-        statistic: Of the latencies that is judged; None: p99, else the highest that there is.
-        connections_per_client: Where no row says it: Little's law needs it.
-        audits_off: The figures are believed in spite of these audits.
+        steps: Rows, one per step, as mappings or as a data frame of pandas or polars; or
+            files that `plimsoll capacity` reads (tables, outputs of YCSB, sysbench, pgbench, wrk2,
+            k6 ...), one path or several; or several results of `load`. The columns of rows:
+            `clients`, `connections`, `rate_ops_per_second`, `throughput_ops_per_second`,
+            `operations`, `errors`, `window_s`, `client_busy`,
+            `latency_us.<operation>[.<statistic>]`, `share.<operation>`; unknown ones are left out.
+        limits: The latency limits: `"5ms"` for all operations, or by name; a number is in
+            microseconds. An operation without a limit may take `deterioration` times its latency
+            under the lightest load.
+        deterioration: That factor, above 1; None for 3.
+        statistic: The latency statistic to judge; None for p99, else the highest available one.
+        connections_per_client: The connections of a client, if no row says it; Little's law needs
+            the number.
+        audits_off: The names of audits that are skipped.
 
     Raises:
-        UsageError: A row, a file or an argument cannot be.
+        UsageError: A row, a file or an argument is not valid.
 
     >>> import plimsoll
     >>> rows = [{"connections": n, "throughput_ops_per_second": x, "latency_us.read.p99": us}
@@ -79,7 +80,7 @@ def judge(
 def _read(
     rows: Sequence[Any], unnamed: Statistic, *, units_by_littles_law: bool
 ) -> tuple[list[Step], list[str]]:
-    """Read rows, paths or loads as steps, with what a reader has to know of them."""
+    """Read rows, paths or loads as steps, with notes for the reader."""
     if rows and all(isinstance(row, str | PathLike) for row in rows):
         return read_steps(
             [Path(row) for row in rows],
@@ -88,7 +89,7 @@ def _read(
             rates=(),
             units_by_littles_law=units_by_littles_law,
         )
-    if rows and all(hasattr(row, "as_json") for row in rows):  # loads
+    if rows and all(hasattr(row, "as_json") for row in rows):  # results of `load`
         readings = [read_values(row.as_json(), f"load {n}") for n, row in enumerate(rows, 1)]
         return [one.step for one in readings if isinstance(one, Reading)], []
     read = from_values(rows, "steps", unnamed)
@@ -97,17 +98,17 @@ def _read(
 
 
 def _rows(steps: Any) -> list[Any]:
-    """Give rows or paths as a list, out of a data frame too.
+    """Turn rows, paths or a data frame into a list.
 
     Raises:
-        UsageError: It is nothing of that kind.
+        UsageError: The value is none of these.
     """
     if isinstance(steps, str | PathLike):
         return [steps]
     if hasattr(steps, "to_dicts"):  # polars
         return list(steps.to_dicts())
     if hasattr(steps, "to_dict") and hasattr(steps, "columns"):  # pandas
-        frame = steps.astype(object).where(steps.notna(), None)  # what is not known is None
+        frame = steps.astype(object).where(steps.notna(), None)  # NaN becomes None
         return list(frame.to_dict("records"))
     if isinstance(steps, Mapping) or not isinstance(steps, Iterable):
         problem = "must be rows, a data frame or paths of files"

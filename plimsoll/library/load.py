@@ -1,4 +1,4 @@
-"""One load on a database, and what it measured."""
+"""One load on a database, making a workload's rows, and the progress that programs see."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -32,18 +32,18 @@ from plimsoll.model.run.results import StepResult
 from plimsoll.report.words import finished_words, planned_words
 from plimsoll.workload import Compiled
 
-# What a search tells a program while it goes on.
+# The progress of a search.
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Something that has happened in a search; `print` shows its text.
+    """Something that happened in a search; `print` shows its text.
 
     Attributes:
-        text: In one line, for people.
-        step: The number of the step that it is about, from 1; 0: warming; None: no step.
-        plan: The step, where it begins; else None.
-        result: The step, where it has ended; else None.
+        text: A description in one line.
+        step: The step's number, from 1; 0 while warming; None if no step is concerned.
+        plan: The plan of the step that begins; else None.
+        result: The result of the step that has ended; else None.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Progress:
     result: StepResult | None = None
 
     def __str__(self) -> str:
-        """Give its text."""
+        """Return its text."""
         return self.text
 
 
@@ -60,7 +60,7 @@ Callback = Callable[[Progress], object]
 
 
 def shows_of(finder: Finder, progress: Callback) -> Shows:
-    """Have a finder tell a program; one that raises KeyboardInterrupt ends the search."""
+    """Pass a finder's events to a callback; one that raises KeyboardInterrupt ends the search."""
 
     def tell(happened: Progress) -> None:
         try:
@@ -84,33 +84,33 @@ def shows_of(finder: Finder, progress: Callback) -> Shows:
 
 @dataclass(frozen=True)
 class LoadResult(Loaded):
-    """What one load has measured; `report` has all of it, `judge` takes several."""
+    """The measurements of one load. `report` has everything; `judge` takes several of these."""
 
     @property
     def throughput_ops_per_second(self) -> float | None:
-        """Successful operations in the window / its length; None: it had no window."""
+        """Successful operations per second in the window; None if there was no window."""
         window_s = self.report.window_s
         done = sum(operation.succeeded for operation in self.report.operations.values())
         return done / window_s if window_s else None
 
     @property
     def latency_us(self) -> dict[str, dict[str, float | None]]:
-        """By operation and statistic (mean, p50, p95, p99, p999, max), in microseconds."""
+        """Latency in microseconds by operation and statistic (mean, p50, p95, p99, p999, max)."""
         operations = self.report.operations.items()
         return {name: operation.latency_us.model_dump() for name, operation in operations}
 
     def to_json(self) -> str:
-        """Write it as `plimsoll load --json` does."""
+        """Return the same JSON as `plimsoll load --json`."""
         return json.dumps(self.as_json(), indent=2)
 
     def to_frame(self, *, library: Frames | None = None) -> Any:
-        """Give a data frame of pandas or polars with a row for each operation.
+        """Return a data frame of pandas or polars with one row per operation.
 
         Args:
-            library: None: pandas if it is installed, else polars.
+            library: The data frame library; None for pandas if it is installed, else polars.
 
         Raises:
-            MissingToolError: It is not installed.
+            MissingToolError: The library is not installed.
         """
         rows = [
             {
@@ -125,7 +125,7 @@ class LoadResult(Loaded):
             return frame_of(rows, library)
 
     def __str__(self) -> str:
-        """Give its figures in one line."""
+        """Return its figures in one line."""
         parts = [words.throughput(self.throughput_ops_per_second)]
         for name, latencies in sorted(self.latency_us.items()):
             parts.append(f"{name} p99 {words.latency(latencies['p99'])}")
@@ -151,32 +151,33 @@ def load(
     password: str | None = None,
     progress: Callback = lambda _: None,
 ) -> LoadResult:
-    """Load a database once and measure it. An interrupt gives what was measured until then.
+    """Load a database once and measure it. Ctrl-C ends it and returns what was measured so far.
 
     Args:
-        dsn: The database, as of `find`.
-        workload: A built-in one by name, or the path of a YAML file.
-        connections: At once, 1 to 20,000.
-        threads: That send, 1 to 64; None: 2 where the database is on this machine and there is no
-            rate, else 1.
-        poll_us: For how long to look for answers before sleeping, 0 to 1,000 microseconds, where
-            that pays; None: 500 where the database is elsewhere and a processor is left, else 0.
-        rate: Operations fall due at so many per second, and latency counts from the due time;
-            None: each connection sends when its last operation is answered.
-        arrivals: With a rate: how the due times are spread; None: constantly.
-        warmup_s: Load before the window, 0 to 86,400.
-        duration_s: Of the window, 0.001 to 86,400.
-        operations_most: It ends earlier after so many; None: it does not.
-        timeout_ms: After which an operation counts as failed, 1 to 300,000.
-        seed: Equal seeds give equal sequences of operations; None: a new one.
-        records: Of the dataset; None: as `prepare` has made it.
-        parameters: The workload's, for those that are not to have their defaults.
-        password: Where the DSN has none; None: from the variable PLIMSOLL_PASSWORD.
+        dsn: The database, in the form that `find` takes.
+        workload: The name of a built-in workload, or the path of a YAML file.
+        connections: The number of concurrent connections, 1 to 20,000.
+        threads: The number of sending threads, 1 to 64; None for 2 if the database is on this
+            machine and there is no rate, else 1.
+        poll_us: How long to busy-poll before sleeping, 0 to 1,000 microseconds; None for 500 if the
+            database is on another machine and a processor is free, else 0.
+        rate: The operations per second (open loop): latency counts from the time at which an
+            operation was due. None for a closed loop: each connection waits for its reply before it
+            sends again.
+        arrivals: The distribution of due times at a rate; None for constant intervals.
+        warmup_s: The warm-up before the window, 0 to 86,400.
+        duration_s: The length of the window, 0.001 to 86,400.
+        operations_most: The number of operations after which it ends early; None for no limit.
+        timeout_ms: The time-out after which an operation counts as failed, 1 to 300,000.
+        seed: The random seed; equal seeds give equal sequences of operations. None for a new one.
+        records: The number of records of the dataset; None to use what `prepare` has made.
+        parameters: The workload parameters that differ from their defaults.
+        password: The password, if the DSN has none; None for the variable PLIMSOLL_PASSWORD.
         progress: Called each second.
 
     Raises:
-        UsageError: An argument cannot be.
-        PlimsollError: The database refuses, or has no such rows.
+        UsageError: An argument is not valid.
+        PlimsollError: The database refuses, or does not have the rows.
     """
     with plimsoll_errors():
         number(duration_s, "duration_s", Range(0.001, 86_400))
@@ -229,7 +230,7 @@ def load(
         return LoadResult(there, spec, run_load(spec, on_second, token))
 
 
-# The rows that a workload runs on.
+# The rows of a workload.
 
 
 def prepare(
@@ -242,24 +243,24 @@ def prepare(
     password: str | None = None,
     progress: Callback = lambda _: None,
 ) -> dict[str, int]:
-    """Make a workload's tables and rows, and count them; a call that finds them only counts.
+    """Make a workload's tables and rows, and count them. If they exist, it only counts.
 
-    An interrupt ends it; the next call goes on from there, and never doubles a row.
+    If it is interrupted, the next call continues there and never makes a row twice.
 
     Args:
-        dsn: The database, as of `find`.
-        workload: A built-in one by name, or the path of a YAML file.
-        records: Of what, the workload says; None: its own number.
-        parameters: The workload's, for those that are not to have their defaults.
-        connections: That insert at the same time, 1 to 1,000.
-        password: Where the DSN has none; None: from the variable PLIMSOLL_PASSWORD.
-        progress: Called now and then.
+        dsn: The database, in the form that `find` takes.
+        workload: The name of a built-in workload, or the path of a YAML file.
+        records: The number of records, as the workload defines them; None for its default.
+        parameters: The workload parameters that differ from their defaults.
+        connections: The number of concurrent inserts, 1 to 1,000.
+        password: The password, if the DSN has none; None for the variable PLIMSOLL_PASSWORD.
+        progress: Called now and then with the rows made so far.
 
     Returns:
-        The rows of each table, counted.
+        The counted rows of each table.
 
     Raises:
-        UsageError: An argument cannot be.
+        UsageError: An argument is not valid.
         PlimsollError: The database refuses, or a table of that name is not Plimsoll's.
     """
     with plimsoll_errors():
@@ -274,7 +275,7 @@ def prepare(
 def rows_made(
     target: EngineTarget, compiled: Compiled, progress: Callback, connections: int = CONNECTIONS
 ) -> Prepared:
-    """Make a dataset, and tell a program of it."""
+    """Make a dataset and report its progress."""
 
     def advance(rows: int) -> None:
         progress(Progress(f"{rows:,} of {compiled.rows:,} rows"))

@@ -1,4 +1,4 @@
-"""Results: read, compared, held against rules, and as data frames."""
+"""Results for programs: reading, comparing, checking against rules, data frames. Also requests."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -26,7 +26,7 @@ from plimsoll.report.tables import step_rows
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.request_values import checked_request
 
-# Data frames of whichever library is there.
+# Data frames of pandas or polars.
 
 
 Frames = Literal["pandas", "polars"]
@@ -34,14 +34,14 @@ LIBRARIES: tuple[Frames, ...] = ("pandas", "polars")
 
 
 def frame_of(table: Sequence[Mapping[str, Any]], library: Frames | None) -> Any:
-    """Make a data frame of rows that have the same columns.
+    """Make a data frame from rows that have the same columns.
 
     Args:
         table: The rows.
-        library: None: pandas if it is installed, else polars.
+        library: The data frame library; None for pandas if it is installed, else polars.
 
     Raises:
-        MissingToolError: It is not installed.
+        MissingToolError: The library is not installed.
     """
     wanted = LIBRARIES if library is None else (known(library, LIBRARIES, "library"),)
     found = next((name for name in wanted if find_spec(name) is not None), None)
@@ -56,24 +56,24 @@ Rows = Literal["steps", "seconds"]
 
 
 class Result(RunResult):
-    """What a search or a run has come to: `result.json` (docs/results.md), with its seconds.
+    """The result of a search or a run: `result.json` (docs/results.md), with its seconds.
 
-    `capacity` is the verdict with everything that defends it, `limiting` what set the limit,
-    `steps` what was measured, `request` what was asked; `state` and `failure` say how it ended.
+    `capacity` is the verdict with its evidence, `limiting` the resource that set the limit, `steps`
+    the measurements, `request` what was asked for. `state` and `failure` say how it ended.
     """
 
     _seconds: Seconds | None = PrivateAttr(None)
 
     @classmethod
     def of(cls, result: RunResult, seconds: Seconds) -> "Result":
-        """Make one of a run's files."""
+        """Create one from the contents of a run's files."""
         made = cls(**dict(result))
         made._seconds = seconds
         return made
 
     @property
     def throughput_ops_per_second(self) -> float | None:
-        """The figure of the verdict; None: there is none. `capacity.bound` says which bound."""
+        """The figure of the verdict; None if there is none. `capacity.bound` tells its kind."""
         capacity = self.capacity
         return None if capacity is None else capacity.max_sustainable_throughput_ops_per_second
 
@@ -83,23 +83,23 @@ class Result(RunResult):
         return headline(self).sentence
 
     def __str__(self) -> str:
-        """Give the answer in one sentence."""
+        """Return the answer in one sentence."""
         return self.summary
 
     def __repr__(self) -> str:
-        """Name it, with its answer."""
+        """Return its name with its answer."""
         verdict = self.capacity.verdict if self.capacity else self.state.value
         return f"<plimsoll.Result {self.run_id}: {verdict}; {self.summary}>"
 
     def meets(self, rule: str) -> bool | None:
-        """Say whether it keeps to a rule such as `capacity >= 2000` (docs/ci.md).
+        """Check it against a rule such as `capacity >= 2000` (docs/ci.md).
 
         Returns:
-            None: that cannot be decided.
+            True or False; None if it cannot be decided.
 
         Raises:
-            UsageError: It is no rule, or of an operation that was not measured, or its baseline
-                cannot be read.
+            UsageError: The text is no rule, names an operation that was not measured, or its
+                baseline cannot be read.
         """
         with plimsoll_errors():
             asked, baselines = rule_of(rule), {}
@@ -111,15 +111,15 @@ class Result(RunResult):
             return {"met": True, "not met": False, "no answer": None}[answer]
 
     def to_frame(self, rows: Rows = "steps", *, library: Frames | None = None) -> Any:
-        """Give a data frame of pandas or polars; what is not known is missing in it, never 0.
+        """Return a data frame of pandas or polars; unknown values are missing in it, never 0.
 
         Args:
-            rows: `steps`: a row for each step, with the columns of steps.csv; `seconds`: a row for
-                each second and operation.
-            library: None: pandas if it is installed, else polars.
+            rows: `steps` for a row per step, with the columns of steps.csv; `seconds` for a row per
+                second and operation.
+            library: The data frame library; None for pandas if it is installed, else polars.
 
         Raises:
-            MissingToolError: It is not installed.
+            MissingToolError: The library is not installed.
         """
         with plimsoll_errors():
             table = step_rows(self) if known(rows, ("steps", "seconds"), "rows") == "steps" else []
@@ -132,10 +132,10 @@ class Result(RunResult):
         """Write `result.json`, `seconds.json` and `report.html`, as `plimsoll find` does.
 
         Returns:
-            The page.
+            The path of the page.
 
         Raises:
-            PlimsollError: The folder holds something, or cannot be written.
+            PlimsollError: The folder is not empty, or cannot be written.
         """
         place = Path(folder)
         with plimsoll_errors():
@@ -150,10 +150,10 @@ def read_result(place: str | PathLike[str]) -> Result:
     """Read a finished run.
 
     Args:
-        place: Its folder, or the `result.json` in it.
+        place: The run's folder, or the `result.json` in it.
 
     Raises:
-        UsageError: There is none, or it is not Plimsoll's.
+        UsageError: There is no such file, or Plimsoll did not write it.
 
     >>> import plimsoll
     >>> result = plimsoll.read_result("plimsoll-results/r1-demo-1000-iops")
@@ -174,14 +174,15 @@ def read_result(place: str | PathLike[str]) -> Result:
 
 
 def compare(*results: RunResult, usd_per_hour: Sequence[float | None] = ()) -> Comparison:
-    """Compare two runs or more with the first one that asks the same.
+    """Compare two or more runs with the first of them that has the same request.
 
     Args:
         results: The runs.
-        usd_per_hour: What each target costs an hour, in their order; empty: as each run says.
+        usd_per_hour: The price of each target per hour, in the runs' order; empty to use each
+            run's own.
 
     Raises:
-        UsageError: There are fewer than two, or not as many prices as runs.
+        UsageError: There are fewer than two runs, or the number of prices differs.
 
     >>> import plimsoll
     >>> low = plimsoll.read_result("plimsoll-results/r1-demo-1000-iops")
@@ -198,17 +199,17 @@ def compare(*results: RunResult, usd_per_hour: Sequence[float | None] = ()) -> C
         return compare_results(results, usd_per_hour)
 
 
-# Requests: what a run on the service is asked to be.
+# Requests of runs on the service.
 
 
 def read_request(source: str | PathLike[str] | Mapping[str, Any]) -> Request:
     """Read and check the request of a run.
 
     Args:
-        source: A YAML or JSON file of one run (docs/requests.md), or the same as plain values.
+        source: A YAML or JSON file of one run (docs/requests.md), or its content as plain values.
 
     Raises:
-        UsageError: Something in it cannot be; names each field and what is allowed.
+        UsageError: The request is not valid; names each field and what is allowed.
 
     >>> import plimsoll
     >>> target = {"kind": "rds", "engine": "mariadb", "engine_version": "11.4",

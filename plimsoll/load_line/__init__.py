@@ -1,4 +1,4 @@
-"""The load line of a database that is there already, found by this process alone.
+"""Finding the load line of an existing database from one process.
 
-No twin, no AWS and no state machine: the search, the judge, the engine and the counters of a run.
+It uses a run's search, judge, engine and counters, but no AWS and no state machine.
 """

@@ -1,4 +1,4 @@
-"""The clients of a step as threads of this process: the engine sends, and Python waits."""
+"""The clients of a step, as threads of this process. The engine sends; Python only waits."""
 
 import json
 import signal
@@ -20,16 +20,16 @@ from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.workflow.client import send_watched
 
-LEAD_MS = 300  # from planning a step to its barrier, for its clients to connect
+LEAD_MS = 300  # time from planning a step to its barrier, in which its clients connect
 LEAD_MS_PER_CONNECTION = 3  # a login with TLS takes about 2 ms of a processor
 _LOOK_S = 0.1
 
-OnSecond = Callable[[int, Sequence[SecondReport]], None]  # which client, and its second
+OnSecond = Callable[[int, Sequence[SecondReport]], None]  # client number, its last second
 _SECONDS: TypeAdapter[tuple[SecondReport, ...]] = TypeAdapter(tuple[SecondReport, ...])
 
 
 def barrier_epoch_ms(connections: int) -> int:
-    """Give the instant at which the clients of a step can all be there."""
+    """Return the moment at which all clients of a step can be ready, in ms of the epoch."""
     return round(time.time() * 1000) + LEAD_MS + connections * LEAD_MS_PER_CONNECTION
 
 
@@ -46,9 +46,9 @@ def run_clients(
     Args:
         plan: The step.
         workload: What the clients send.
-        target: Where to.
-        on_second: Called from the clients' threads.
-        ended: Whoever sets it ends the load at once, from any thread.
+        target: The database that they load.
+        on_second: Called each second from each client's thread.
+        ended: Event that stops the load. Any thread may set it.
     """
     tokens = [plimsoll_engine.CancelToken() for _ in range(plan.clients)]
     specs = [
@@ -63,7 +63,7 @@ def run_clients(
         try:
             while waiting and not ended.is_set():  # signals are handled between the waits
                 waiting = wait(waiting, timeout=_LOOK_S).not_done
-        finally:  # a second Ctrl-C comes from here too: no load goes on behind it
+        finally:  # also reached at a second Ctrl-C: the load must not go on in the background
             for token in tokens if waiting else ():
                 token.cancel()
     outcomes = [answer.result() for answer in answers]
@@ -99,7 +99,7 @@ def _run(
     )
 
 
-# Ctrl-C and SIGTERM that end a load early, with what it has measured.
+# Ctrl-C and SIGTERM end a load early and keep what it has measured.
 
 
 INTERRUPTED = "interrupted"
@@ -110,9 +110,9 @@ _BOTH = (signal.SIGINT, signal.SIGTERM)
 def ended_by_signals(
     end: Callable[[], None], numbers: Sequence[signal.Signals] = _BOTH
 ) -> Iterator[None]:
-    """Call `end` at the first signal; a second one is handled as before, and ends at once.
+    """Call `end` at the first signal; a second one is handled as before.
 
-    Signals come to a program's main thread alone: in another one they do what they did before.
+    Only the main thread gets signals: in any other thread this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -137,10 +137,10 @@ def ended_by_signals(
 
 @contextmanager
 def cancelled_by_interrupt() -> Iterator[plimsoll_engine.CancelToken]:
-    """Let an interrupt end the work whenever it comes.
+    """Yield a token that Ctrl-C cancels.
 
-    A shell's background processes ignore interrupts by default; this one does not. The exception
-    that a signal raises can get lost while Python frees objects, so a token is cancelled as well.
+    A shell's background processes ignore SIGINT by default; this one does not. Python can lose the
+    exception of a signal handler while it frees objects, so the token is cancelled as well.
     """
     token = plimsoll_engine.CancelToken()
     interrupted = False

@@ -1,4 +1,4 @@
-"""The rows that a search draws from: Plimsoll's own, made before, or the user's, which it reads."""
+"""The rows that a search uses: a dataset that Plimsoll made, or the user's own rows."""
 
 import re
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.workload import Compiled, Workload
 
-CONNECTIONS = 8  # that insert at the same time, unless more are asked for
-SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
+CONNECTIONS = 8  # concurrent inserts, unless more are asked for
+SETTLE_MAX_S = 30.0  # longest wait for the server to finish work that loading left behind
 _READS = ("SELECT", "(SELECT", "WITH")
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is there for a search.
+    """What a database has for a search.
 
     Attributes:
-        server: As the server names itself.
-        compiled: The workload for the rows that there are.
-        given: The workload's parameters that are not to have their defaults.
-        note: What is known of the dataset; None: Plimsoll did not make it.
-        has_place: Whether the database, or keyspace, that would hold it is there.
+        server: The server's own name and version.
+        compiled: The workload, compiled for the existing rows.
+        given: The workload parameters that differ from their defaults.
+        note: The stored facts of the dataset; None if Plimsoll did not make it.
+        has_place: Whether the database, or keyspace, for the dataset exists.
     """
 
     server: str
@@ -41,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Made:
-    """A dataset that was made, or was not: its rows, and what a reader has to know of it."""
+    """The result of making a dataset: its rows, and notes for the reader; empty if none made."""
 
     rows: int | None = None
     notes: tuple[str, ...] = ()
@@ -50,10 +50,10 @@ class Made:
 def look(
     target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
 ) -> Found:
-    """See what rows a database has for a workload.
+    """Find out what rows a database has for a workload.
 
     Raises:
-        PlimsollError: The database cannot be reached or refuses.
+        PlimsollError: The database is unreachable or refuses.
         UsageError: The workload cannot be resolved.
     """
     with family_of(target.protocol).open_datasets(target) as datasets:
@@ -70,20 +70,20 @@ def look(
 
 
 def is_complete(found: Found) -> bool:
-    """Whether Plimsoll has made the dataset, to its last row, with the parameters asked for."""
+    """Whether Plimsoll made the dataset completely, with the wanted parameters."""
     return dataset_notes.is_complete(found.compiled, found.note)
 
 
 def needs_no_rows(found: Found, *, records: int | None, prepare: bool) -> bool:
-    """Whether a search can begin: its rows are Plimsoll's own, or those that its user names."""
+    """Whether a search can begin without making rows."""
     return is_complete(found) or (found.note is None and records is not None and not prepare)
 
 
 def require_place(target: EngineTarget, found: Found) -> None:
-    """Refuse to draw rows from where there can be none.
+    """Refuse a database, or keyspace, that does not exist.
 
     Raises:
-        PlimsollError: There is no such database, or keyspace.
+        PlimsollError: It does not exist.
     """
     if not found.has_place:
         kind = protocol_facts(target.protocol).database_word
@@ -94,7 +94,7 @@ def require_place(target: EngineTarget, found: Found) -> None:
 
 
 def rows_to_make(found: Found) -> str:
-    """Say what would be made: `1,000 rows in usertable`."""
+    """Describe the rows that would be made: `1,000 rows in usertable`."""
     compiled = found.compiled
     tables = ", ".join(table.name for table in compiled.tables[:3])
     more = " ..." if len(compiled.tables) > 3 else ""
@@ -102,10 +102,10 @@ def rows_to_make(found: Found) -> str:
 
 
 def require_nothing_begun(found: Found) -> None:
-    """Refuse rows of Plimsoll's that are other ones, or fewer, than those that are asked for.
+    """Refuse an existing dataset of Plimsoll that is incomplete or has other parameters.
 
     Raises:
-        PlimsollError: There are such rows.
+        PlimsollError: There is such a dataset.
     """
     if found.note is not None:
         check_same_dataset(found.compiled, found.note, notes_table="plimsoll_datasets")
@@ -113,7 +113,7 @@ def require_nothing_begun(found: Found) -> None:
 
 
 def lacking_rows(found: Found, target: EngineTarget) -> UsageError:
-    """Say that the rows are not there, and how they come to be."""
+    """Return the error that says that rows are missing, and how to make them."""
     place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
     return UsageError(
         f"--workload {found.compiled.name}: {place} has no dataset of it that Plimsoll made:"
@@ -123,7 +123,7 @@ def lacking_rows(found: Found, target: EngineTarget) -> UsageError:
 
 
 def settled(target: EngineTarget, prepared: Prepared) -> Made:
-    """Wait until the server has worked off the loading of a dataset, but not for ever."""
+    """Wait until the server has worked off the loading, at most `SETTLE_MAX_S`."""
     rows = sum(prepared.counted_rows.values())
     if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
         return Made(rows)
@@ -138,7 +138,7 @@ def drop(target: EngineTarget, found: Found) -> None:
 
 
 def load_number(target: EngineTarget, found: Found) -> int:
-    """Number a load that inserts."""
+    """Reserve the number of a load that inserts; 0 if the workload does not insert."""
     if not found.compiled.inserts:
         return 0
     with family_of(target.protocol).open_datasets(target) as datasets:
@@ -146,10 +146,10 @@ def load_number(target: EngineTarget, found: Found) -> int:
 
 
 def require_harmless(found: Found, *, allow_writes: bool) -> None:
-    """Refuse what would change rows that Plimsoll did not make.
+    """Refuse a workload that would change rows which Plimsoll did not make.
 
     Raises:
-        UsageError: The workload writes, and nobody allowed it, or it inserts rows of its own.
+        UsageError: The workload writes without permission, or inserts rows that Plimsoll numbers.
     """
     if found.note is not None:
         return

@@ -1,4 +1,4 @@
-"""One load on a database, without a search: its spec, its run, and what it gave."""
+"""One load on a database, without a search."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.workload import Compiled, Workload
 
-SEEDS = 2**53  # what every reader of JSON keeps exactly
+SEEDS = 2**53  # range of integers that every JSON reader keeps exactly
 
 
 @dataclass(frozen=True)
 class Loadable:
-    """What there is to be loaded.
+    """A workload that is ready to be loaded on a database.
 
     Attributes:
-        server: As the server names itself.
-        compiled: The workload for the rows that there are.
-        sent: What of it clients send; a load that inserts has a number of its own.
+        server: The server's own name and version.
+        compiled: The workload, compiled for the existing rows.
+        sent: The part that clients send; includes the load's number if it inserts.
     """
 
     server: str
@@ -36,12 +36,12 @@ class Loadable:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A load that has ended.
+    """A finished load.
 
     Attributes:
-        loadable: What was loaded.
-        spec: How.
-        report: What was measured.
+        loadable: The workload and the server.
+        spec: The settings of the load.
+        report: The measurements.
     """
 
     loadable: Loadable
@@ -49,7 +49,7 @@ class Loaded:
     report: LoadReport
 
     def as_json(self) -> dict[str, Any]:
-        """Write it as plain values, without what opens the database."""
+        """Return it as plain values, without credentials."""
         compiled = self.loadable.compiled
         return {
             "server": self.loadable.server,
@@ -64,18 +64,18 @@ class Loaded:
 
 
 def a_seed() -> int:
-    """Draw the seed of a load."""
+    """Draw a random seed for a load."""
     return secrets.randbelow(SEEDS)
 
 
 def loadable(
     target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
 ) -> Loadable:
-    """Read from the database what rows it has, and check that the load can draw from them.
+    """Prepare a workload for a database's rows, and check that the load can use them.
 
     Raises:
-        PlimsollError: It cannot be reached, refuses, or has none, fewer, or ones of other
-            parameters.
+        PlimsollError: The database is unreachable or refuses, or has no rows, too few, or rows of
+            other parameters.
         UsageError: The workload cannot be resolved.
     """
     found = look(target, workload, records, given)
@@ -100,15 +100,15 @@ def run_load(
     on_second: Callable[[str], None],
     token: plimsoll_engine.CancelToken | None = None,
 ) -> LoadReport:
-    """Load a database; Ctrl-C and SIGTERM end it with what it has measured.
+    """Run one load. Ctrl-C and SIGTERM end it early and keep what it has measured.
 
     Args:
         spec: The load.
-        on_second: Called each second with its reports, as JSON.
-        token: Ends it likewise.
+        on_second: Called each second with the second's reports, as JSON.
+        token: Token that ends the load early.
 
     Raises:
-        PlimsollError: The database refuses, or cannot be reached.
+        PlimsollError: The database refuses or is unreachable.
     """
     token = token or plimsoll_engine.CancelToken()
     try:

@@ -1,4 +1,4 @@
-"""This machine in a step: how far others disturbed it, and the database's server if it is here."""
+"""This machine during a step: other load on it, and the server's CPU if the database is here."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
 
 
 def _is_this_machine(host: str) -> bool:
-    """Whether an address is one of this machine's own: then a socket can be bound to it."""
+    """Whether an address belongs to this machine: then a socket can be bound to it."""
     if is_loopback(host):
         return True
     try:
@@ -33,20 +33,20 @@ def _is_this_machine(host: str) -> bool:
 
 
 def poll_us_here(target: EngineTarget, threads: int) -> int:
-    """Give for how long clients on this machine look for answers before they sleep, at most.
+    """Return for how long clients on this machine busy-poll before they sleep, in microseconds.
 
-    None of them does where they share its processors with the database or with each other.
+    0 if they share its processors with the database or with each other.
     """
     own = threads < len(os.sched_getaffinity(0)) and not _is_this_machine(target.host)
     return POLL_US if own else 0
 
 
 def threads_here(target: EngineTarget, connections: int, rate: float | None) -> int:
-    """Give how many threads send on this machine, where nobody says.
+    """Return the default number of sending threads on this machine.
 
-    Two where they share its processors with the database, which then wakes clients less often
-    (docs/performance.md). One where it is elsewhere, which leaves a processor to poll with, and one
-    at a rate, where a thread waits for due times.
+    2 if they share its processors with the database, which then wakes clients less often
+    (docs/performance.md). 1 if the database is elsewhere, so that a processor is left for
+    busy-polling, and 1 at a given rate, where a thread waits for due times.
     """
     shared = rate is None and _is_this_machine(target.host)
     return min(2, connections, len(os.sched_getaffinity(0))) if shared else 1
@@ -54,7 +54,7 @@ def threads_here(target: EngineTarget, connections: int, rate: float | None) -> 
 
 @dataclass(frozen=True)
 class Look:
-    """The processor times at one moment: of this machine, and of the database's server."""
+    """Processor times at one moment, of this machine and of the database's server."""
 
     at_s: float
     machine: CpuTimes | None
@@ -63,11 +63,11 @@ class Look:
 
 @dataclass
 class Host:
-    """This machine over a step.
+    """This machine during a step.
 
     Attributes:
-        shared: Whether the database is on it.
-        servers: The database's processes; empty: it is elsewhere, or they are not shown.
+        shared: Whether the database runs on it.
+        servers: The database's processes; empty if they are on another machine or not visible.
     """
 
     shared: bool
@@ -76,21 +76,21 @@ class Host:
 
     @classmethod
     def of(cls, target: EngineTarget) -> "Host":
-        """See whether a database is on it, and which of its processes are the database's.
+        """Find out whether a database runs on this machine, and in which processes.
 
-        Behind a container's port listens its proxy, which is not the server.
+        If it runs in a container, its proxy listens on the port; that is not the server.
         """
         shared = _is_this_machine(target.host)
         return cls(shared, frozenset(servers(target.port, SERVERS) if shared else ()))
 
     @property
     def ours(self) -> frozenset[int]:
-        """The processes of the search and of the database; empty: the database's are not shown."""
+        """The processes of the search and the database; empty if the database's are not visible."""
         return frozenset({os.getpid(), *self.servers} if self.servers or not self.shared else ())
 
     @contextmanager
     def watched(self, plan: StepPlan) -> Iterator[None]:
-        """Look at it as a step's window begins, and once more when the load has ended."""
+        """Record processor times when the step's window begins and when the load has ended."""
         begins_s = plan.start_at_epoch_ms / 1000 + plan.warmup_s - time.time()
         first = Timer(max(0.0, begins_s), self._look)
         first.start()
@@ -106,7 +106,7 @@ class Host:
         self._looks.append(Look(time.monotonic(), cpu_times(self.ours), server_s))
 
     def seen_in(self, step: StepResult) -> StepResult:
-        """Add to a step what was seen of this machine, and of the server's processor time."""
+        """Add this machine's figures and the server's CPU utilization to a step."""
         figures = self._figures()
         waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}
         step = step.model_copy(update={"step": step.step.model_copy(update=figures | waits)})
@@ -132,7 +132,7 @@ class Host:
         }
 
     def _cpu_percent(self) -> float | None:
-        """Compute the server's part of this machine's processor time."""
+        """Compute the server's share of this machine's CPU, in percent."""
         known = [
             (look.server_s, look.machine.total / TICKS_PER_S)
             for look in self._looks
@@ -144,29 +144,30 @@ class Host:
         return 100 * (ended_s - began_s) / (machine_ended_s - machine_began_s)
 
     def _client_waiting_percent(self, fleet: FleetFigures) -> float | None:
-        """Give how the clients waited for a processor.
+        """Return how long clients waited for a processor, in percent.
 
-        Where the database is on this machine too, they wait for the database that they load, which
-        is no disturbance: what others had is.
+        None if the database is on this machine: then they wait for the load that they cause
+        themselves, and only other processes' share counts as a disturbance.
         """
         return None if self.shared else fleet.most_waiting_percent
 
 
-# Others who use the database during the search: whoever asks for its line should know of them.
+# Other users of the database during the search: a reader of the result should know of them.
 
 
-SHARE_MOST = 0.01  # of the server's statements, as the audit `server_count` allows
-OWN_MOST = 50  # statements of ours about a step: its counters, looks and rows
-OWN_OF_A_CONNECTION = 4  # statements with which it begins
+SHARE_MOST = 0.01  # share of the server's statements, as the audit `server_count` allows
+OWN_MOST = 50  # our own statements besides the load in a step: counters, recovery checks, rows
+OWN_OF_A_CONNECTION = 4  # statements that open a connection
 
 
 def without_others(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
-    """Say how much others asked of the server in a step; its count is then no audit of ours.
+    """Report how many statements others sent to the server during a step.
 
-    MySQL counts every statement (`Questions`:
+    If they sent some, the server's count cannot audit ours and is dropped. MySQL counts every
+    statement (`Questions`:
     dev.mysql.com/doc/refman/8.4/en/server-status-variables.html#statvar_Questions), so what our
-    clients did not send came from others, in text or prepared. Where a server counts prepared
-    statements alone, these show the others.
+    clients did not send came from others, as text or prepared. On a server that counts prepared
+    statements alone, those show the others.
     """
     server = step.server
     if server is None or server.statements_by_clients is None or server.interval_s <= 0:

@@ -1,4 +1,7 @@
-"""What `plimsoll find` asks for, as the request that its result keeps."""
+"""The options of `plimsoll find`, and the request that its result keeps.
+
+Also the limits and stop rules that people write on a command line: `read=5ms`, `p99 > 200ms`.
+"""
 
 import os
 import re
@@ -25,21 +28,21 @@ from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
 from plimsoll.workload import Workload
 
 USER, PASSWORD = "PLIMSOLL_USER", "PLIMSOLL_PASSWORD"
-CLIENTS_MOST = 4  # threads of this process, of one processor each
-FIRST_SHARE = 1 / 20  # of the highest rate: where a search over rates begins
+CLIENTS_MOST = 4  # threads of this process, each with a processor of its own
+FIRST_SHARE = 1 / 20  # a search over rates begins at this share of the highest rate
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much time a search takes for how sure an answer.
+    """The trade between a search's duration and the certainty of its answer.
 
     Attributes:
-        warmup_s: Of each step.
-        duration_s: Of each step's window.
-        factor: Between one step's load and the next one's.
-        resolution: Of the bracket.
-        confirmation: Of the answer.
-        recovery_max_s: For the target to recover from an overload, at most.
+        warmup_s: The warm-up of each step.
+        duration_s: The window of each step.
+        factor: The ratio between the loads of successive steps.
+        resolution: The relative width of the bracket at which the search ends.
+        confirmation: The repetitions that confirm the answer.
+        recovery_max_s: The longest wait for the target to recover from an overload.
     """
 
     warmup_s: float
@@ -55,7 +58,7 @@ QUICK = Effort(1.0, 2.0, 2.0, 0.15, Confirmation(least=3, most=5, precision=0.1)
 
 
 def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
-    """Describe a database without what opens it."""
+    """Describe a database without its credentials."""
     tls: TlsMode = "verify"
     if target.tls is None or not target.tls.verify:
         tls = "off" if target.tls is None else "require"
@@ -72,10 +75,10 @@ def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
 
 
 def opened(target: EndpointTarget) -> EngineTarget:
-    """Add what opens a database, from the environment.
+    """Add the credentials from the environment to a database's description.
 
     Raises:
-        UsageError: The environment lacks it.
+        UsageError: The environment lacks the user.
     """
     user = os.environ.get(USER)
     if user is None and target.engine != "cassandra":
@@ -103,10 +106,10 @@ def search_of(
     connections_max: int,
     rate_max: float | None,
 ) -> Search:
-    """Choose the loads that are tried.
+    """Choose the loads to try.
 
     Raises:
-        UsageError: A search over rates has no highest one.
+        UsageError: A search over rates has no highest rate.
     """
     clients = min(CLIENTS_MOST, os.cpu_count() or 1, connections_max)
     if strategy == "ramp":
@@ -141,7 +144,7 @@ def request_of(
     rules: Rules,
     time_limit_s: int,
 ) -> Request:
-    """Write down what is asked for, as a run's request."""
+    """Write what is asked for as a run's request."""
     choice = WorkloadChoice(
         name=workload.name if built_in else None,
         definition=None if built_in else workload.document.value,
@@ -162,18 +165,19 @@ def request_of(
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How a search is to be made, by one who looks for a load line from this machine.
+    """Options of a search that runs on this machine.
 
     Attributes:
-        strategy: `ramp`: more and more connections; `rate`: operations fall due faster and faster.
-        max_connections: Never more at once; 1 to 20,000.
-        max_rate: The highest rate that is tried, in operations per second, or that a second of a
-            ramp may have; None: a ramp has no such bound.
-        warmup_s: Before each window, 0 to 600; None: the usual.
-        duration_s: Of each window, above 0 to 600; None: the usual.
-        warm_s: Load before the first step, which fills the caches; 0 to 600.
-        time_limit_s: No further step after that; 10 to 86,400.
-        quick: Shorter windows, wider steps, fewer repetitions.
+        strategy: `ramp` raises the number of connections step by step; `rate` raises the rate at
+            which operations fall due.
+        max_connections: The highest number of connections; 1 to 20,000.
+        max_rate: The highest rate to try, in operations per second. With `ramp`, a second with
+            more operations ends the load; None if there is no such limit.
+        warmup_s: The warm-up before each window, 0 to 600; None for the default.
+        duration_s: The length of each window, above 0 to 600; None for the default.
+        warm_s: The load before the first step, which fills the caches; 0 to 600.
+        time_limit_s: The time after which no further step begins; 10 to 86,400.
+        quick: Whether to use shorter windows, wider steps and fewer repetitions.
     """
 
     strategy: Literal["ramp", "rate"] = "ramp"
@@ -196,10 +200,10 @@ def asked_request(
     built_in: bool,
     rules: Rules,
 ) -> Request:
-    """Write down a search as a run's request.
+    """Write a search as a run's request.
 
     Raises:
-        UsageError: Something of it cannot be; names the field.
+        UsageError: An option is not valid. Names the field.
     """
     effort = QUICK if options.quick else USUAL
     try:
@@ -230,7 +234,7 @@ def asked_request(
         raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
 
 
-# Limits as people write them on a command line: `read=5ms`, `p99 > 200ms`, `errors > 1%`.
+# Limits and stop rules on a command line: `read=5ms`, `p99 > 200ms`, `errors > 1%`.
 
 
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%", re.ASCII)
@@ -240,10 +244,10 @@ Kind = Literal["p50", "p99", "max", "errors", "rate"]
 
 
 def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, float]:
-    """Read `--limit` options: `read=5ms` for one operation, `5ms` for all that have none.
+    """Parse `--limit` options: `read=5ms` for one operation, `5ms` for all without their own.
 
     Raises:
-        UsageError: One is not a limit, or names an operation that the workload does not have.
+        UsageError: A text is no limit, or names an operation that the workload does not have.
     """
     limits: dict[str, float] = {}
     for_all: float | None = None
@@ -263,13 +267,13 @@ def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, fl
 
 @dataclass(frozen=True)
 class StopRule:
-    """What ends the load at once.
+    """A condition that ends the load at once.
 
     Attributes:
-        text: As it was asked for.
-        operation: The operation that it is about; None: each.
-        kind: Of a second's latencies, or its errors, or its operations that succeeded.
-        most: In microseconds, or the share that may fail, or operations.
+        text: The rule as it was written, with its option.
+        operation: The operation that it applies to; None for each.
+        kind: What it looks at in a second: a latency, the errors, or the successful operations.
+        most: The highest allowed value: microseconds, the share that may fail, or operations.
     """
 
     text: str
@@ -279,10 +283,10 @@ class StopRule:
 
     @classmethod
     def parse(cls, text: str, operations: Collection[str]) -> "StopRule":
-        """Read a rule.
+        """Parse a rule.
 
         Raises:
-            UsageError: It is none, or names an operation that the workload does not have.
+            UsageError: The text is no rule, or names an operation that the workload does not have.
         """
         match = _RULE.fullmatch(text.strip())
         if match is None:
@@ -301,11 +305,11 @@ class StopRule:
 
     @classmethod
     def of_rate(cls, most: float) -> "StopRule":
-        """Make the rule that no second may have more successful operations than so."""
+        """Create the rule that limits the successful operations per second."""
         return cls(f"--max-rate {most:g}", None, "rate", most)
 
     def broken_by(self, second: Sequence[SecondReport]) -> str | None:
-        """Say what in one client's second breaks the rule; None: nothing does."""
+        """Describe how one client's second breaks the rule; None if it does not."""
         mine = [part for part in second if self.operation in (None, part.operation)]
         succeeded = sum(part.succeeded for part in mine)
         if self.kind == "rate":

@@ -1,4 +1,4 @@
-"""What a search in this process comes to: the same files as a run's."""
+"""The result of a search in this process, in the same files as a run's."""
 
 import os
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from plimsoll.requests.request_workload import workload_sha256
 def searched(
     finder: Finder, *, server: str, rows: int | None, notes: Sequence[str] = ()
 ) -> tuple[RunResult, Seconds]:
-    """Search to the end, or until it is cut short, and judge what was measured; as `outcome`."""
+    """Search until done or cut short, and judge what was measured. Returns what `outcome` does."""
     began = datetime.now(UTC)
     failure: PlimsollError | None = None
     try:
         finder.search()
-    except PlimsollError as error:  # what was measured so far is judged all the same
+    except PlimsollError as error:  # what was measured until then is judged all the same
         failure = error
     run_id = f"{finder.request.name}-{began:%Y%m%d-%H%M%S}"
     return outcome(
@@ -53,16 +53,16 @@ def outcome(
     failure: PlimsollError | None = None,
     notes: Sequence[str] = (),
 ) -> tuple[RunResult, Seconds]:
-    """Judge what was measured.
+    """Judge what was measured, and write it as a run's result.
 
     Args:
-        finder: The search, at its end.
-        run_id: What the result is called.
-        server: As the server names itself.
-        rows: Of the dataset; None: not counted.
-        began: When.
-        failure: Why the search could not go on; None: it could.
-        notes: What a reader has to know besides.
+        finder: The ended search.
+        run_id: The id of the result.
+        server: The server's own name and version.
+        rows: The rows of the dataset; None if not counted.
+        began: The time at which the search began.
+        failure: The error that ended the search; None if there was none.
+        notes: Further facts for the reader.
     """
     request, steps = finder.request, finder.steps
     try:
@@ -138,7 +138,7 @@ def _moments(began: datetime, ended: datetime) -> Moments:
 
 def write(folder: Path, result: RunResult, seconds: Seconds) -> None:
     """Write a result's files: `result.json`, `seconds.json` and `report.html`."""
-    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, needed only here
 
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / RESULT, result.model_dump_json())

@@ -1,4 +1,4 @@
-"""The loop of a search in this process: the next step, its clients, what they measured."""
+"""The search loop of this process: plan a step, run its clients, judge what they measured."""
 
 import time
 from collections import defaultdict
@@ -35,13 +35,13 @@ from plimsoll.workflow.plan_step import Recovered, in_words, outcome, watched
 from plimsoll.workload.compiled import Compiled
 
 RECOVERY_LOOK_S = 1.0
-RECOVERY_TOLD_S = 5  # how often it says what it waits for
-JUDGING_S = 1.0  # a step's barrier, and the reading of its counters
+RECOVERY_TOLD_S = 5  # how often the wait for recovery is reported
+JUDGING_S = 1.0  # a step's barrier, and reading the counters
 
 
 @dataclass
 class Shows:
-    """What is shown of a search while it goes on; by default nothing."""
+    """Callbacks that show a search's progress; by default they do nothing."""
 
     say: Callable[[str], None] = lambda _: None
     planned: Callable[[StepPlan], None] = lambda _: None
@@ -51,18 +51,18 @@ class Shows:
 
 @dataclass
 class Finder:
-    """One search.
+    """A search for a load line.
 
     Attributes:
-        request: What is asked for; its target is an endpoint.
-        target: The same, with what opens it; in the state of its toggle that it is in.
-        compiled: Its workload.
-        load_number: Of loads on a target's dataset before this one.
-        reached: By the states of its toggle, where its target is reached in them.
-        stop_rules: What ends the load at once.
-        shows: What is shown meanwhile.
-        steps: Every finished step.
-        cut_short: Why the search ended before it was done; None: it was not cut short.
+        request: The request; its target is an endpoint.
+        target: The engine's connection settings, with credentials, for the toggle's active state.
+        compiled: The compiled workload.
+        load_number: A function that numbers the next load on a target's dataset.
+        reached: The connection settings for each state of the toggle.
+        stop_rules: The rules that end the load at once.
+        shows: The callbacks that show the progress.
+        steps: The finished steps.
+        cut_short: The reason why the search ended early; None if it did not.
     """
 
     request: Request
@@ -75,21 +75,22 @@ class Finder:
     steps: list[StepResult] = field(default_factory=list)
     cut_short: str | None = None
     _ended: Event = field(default_factory=Event)
-    _told: dict[tuple[int, int], list[SecondReport]] = field(  # by step and second, of all clients
+    # reports of all clients, keyed by step and second
+    _told: dict[tuple[int, int], list[SecondReport]] = field(
         default_factory=lambda: defaultdict(list)
     )
     _lock: Lock = field(default_factory=Lock)
 
     def end(self, why: str) -> None:
-        """End the load at once, from any thread; the steps so far stay."""
+        """End the load at once; the finished steps stay. Any thread may call it."""
         self.cut_short = self.cut_short or why
         self._ended.set()
 
     def search(self) -> None:
-        """Search to the end, or until it is cut short.
+        """Search until the result is known, or until the search is cut short.
 
         Raises:
-            StepError: A step says nothing of the target, and no other would say more.
+            StepError: A step says nothing of the target, and further steps would not either.
             UsageError: The steps cannot be judged.
         """
         until = time.monotonic() + self.request.time_limit_s
@@ -105,7 +106,7 @@ class Finder:
                 following = following.model_copy(update={"window_factor": 1})
             if time.monotonic() + self._takes_s(following) > until:
                 limit = words.duration(self.request.time_limit_s)
-                if following.purpose not in CLOSING:  # else the answer stands without it
+                if following.purpose not in CLOSING:  # otherwise the answer stands without it
                     self.cut_short = f"the time limit of {limit} left no time for another step"
                 return
             self._step(following)
@@ -118,7 +119,7 @@ class Finder:
 
     def _warm(self) -> None:
         search, plan = self.request.search, warming_step(self.request, start_at_epoch_ms=0)
-        if isinstance(search, RateSearch):  # no more than is promised, here either
+        if isinstance(search, RateSearch):  # warming may not exceed the lowest rate either
             rate = search.rate_first_ops_per_second
             plan = plan.model_copy(update={"rate_ops_per_second": rate})
         start = barrier_epoch_ms(plan.connections)
@@ -146,7 +147,7 @@ class Finder:
             poll_us=poll_us_here(self.target, following.clients),
         )
         number, host = self.load_number(self.target), Host.of(self.target)
-        start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
+        start = barrier_epoch_ms(plan.connections)  # computed last: the clients need the whole lead
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
         with host.watched(plan):
@@ -160,7 +161,7 @@ class Finder:
         merged, nothing = sensible(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)
-        if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
+        if plan.purpose not in CLOSING:  # the answer stands, whatever these closing steps give
             finished = [step.step for step in self.steps]
             require_sense(merged, nothing, finished, answers=after is not None)
 
@@ -174,7 +175,7 @@ class Finder:
         )
 
     def _second(self, plan: StepPlan, client: int, second: Sequence[SecondReport]) -> None:
-        with self._lock:  # each client tells its seconds from a thread of its own
+        with self._lock:  # each client reports from its own thread
             of_all = self._told[plan.index, second[0].second if second else -1]
             of_all += second
         for rule in self.stop_rules:
@@ -190,7 +191,7 @@ class Finder:
     def _recover(
         self, following: NextStep, counters: ServerCounters | None
     ) -> tuple[Recovered | None, ServerCounters | None]:
-        """Wait until the target has worked off an overload, or works no more on it."""
+        """Wait until the target has worked off an overload, or until waiting no longer helps."""
         if not following.recover_first or not self.steps:
             return None, counters
         family, longest_s = family_of(self.target.protocol), self.request.load.recovery_max_s
