@@ -10,5 +10,5 @@ SETTINGS = ApiSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answer API Gateway."""
+    """Handle a call from API Gateway."""
     return answer(event, context, settings=SETTINGS)

@@ -1,4 +1,4 @@
-"""Arms the one-shot schedule that deletes the target at the run's time limit."""
+"""Schedules the deletion of the target at the run's time limit."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = ArmDeletionSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
+    """Handle a call from the workflow."""
     arm(SETTINGS, event["run_id"])

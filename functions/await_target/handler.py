@@ -1,4 +1,4 @@
-"""Looks whether the target is there; records where it is, or says why not."""
+"""Checks whether the target is ready; records its address, or says why it failed."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = AwaitTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return await_target(SETTINGS, event["run_id"])

@@ -1,4 +1,4 @@
-"""Chooses the next cell of a search for the boundary, from those that were run."""
+"""Chooses the next cell of a boundary search from the results so far."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = PricedSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return choose_cell(SETTINGS, event["experiment_id"], event["refused"])

@@ -1,4 +1,4 @@
-"""Draws the verdict, and what set the limit, from all steps."""
+"""Draws the verdict from all steps, and names what set the limit."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = ConcludeSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Do it for the run that the workflow names, or say how long to wait for its metrics."""
+    """Handle a call from the workflow; the answer may be how long to wait for metrics."""
     return conclude(SETTINGS, event["run_id"])

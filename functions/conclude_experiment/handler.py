@@ -1,4 +1,4 @@
-"""Compares the cells of an experiment, draws its decision, and writes how it ended."""
+"""Compares the cells of an experiment, draws its decision, and records its end."""
 
 import os
 from typing import Any
@@ -10,7 +10,7 @@ SETTINGS = PricedSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return conclude_experiment(
         SETTINGS,
         event["experiment_id"],

@@ -10,5 +10,5 @@ SETTINGS = CreateTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return create_target(SETTINGS, event["run_id"])

@@ -1,4 +1,4 @@
-"""Deletes the snapshots of an experiment's datasets, and says whether all are gone."""
+"""Deletes the snapshots of an experiment's datasets, and reports whether all are gone."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = DeleteDatasetsSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return delete_datasets(SETTINGS, event["experiment_id"])

@@ -1,4 +1,4 @@
-"""Deletes the target's stack, and says whether it is gone."""
+"""Deletes the target's stack, and reports whether it is gone."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = DeleteTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return delete_target(SETTINGS, event["run_id"])

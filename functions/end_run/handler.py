@@ -1,4 +1,4 @@
-"""Writes how the run ended, and its results."""
+"""Records the end of the run, and writes its results."""
 
 import os
 from typing import Any
@@ -10,7 +10,7 @@ SETTINGS = EndRunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return end_run(
         SETTINGS, event["run_id"], failure=event.get("failure"), ended=event.get("ended")
     )

@@ -1,4 +1,4 @@
-"""Answers CloudFormation's custom resource: its deletion is refused while a target is alive."""
+"""Handles CloudFormation's custom resource, which refuses deletion while a target is alive."""
 
 import os
 from typing import Any
@@ -11,7 +11,7 @@ SETTINGS = GuardSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
-    """Close the door, look, and open it again unless the deletion goes on."""
+    """Forbid new targets, look for living ones, and permit new ones unless the deletion goes on."""
     del context
     with answer(event):
         if event["RequestType"] != "Delete":

@@ -1,4 +1,4 @@
-"""Deletes targets and snapshots past their time, reports each; reconciles limits; counts all."""
+"""Deletes and reports overdue targets and snapshots; reconciles limits; publishes counts."""
 
 import os
 from datetime import UTC, datetime
@@ -14,11 +14,11 @@ SETTINGS = JanitorSettings.read(os.environ)
 
 
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer with what deletion was asked for, and the runs whose shares came back."""
+    """Return the deletions requested, and the runs whose shares were given back."""
     now, topic, bus = datetime.now(UTC), SETTINGS.alarm_topic_arn, SETTINGS.event_bus
-    try:  # targets first: one costs more than a snapshot, and that more than a share
+    try:  # most expensive first: targets, then snapshots, then shares
         deleted = sweep(topic, bus)
-    finally:  # what cannot be deleted keeps nothing else
+    finally:  # a failed deletion must not prevent the rest
         try:
             snapshots = sweep_snapshots(topic, bus, at=now)
         finally:

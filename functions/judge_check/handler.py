@@ -1,4 +1,4 @@
-"""Judges the check that a run belongs to, when the run has ended."""
+"""Judges the check to which a run belongs, when the run has ended."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = JudgeCheckSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer EventBridge, whose event is `Run Ended`."""
+    """Handle the event `Run Ended` from EventBridge."""
     return judge_check(SETTINGS, event["detail"]["run_id"])

@@ -10,6 +10,6 @@ SETTINGS = JudgeStepSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Do it for the run that the workflow names; answer with the event that it sends."""
+    """Handle a call from the workflow; the answer is the event that it sends."""
     judged = judge_step(SETTINGS, event["run_id"], event["step"])
     return judged.model_dump(mode="json")

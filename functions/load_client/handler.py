@@ -1,4 +1,4 @@
-"""One client of a step: waits for the barrier, sends its load, writes its results."""
+"""Runs one client of a step: waits for the barrier, sends its load, writes its results."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = ReachSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
+    """Handle a call from the workflow."""
     run_client(SETTINGS, event["run_id"], event["step"], event["client"])

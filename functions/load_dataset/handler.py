@@ -1,4 +1,4 @@
-"""Loads one part of the dataset; a repeated call completes, never doubles."""
+"""Loads one part of the dataset; a repeated call completes it and never duplicates rows."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = ReachSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return load_part(SETTINGS, event["run_id"], event["part"])

@@ -10,5 +10,5 @@ SETTINGS = TeamSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return plan(SETTINGS, event["experiment_id"])

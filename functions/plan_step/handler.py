@@ -1,4 +1,4 @@
-"""Picks the next step from the finished ones, or says that the search is done."""
+"""Plans the next step from the finished ones, or ends the search."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = PlanStepSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return plan_next(SETTINGS, event["run_id"])

@@ -1,4 +1,4 @@
-"""Sends the target's samples to a store of metrics within the VPC."""
+"""Sends the target's samples to a metric store within the VPC."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = RunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
+    """Handle a call from the workflow."""
     publish_target(SETTINGS, event["run_id"])

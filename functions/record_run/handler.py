@@ -1,4 +1,4 @@
-"""Marks the run as started and says what the workflow needs to know of it."""
+"""Marks the run as started, and returns what the workflow needs to know about it."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = RecordRunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return record_run(SETTINGS, event["run_id"])

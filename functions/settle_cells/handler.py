@@ -1,4 +1,4 @@
-"""Says whether every cell of an experiment has ended; stops those that run, where it is asked."""
+"""Reports whether every cell of an experiment has ended; stops running ones if asked to."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = SettleCellsSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return settle_cells(SETTINGS, event["experiment_id"], stop=event["stop"])

@@ -11,6 +11,6 @@ SETTINGS = StartCheckSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer with the ids of the runs."""
+    """Handle a call from the schedule; the answer is the ids of the runs."""
     scheduled_at = datetime.fromisoformat(event["scheduled_at"])
     return start_check(SETTINGS, event["team"], event["name"], scheduled_at)

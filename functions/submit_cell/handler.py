@@ -1,4 +1,4 @@
-"""Records the run of one cell, or of a dataset, which the workflow then starts."""
+"""Records the run of one cell or dataset, which the workflow then starts."""
 
 import os
 from typing import Any
@@ -10,7 +10,7 @@ SETTINGS = SubmitSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     if "dataset" in event:
         return submit_dataset(SETTINGS, event["experiment_id"], event["dataset"])
     return submit_cell(SETTINGS, event["experiment_id"], event["cell"])

@@ -1,4 +1,4 @@
-"""Brings the target into a state of its toggle: its parameters, a restart if needed."""
+"""Brings the target into a toggle state: sets its parameters, and restarts it if needed."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = SwitchTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return switch_target(SETTINGS, event["run_id"], event["step"], event["state"])

@@ -1,4 +1,4 @@
-"""Takes the snapshot of a prepared dataset, arms its deletion, and says whether it is whole."""
+"""Takes the snapshot of a prepared dataset, schedules its deletion, reports its completion."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = TakeSnapshotSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer the workflow."""
+    """Handle a call from the workflow."""
     return keep_dataset(SETTINGS, event["run_id"])

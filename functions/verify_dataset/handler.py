@@ -1,4 +1,4 @@
-"""Counts the rows of every table."""
+"""Builds the indexes and counts the rows of every table."""
 
 import os
 from typing import Any
@@ -10,5 +10,5 @@ SETTINGS = ReachSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
+    """Handle a call from the workflow."""
     verify_dataset(SETTINGS, event["run_id"], event["failed_parts"])

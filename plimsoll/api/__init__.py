@@ -1,1 +1,1 @@
-"""The REST API: one function behind API Gateway, and behind `plimsoll serve` the very same."""
+"""The REST API: the same function behind API Gateway and behind `plimsoll serve`."""

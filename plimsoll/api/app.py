@@ -1,4 +1,4 @@
-"""The API's routes together, and the way of each call through them."""
+"""The API's entry point: checks a call, routes it, and turns errors into problem documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -32,12 +32,12 @@ from plimsoll.model.validation import complaints_of
 from plimsoll.teams.teams import caller_of
 
 LOG = Logger(service="plimsoll-api")
-OPEN_PATHS = {"/health"}  # whoever API Gateway lets in may ask; the rest needs a team
+OPEN_PATHS = {"/health"}  # no team needed; API Gateway still decides who may call
 _UNEXPECTED = ApiError(500, "unexpected", "something went wrong; the logs have it by request_id")
 
 app = APIGatewayRestResolver(
     enable_validation=True,
-    response_validation_error_http_code=500,  # an answer that is not as documented is our fault
+    response_validation_error_http_code=500,  # an answer that violates the document is our fault
     json_body_deserializer=read_json,
 )
 for module in (
@@ -59,8 +59,8 @@ def answer(event: Mapping[str, Any], context: Any, *, settings: ApiSettings) -> 
 
     Args:
         event: A proxy event of API Gateway (REST, payload version 1).
-        context: The function's.
-        settings: Of the deployment that is served.
+        context: The function's context.
+        settings: The deployment's settings.
     """
     try:
         app.append_context(settings=settings, event=event)
@@ -100,7 +100,7 @@ def _request_id(event: Mapping[str, Any]) -> str:
 
 
 def _problem(error: Exception, event: Mapping[str, Any]) -> ApiError:
-    """What an error is to a caller; one that nobody expected is logged, and kept to ourselves."""
+    """Turn an error into the caller's; an unexpected one is logged and not revealed."""
     if isinstance(error, PlimsollError) and (known := problems.api_error(error)):
         return known
     LOG.error("unexpected", extra={"request_id": _request_id(event)}, exc_info=error)
@@ -119,10 +119,10 @@ def _invalid(error: RequestValidationError) -> Response[str]:
 
 
 def _complaints(errors: Sequence[Any]) -> list[Complaint]:
-    """Say which fields are meant: of the body by their paths, parameters by their names.
+    """Name the wrong fields: those of the body by path, parameters by name.
 
     Args:
-        errors: As pydantic has them; each location begins with `body`, `query`, `path` or `header`.
+        errors: Errors from pydantic; each location begins with `body`, `query`, `path` or `header`.
     """
     dependant = app.context["_route"].dependant
     in_body = [_from(error, 1) for error in errors if error["loc"][0] == "body"]
@@ -146,7 +146,7 @@ def _complaints(errors: Sequence[Any]) -> list[Complaint]:
 
 
 def _from(error: Mapping[str, Any], start: int) -> ErrorDetails:
-    """Give one of pydantic's errors with its location from a part of it on."""
+    """Return a pydantic error with the first parts of its location removed."""
     return cast("ErrorDetails", {**error, "loc": error["loc"][start:]})
 
 
@@ -169,10 +169,10 @@ def _no_such_path(_error: NotFoundError) -> Response[str]:
 def refuse_unknown_parameters(
     resolver: APIGatewayRestResolver, next_middleware: NextMiddleware
 ) -> Response[Any]:
-    """Refuse query parameters that the route does not know: a misspelt filter filters nothing."""
+    """Refuse query parameters that the route does not know: a misspelt filter would be ignored."""
     route = resolver.context["_route"]
     if route not in _routes():
-        return next_middleware(resolver)  # no such path or method, whatever the parameters
+        return next_middleware(resolver)  # no such path or method
     known = [parameter.alias for parameter in route.dependant.query_params]
     given = resolver.current_event.query_string_parameters or {}
     wrong = [name for name in given if name not in known]

@@ -1,4 +1,4 @@
-"""What is refused before it is read: bodies too large, too deep, or not JSON at all."""
+"""Refuses bodies that are too large, too deep, or not JSON, before they are parsed."""
 
 import json
 import math
@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 from plimsoll.api.problems import ApiError
 from plimsoll.documents import is_deeper
 
-BODY_MOST_BYTES = 262_144  # the longest workload, and far below what Lambda takes
-DEPTH_MOST = 40  # of lists and mappings; the deepest request has about half of it
+BODY_MOST_BYTES = 262_144  # the longest workload fits; far below Lambda's limit
+DEPTH_MOST = 40  # levels of lists and mappings; the deepest request has about half
 
 
 def check_body(event: Mapping[str, Any]) -> None:
-    """Look at the body of an event as text.
+    """Check the body of an event as text.
 
     Raises:
         ApiError: 413, 415 or 400.
@@ -43,12 +43,12 @@ def check_depth(text: str) -> None:
 
 
 def read_json(text: str) -> Any:
-    """Parse a body: each name once, numbers that are numbers, text that is text.
+    """Parse a body, refusing repeated names, non-finite numbers and invalid text.
 
     Raises:
         ApiError: 400.
     """
-    check_depth(text)  # again: a body may have come in base64
+    check_depth(text)  # repeated, since the body may have been base64
     try:
         value = json.loads(
             text,
@@ -56,13 +56,13 @@ def read_json(text: str) -> Any:
             parse_float=_finite,
             parse_constant=_no_constant,
         )
-        json.dumps(value, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
+        json.dumps(value, ensure_ascii=False).encode()  # refuses lone surrogates
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ApiError(400, "not-json", f"the body is not JSON: {error.msg} ({place})") from None
     except UnicodeEncodeError:
         raise ApiError(400, "not-json", "the body is not JSON: half a character") from None
-    except ValueError:  # a number of thousands of digits
+    except ValueError:  # a number with thousands of digits
         raise ApiError(400, "not-json", "the body is not JSON: a number is too long") from None
     return value
 

@@ -1,4 +1,4 @@
-"""What a form needs: `GET /schemas/{name}` and `GET /scenarios`."""
+"""The catalogs for forms: `GET /schemas/{name}` and `GET /scenarios`."""
 
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ router = APIGatewayRouter()
 def get_schema(
     name: Annotated[SchemaName, Path(description="What it describes.")],
 ) -> dict[str, Any]:
-    """Give one."""
+    """Return a schema."""
     return schema(name)
 
 
@@ -35,5 +35,5 @@ def get_schema(
     tags=["service"],
 )
 def list_scenarios() -> Scenarios:
-    """List them."""
+    """List the scenarios."""
     return scenarios()

@@ -1,4 +1,4 @@
-"""What routes share: settings of their deployment, who calls, and a name that a call may have."""
+"""Shared by routes: settings, the caller, and the header with an idempotency key."""
 
 from typing import Annotated
 
@@ -19,12 +19,12 @@ IdempotencyKey = Annotated[
 
 
 def settings_of(router: BaseRouter) -> ApiSettings:
-    """The settings of the deployment that is served."""
+    """Return the settings of the deployment."""
     settings: ApiSettings = router.context["settings"]
     return settings
 
 
 def caller_of(router: BaseRouter) -> Caller:
-    """Who calls; every route but /health has one."""
+    """Return the caller; every route but /health has one."""
     caller: Caller = router.context["caller"]
     return caller

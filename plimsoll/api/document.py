@@ -1,4 +1,4 @@
-"""The API's OpenAPI 3.1 document: from the routes, and from what is true of every one of them."""
+"""The API's OpenAPI 3.1 document: from the routes, with what all of them have in common."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,14 +30,15 @@ _WITH_TOKEN = {
     "scheme": "bearer",
     "description": "`plimsoll serve` alone: its token. It refuses others with 401.",
 }
-# what a call may be refused for, whatever the route
+# Errors that every route may return.
 _ALWAYS = {
     "429": "Too many calls; try again later.",
     "500": "Something went wrong in the service; its logs have it by `request_id`.",
     "503": "The service cannot answer now; try again later.",
     "504": "The service took too long; try again later.",
 }
-_BY_THE_GATEWAY = {"403", "413", "429", "500", "503", "504"}  # it knows one content type only
+# API Gateway itself sends a single content type
+_BY_THE_GATEWAY = {"403", "413", "429", "500", "503", "504"}
 _WITH_TEAM = {"403": "The caller is not signed in, or belongs to no team that may do this."}
 _WITH_BODY = {
     "400": "The body is not JSON, or nested too deeply.",
@@ -56,7 +57,7 @@ _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."
 _WITH_PATH = {"404": "The caller's team has none of that name."}
 
 
-# no operation: API Gateway has no streams, and generated clients know none
+# Not an operation: API Gateway has no streams, and generated clients do not know them.
 _EVENTS = {
     "path": "/events",
     "description": "`plimsoll serve` alone: server-sent events, with the token in the header. With"
@@ -79,7 +80,7 @@ _EVENTS = {
 
 
 def document() -> dict[str, Any]:
-    """Give the document as plain values."""
+    """Return the document as plain values."""
     made: dict[str, Any] = json.loads(
         app.get_openapi_json_schema(
             title="Plimsoll",
@@ -109,9 +110,9 @@ def document() -> dict[str, Any]:
 
 
 def _complete(path: str, operation: dict[str, Any]) -> None:
-    """Say of an operation what it may be refused for, and that it is signed."""
+    """Add errors and signing to an operation."""
     responses = operation["responses"]
-    responses.get("204", {}).pop("content", None)  # there is none
+    responses.get("204", {}).pop("content", None)  # a 204 has no content
     refusals = {**_ALWAYS}
     if path not in OPEN_PATHS:
         operation["security"] = [{"sigv4": []}, {"token": []}]
@@ -142,7 +143,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
 
 
 def _plain(parameter: dict[str, Any]) -> None:
-    """Write a parameter as it is sent: a header by its usual name, and nothing as nothing."""
+    """Write a parameter as it is sent: a header with its usual case, and without null."""
     if parameter["in"] == "header":
         parameter["name"] = parameter["name"].title()
     schema = parameter["schema"]
@@ -154,10 +155,10 @@ def _plain(parameter: dict[str, Any]) -> None:
 
 
 def _without_misleading_default(name: str, part: dict[str, Any]) -> None:
-    """Leave out what generated clients make the wrong thing of, and say it in words.
+    """Replace defaults that mislead client generators by a description.
 
-    They send a default as if their user had asked for it, and drop whatever has an object as its
-    default, up to the operations that need it.
+    Generated clients send a default as if their user had chosen it, and drop everything that has an
+    object as its default, up to the operations that need it.
     """
     if name == "team" and "default" in part:
         said = "the caller's own"
@@ -170,7 +171,7 @@ def _without_misleading_default(name: str, part: dict[str, Any]) -> None:
 
 
 def _reached(part: object, schemas: Mapping[str, Any]) -> Iterator[str]:
-    """Name the schemas that a part of the document needs, directly or not."""
+    """Yield the names of the schemas that a part of the document needs, directly or not."""
     waiting, seen = [part], set()
     while waiting:
         for name in _references(waiting.pop()):

@@ -1,4 +1,4 @@
-"""The experiments: `POST /experiments`, `GET` and `DELETE /experiments/{experiment_id}`."""
+"""Experiments: `POST /experiments`, `GET` and `DELETE /experiments/{experiment_id}`."""
 
 from typing import Annotated
 

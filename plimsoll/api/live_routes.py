@@ -1,4 +1,4 @@
-"""What the page in the browser follows: `GET /runs/{run_id}/live`, and runs side by side."""
+"""Live data for the page in the browser: `GET /runs/{run_id}/live`, and comparisons of runs."""
 
 from typing import Annotated
 
@@ -41,7 +41,7 @@ def get_live(
         int, Query(ge=60, le=2000, description="About how many bins a whole series may have.")
     ] = POINTS,
 ) -> Live:
-    """Show a run of the caller's team as it goes on."""
+    """Show the progress of a run of the caller's team."""
     own_run(router, run_id)
     reading = RunReading(settings_of(router), run_id)
     return reading.live(Cursor.parse(after), points=points)

@@ -1,4 +1,4 @@
-"""RFC 9457 problem documents: what an error of the library is to a caller of the API."""
+"""RFC 9457 problem documents: the library's errors as the API's callers see them."""
 
 from collections.abc import Iterable
 
@@ -18,11 +18,11 @@ from plimsoll.model.service.answers import FieldComplaint, Problem
 
 CONTENT_TYPE = "application/problem+json"
 _TYPE = "urn:plimsoll:problem:"
-_LONGEST = 300  # characters of a caller's own text that come back
+_LONGEST = 300  # characters of the caller's own text in an answer
 
 
 class ApiError(PlimsollError):
-    """An answer that is an error: its kind, its status, and the fields that are wrong."""
+    """An error answer: its kind, its status, and the wrong fields."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class ApiError(PlimsollError):
         self.headers = headers or {}
 
 
-# what an error of the library is to a caller: its status and its kind
+# The status and kind of each of the library's errors.
 KINDS: dict[type[PlimsollError], tuple[int, str]] = {
     UnknownPrincipalError: (403, "unknown-principal"),
     OtherTeamError: (403, "other-team"),
@@ -51,7 +51,7 @@ KINDS: dict[type[PlimsollError], tuple[int, str]] = {
 
 
 def api_error(error: PlimsollError) -> ApiError | None:
-    """Make an error of the library the caller's; None: nothing that the caller caused."""
+    """Turn an error of the library into the caller's; None if the caller did not cause it."""
     match error:
         case ApiError():
             return error
@@ -67,7 +67,7 @@ def api_error(error: PlimsollError) -> ApiError | None:
 
 
 def invalid(complaints: Iterable[Complaint]) -> ApiError:
-    """Say which fields are wrong."""
+    """Return the error for wrong fields."""
     wrong = tuple(complaints)
     first = f"{wrong[0].field or 'body'}: {wrong[0].sentence}"
     detail = first if len(wrong) == 1 else f"{len(wrong)} fields are wrong; the first: {first}"
@@ -75,7 +75,7 @@ def invalid(complaints: Iterable[Complaint]) -> ApiError:
 
 
 def response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
-    """Write the document."""
+    """Return the answer with the problem document."""
     problem = Problem(
         type=f"{_TYPE}{error.kind}",
         title=error.kind.replace("-", " ").capitalize(),
@@ -104,5 +104,5 @@ def _field(complaint: Complaint) -> FieldComplaint:
 
 
 def _shortened(text: str) -> str:
-    """Cut a text of a caller's own length."""
+    """Shorten a text that came from the caller."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."

@@ -1,4 +1,4 @@
-"""The quotes: `POST /quotes`, `POST /quotes/experiments`."""
+"""Quotes: `POST /quotes`, `POST /quotes/experiments`."""
 
 from functools import cache
 from typing import Annotated

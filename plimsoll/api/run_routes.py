@@ -1,4 +1,4 @@
-"""The runs: `POST /runs`, `GET /runs`, `GET /runs/{run_id}` and what is under it, `DELETE`."""
+"""Runs: `POST /runs`, `GET /runs`, `GET /runs/{run_id}` and what is below it, `DELETE`."""
 
 from typing import Annotated
 
@@ -172,7 +172,7 @@ def list_steps(
     tags=["runs"],
 )
 def get_report(run_id: RunId) -> ReportLinks:
-    """Sign links to the report of a run of the caller's team."""
+    """Return signed links to the report of a run of the caller's team."""
     record = own_run(router, run_id)
     links = run_views.report_links(settings_of(router), record)
     if links is None:
@@ -205,7 +205,7 @@ def delete_run(run_id: RunId) -> Response[RunSummary]:
 
 
 def own_run(router: BaseRouter, run_id: str) -> RunRecord:
-    """Read the record of a run of the caller's team; another team's is not there."""
+    """Read the record of a run of the caller's team; for another team's run, not found."""
     record = records_of(settings_of(router)).get(run_id)
     if record.team != caller_of(router).team:
         raise RunNotFoundError(f"there is no run {run_id!r}")

@@ -16,12 +16,12 @@ from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.answers import ReportLinks, RunDetail, Steps
 from plimsoll.workflow.listing import shown
 
-LINK_S = 300  # how long a link to a report holds
-DRAWN_WITHIN = timedelta(seconds=20)  # of a run's end, its page; it takes a second or a few
+LINK_S = 300  # how long a link to a report is valid
+DRAWN_WITHIN = timedelta(seconds=20)  # after a run's end; drawing the page takes a few seconds
 
 
 def detail(settings: ApiSettings, record: RunRecord) -> RunDetail:
-    """Show a run with what it was asked for."""
+    """Return a run with its request."""
     files = files_of(settings, record.run_id)
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
     since, until = record.submitted_at, record.ended_at
@@ -31,7 +31,7 @@ def detail(settings: ApiSettings, record: RunRecord) -> RunDetail:
 
 
 def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -> Steps:
-    """Read the finished steps of a run that come after one of them, as far as they follow."""
+    """Return the finished steps of a run after a given one, up to the first gap."""
     files = files_of(settings, record.run_id)
     finished: list[StepResult] = []
     for number in range(after + 1, (record.step or 0) + 1):
@@ -43,10 +43,10 @@ def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -
 
 
 def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None:
-    """Sign links to a run's report and results; None where there are none yet.
+    """Return signed links to a run's report and results; None if there are none yet.
 
-    The page is drawn right after a run's end. Where it is not there by then, it never will be: of
-    the longest runs there are the results alone.
+    The page is drawn right after a run's end. If it is missing then, it will never exist: the
+    longest runs have results only.
     """
     files = files_of(settings, record.run_id)
     drawn = REPORT in files.paths(REPORT)
@@ -63,7 +63,7 @@ def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None
 
 
 def result_of(settings: RunSettings, record: RunRecord) -> RunResult | None:
-    """Read what a run came to; None: it has no results, or not yet."""
+    """Read a run's result; None if it has none, or not yet."""
     return files_of(settings, record.run_id).find_model(RESULT, RunResult)
 
 
@@ -71,7 +71,7 @@ def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Compariso
     """Compare runs that have ended.
 
     Raises:
-        UsageError: One has no results, or not yet.
+        UsageError: One of them has no result, or not yet.
     """
     results = []
     for record in records:

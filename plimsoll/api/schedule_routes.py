@@ -53,7 +53,7 @@ def put_schedule(
     name: CheckName,
     definition: Annotated[CheckDefinition, Body(description="docs/checks.md explains each field.")],
 ) -> Response[ScheduledCheck]:
-    """Make or replace a check of the caller's team."""
+    """Create or replace a check of the caller's team."""
     settings, caller = settings_of(router), caller_of(router)
     if "team" in definition.request.model_fields_set:
         caller.require_team(definition.request.team, ("request", "team"))

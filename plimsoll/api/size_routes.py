@@ -21,7 +21,7 @@ from plimsoll.sizing.size import size
 from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
 
 router = APIGatewayRouter()
-MOST_US = 1e9  # of a limit: beyond what a latency is measured to
+MOST_US = 1e9  # higher than any latency that is measured
 
 
 @router.get(
@@ -76,15 +76,15 @@ def get_sizes(
 def _ground(result: RunResult, statistic: Statistic, limits_us: dict[str, float]) -> Measured:
     try:
         return ground(result, statistic, limits_us)
-    except UsageError as error:  # of the run, and of nothing that was asked
+    except UsageError as error:  # the run is unusable; the query itself is valid
         raise NoGroundError(str(error)) from None
 
 
 def _limits_us(given: str | None, result: RunResult) -> dict[str, float]:
-    """Read the limits; without any, take those that the run was judged by.
+    """Parse the limits; without any, return those by which the run was judged.
 
     Raises:
-        UsageError: One is none, or an operation has none.
+        UsageError: A limit is invalid, or an operation has none.
     """
     path, operations = ("limits_us",), operations_of(result)
     found = own_limits_us(result) if given is None else {}

@@ -19,7 +19,7 @@ router = APIGatewayRouter()
     tags=["workloads"],
 )
 def list_workloads() -> Workloads:
-    """List them."""
+    """List the workloads."""
     return Workloads(workloads=tuple(_summary(name) for name in builtin_names()))
 
 

@@ -1,1 +1,1 @@
-"""AWS as functions use it: clients, the runs table, files in S3, events, a function's settings."""
+"""AWS for functions: clients, the runs table, files in S3, and events."""

@@ -1,7 +1,7 @@
-"""The AWS services that functions call: one client each, made when first needed.
+"""The clients of AWS services that functions call, each created when first needed.
 
-Every call that can be repeated safely is (botocore's standard mode); time-outs are short enough
-for a function to end with a reason of its own.
+Every call that is safe to repeat is retried (botocore's standard mode). Time-outs are short enough
+for a function to end with its own error.
 """
 
 from collections.abc import Callable
@@ -31,12 +31,12 @@ ClientFactory = Callable[[str], Any]
 _CONFIG = Config(
     connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 5}
 )
-# an event is worth no wait: the function that tells of it has seconds to do its own work
+# The function that sends an event has seconds for its own work, so an event is not waited for.
 _HASTY = Config(
     connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2}
 )
-# a link that S3 would sign as of old (SigV2) is refused by newer regions, and by the local twin;
-# thousands of files are read by several threads, each of which keeps its connection
+# Newer regions and the local twin refuse links with the old signature (SigV2). Several threads read
+# thousands of files, each with its own connection.
 S3_CONNECTIONS = 16
 _S3 = _CONFIG.merge(Config(signature_version="s3v4", max_pool_connections=S3_CONNECTIONS))
 _CONFIGS = {"events": _HASTY, "s3": _S3}
@@ -53,9 +53,9 @@ _factory: list[ClientFactory] = [_from_environment]
 
 
 def through(factory: ClientFactory | None) -> None:
-    """Take every client from a factory from now on; None: from the environment, as functions do.
+    """Take every client from a factory from now on; None for clients from the environment.
 
-    Those of the factory that is in use already stay: other threads are calling through them.
+    Clients of the previous factory stay open, since other threads may be using them.
     """
     if factory is not None and _factory[0] == factory:
         return
@@ -70,104 +70,104 @@ def _client(name: str) -> Any:
 
 
 def cloudformation() -> "CloudFormationClient":
-    """The client of AWS CloudFormation."""
+    """Return the client of AWS CloudFormation."""
     client: CloudFormationClient = _client("cloudformation")
     return client
 
 
 def cloudwatch() -> "CloudWatchClient":
-    """The client of Amazon CloudWatch."""
+    """Return the client of Amazon CloudWatch."""
     client: CloudWatchClient = _client("cloudwatch")
     return client
 
 
 def dynamodb() -> "DynamoDBClient":
-    """The client of Amazon DynamoDB."""
+    """Return the client of Amazon DynamoDB."""
     client: DynamoDBClient = _client("dynamodb")
     return client
 
 
 def ec2() -> "EC2Client":
-    """The client of Amazon EC2."""
+    """Return the client of Amazon EC2."""
     client: EC2Client = _client("ec2")
     return client
 
 
 def events() -> "EventBridgeClient":
-    """The client of Amazon EventBridge."""
+    """Return the client of Amazon EventBridge."""
     client: EventBridgeClient = _client("events")
     return client
 
 
 def iam() -> "IAMClient":
-    """The client of AWS IAM."""
+    """Return the client of AWS IAM."""
     client: IAMClient = _client("iam")
     return client
 
 
 def lambda_() -> "LambdaClient":
-    """The client of AWS Lambda."""
+    """Return the client of AWS Lambda."""
     client: LambdaClient = _client("lambda")
     return client
 
 
 def rds() -> "RDSClient":
-    """The client of Amazon RDS."""
+    """Return the client of Amazon RDS."""
     client: RDSClient = _client("rds")
     return client
 
 
 def s3() -> "S3Client":
-    """The client of Amazon S3."""
+    """Return the client of Amazon S3."""
     client: S3Client = _client("s3")
     return client
 
 
 def scheduler() -> "EventBridgeSchedulerClient":
-    """The client of EventBridge Scheduler."""
+    """Return the client of EventBridge Scheduler."""
     client: EventBridgeSchedulerClient = _client("scheduler")
     return client
 
 
 def secretsmanager() -> "SecretsManagerClient":
-    """The client of AWS Secrets Manager."""
+    """Return the client of AWS Secrets Manager."""
     client: SecretsManagerClient = _client("secretsmanager")
     return client
 
 
 def service_quotas() -> "ServiceQuotasClient":
-    """The client of Service Quotas."""
+    """Return the client of Service Quotas."""
     client: ServiceQuotasClient = _client("service-quotas")
     return client
 
 
 def sns() -> "SNSClient":
-    """The client of Amazon SNS."""
+    """Return the client of Amazon SNS."""
     client: SNSClient = _client("sns")
     return client
 
 
 def stepfunctions() -> "SFNClient":
-    """The client of AWS Step Functions."""
+    """Return the client of AWS Step Functions."""
     client: SFNClient = _client("stepfunctions")
     return client
 
 
 def apigateway() -> Any:
-    """The client of Amazon API Gateway."""
+    """Return the client of Amazon API Gateway."""
     return _client("apigateway")
 
 
 def logs() -> Any:
-    """The client of Amazon CloudWatch Logs."""
+    """Return the client of Amazon CloudWatch Logs."""
     return _client("logs")
 
 
 def sts() -> Any:
-    """The client of AWS Security Token Service."""
+    """Return the client of AWS Security Token Service."""
     return _client("sts")
 
 
 def tagging() -> Any:
-    """The client of the Resource Groups Tagging API."""
+    """Return the client of the Resource Groups Tagging API."""
     return _client("resourcegroupstaggingapi")

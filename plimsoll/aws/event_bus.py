@@ -1,6 +1,6 @@
-"""Events on the bus: where one cannot be sent, standard error says so, and nothing else fails.
+"""Events on the bus. If one cannot be sent, this is only logged.
 
-The run's record and its files are the truth; events only save others from asking for them.
+The run's record and its files are authoritative; events only save others from polling them.
 """
 
 import sys
@@ -13,8 +13,8 @@ def emit(bus: str, event: Event) -> None:
     """Put an event on the bus.
 
     Args:
-        bus: Its name.
-        event: What happened.
+        bus: The name of the bus.
+        event: The event.
     """
     try:
         answer = clients.events().put_events(

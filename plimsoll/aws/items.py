@@ -1,4 +1,4 @@
-"""Items of DynamoDB: reading one or saying why not, writing a model as one, and changing one."""
+"""Items of DynamoDB: reads them into models, writes models, and changes attributes."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -21,11 +21,12 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
     """Read an item of a table.
 
     Args:
-        what: What it is called in the error: its kind and name.
-        read: Makes it of what stands there.
+        what: The item's kind and name, for the error.
+        read: The function that converts the item.
 
     Raises:
-        UnreadableRecordError: It cannot; names the fields, and never what stands in them.
+        UnreadableRecordError: It cannot be converted; the message names the fields, never their
+            values.
     """
     try:
         return read()
@@ -39,15 +40,15 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
 
 
 def pass_over(error: UnreadableRecordError) -> None:
-    """Tell the logs of an item that is left out, so that the others are not."""
+    """Log an item that is left out, so that the others are not."""
     print(json.dumps({"unreadable": str(error)}), flush=True)
 
 
 def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
-    """Read what can be read, and count what cannot, which the logs name.
+    """Read all items that can be read, and count the others, which are logged.
 
     Args:
-        readers: Each reads one item, and raises UnreadableRecordError where it cannot.
+        readers: Functions that each read one item, or raise UnreadableRecordError.
     """
     good, unreadable = [], 0
     for read in readers:
@@ -60,7 +61,7 @@ def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
 
 
 def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of an item; its numbers, which boto3 reads as decimals, as JSON has them."""
+    """Return an item's values as JSON has them; boto3 reads numbers as decimals."""
     read = TypeDeserializer().deserialize
     return {name: _plain(read(value)) for name, value in item.items()}
 
@@ -96,7 +97,7 @@ def _storable(value: object) -> object:
 
 
 def as_item(record: Model) -> dict[str, Any]:
-    """Write a record as an item; what is None is left out."""
+    """Return a record as an item; attributes that are None are left out."""
     values = {name: getattr(record, name) for name in type(record).model_fields}
     return {name: _attribute(value) for name, value in values.items() if value is not None}
 
@@ -108,16 +109,16 @@ def set_attributes(
     states: tuple[RunState, ...] | None,
     changes: Mapping[str, object],
 ) -> bool:
-    """Set attributes of an item that exists; None removes one.
+    """Set attributes of an existing item; None removes one.
 
     Args:
-        table: Where it is.
-        key: Of the item.
-        states: Change nothing unless its state is one of these.
+        table: The table's name.
+        key: The item's key.
+        states: The states in which the item may be changed; None for any.
         changes: The attributes.
 
     Returns:
-        False where there is no such item, or it is in none of `states`.
+        False if there is no such item, or it is in none of `states`.
     """
     client = clients.dynamodb()
     names = {f"#{name}": name for name in changes}

@@ -1,4 +1,4 @@
-"""The files of a run in S3, `runs/<run id>/...`: the truth about it, and what `--out` holds."""
+"""The files of a run in S3, `runs/<run id>/...`: authoritative, and what `--out` downloads."""
 
 import gzip
 import zlib
@@ -25,43 +25,43 @@ RESULT = "result.json"
 REPORT = "report.html"
 HISTORY = "steps/history.json"
 
-READ_AHEAD = 32  # files that wait for whoever reads them in order
+READ_AHEAD = 32  # files read ahead of a reader who wants them in order
 UNPACKED_MOST = 64 * 2**20  # bytes of a packed file; an hour of seconds has some 4 MiB
-PACKED_LEVEL = 6  # of zlib: a hundredth smaller at 9, for twice the time
-_GZIP = 16 + zlib.MAX_WBITS  # a header of gzip, in zlib's words
+PACKED_LEVEL = 6  # zlib level; 9 is a hundredth smaller but takes twice the time
+_GZIP = 16 + zlib.MAX_WBITS  # makes zlib expect a gzip header
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def plan_path(step: int) -> str:
-    """What a step was planned as."""
+    """Path of a step's plan."""
     return f"steps/{step}/plan.json"
 
 
 def client_path(step: int, client: int, repeated: int = 0) -> str:
-    """What one client measured in a step; the warming step may be `repeated`."""
+    """Path of one client's result in a step; the warming step may be `repeated`."""
     return f"steps/{step}/clients/{client}{f'-{repeated}' if repeated else ''}.json.gz"
 
 
 def claim_path(step: int, client: int, repeated: int = 0) -> str:
-    """Who sends a client's load: written once, so that no second call sends it again."""
+    """Path of the claim on a client's load: written once, so that no second call sends it again."""
     return f"steps/{step}/claims/{client}{f'-{repeated}' if repeated else ''}.json"
 
 
 def failures_under(step: int) -> str:
-    """Where the workflow writes why a client's call failed: `<client>.json`, a `FailedClient`."""
+    """Folder in which the workflow writes why clients failed: `<client>.json`, a `FailedClient`."""
     return f"steps/{step}/failures/"
 
 
 PRECONDITIONING = "prepare/preconditioning.json"
-PARTS_FAILURES = "prepare/failures/"  # ... and a part of the dataset: `<table>-<share>.json`
+PARTS_FAILURES = "prepare/failures/"  # the same for parts of the dataset: `<table>-<share>.json`
 
 
 def unpacked(path: str, content: bytes) -> bytes:
-    """Give what a file holds: one whose name ends in `.gz` is packed.
+    """Return a file's content; a file whose name ends in `.gz` is unpacked.
 
     Raises:
-        UnreadableFileError: It is not, is cut off, or would be too large.
+        UnreadableFileError: It is not packed, is truncated, or would be too large.
     """
     if not path.endswith(".gz"):
         return content
@@ -78,12 +78,12 @@ def unpacked(path: str, content: bytes) -> bytes:
 
 
 def step_path(step: int) -> str:
-    """What a step came to, all clients together."""
+    """Path of a step's result, with all clients merged."""
     return f"steps/{step}/step.json"
 
 
 class RunFiles:
-    """The files of one run, by their path within it; of an experiment, in a folder of its own."""
+    """The files of one run, by their path within its folder; experiments have a folder, too."""
 
     def __init__(self, bucket: str, run_id: str, *, folder: str = "runs") -> None:
         self._bucket = bucket
@@ -91,11 +91,11 @@ class RunFiles:
 
     @property
     def address(self) -> str:
-        """Where they are: `s3://<bucket>/runs/<run id>/`."""
+        """The folder's address: `s3://<bucket>/runs/<run id>/`."""
         return f"s3://{self._bucket}/{self._prefix}"
 
     def key(self, path: str) -> str:
-        """The key of a file in the bucket."""
+        """Return the key of a file in the bucket."""
         return self._prefix + path
 
     def put(
@@ -110,7 +110,7 @@ class RunFiles:
         )
 
     def claim(self, path: str) -> bool:
-        """Write a file only where there is none; False where it is there already."""
+        """Create a file; return False if it exists already."""
         try:
             clients.s3().put_object(
                 Bucket=self._bucket, Key=self.key(path), Body=b"{}", IfNoneMatch="*"
@@ -122,7 +122,7 @@ class RunFiles:
         return True
 
     def put_model(self, path: str, model: Model) -> None:
-        """Write a model as JSON, packed where its path ends in `.gz`."""
+        """Write a model as JSON, packed if the path ends in `.gz`."""
         content = model.model_dump_json().encode()
         if path.endswith(".gz"):
             self.put(
@@ -132,10 +132,10 @@ class RunFiles:
             self.put(path, content)
 
     def find(self, path: str) -> bytes | None:
-        """Read a file as it lies there, packed or not; None where there is none.
+        """Read a file as it is stored, packed or not; None if it does not exist.
 
-        The listing says whether it is there: to a reader who may list no more than a prefix, S3
-        answers a missing key with 403, as it does a forbidden one
+        The listing tells whether it exists: to a reader who may list only a prefix, S3 answers a
+        missing key with 403, as it does a forbidden one
         (docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html, "Permissions").
         """
         return self._read(path) if path in self.paths(path) else None
@@ -148,22 +148,22 @@ class RunFiles:
             raise FileNotFoundError(self.key(path)) from None
 
     def get(self, path: str, model: type[AnyModel]) -> AnyModel:
-        """Read a file that must be there.
+        """Read a file that must exist.
 
         Raises:
-            FileNotFoundError: There is none, where S3 says so (see `find`).
+            FileNotFoundError: It does not, if S3 says so (see `find`).
         """
         return model.model_validate_json(unpacked(path, self._read(path)))
 
     def read_all(self, under: str) -> list[bytes]:
-        """Read every file whose path starts so, in the order of the paths."""
+        """Read every file whose path has a prefix, in the order of the paths."""
         return [content for _, content in self.read_each(self.paths(under))]
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Read files in order, several at a time, and never hold more than `READ_AHEAD` of them.
+        """Read files in order, several at a time, never holding more than `READ_AHEAD` of them.
 
         Yields:
-            Each file's path, and the file as it lies there, packed or not.
+            The path of each file, and its content as stored, packed or not.
         """
         with ThreadPoolExecutor(S3_CONNECTIONS) as pool:
             ahead: deque[tuple[str, Future[bytes]]] = deque()
@@ -176,12 +176,12 @@ class RunFiles:
                 yield path_read, content.result()
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
-        """Read a file; None where there is none."""
+        """Read a file into a model; None if it does not exist."""
         content = self.find(path)
         return None if content is None else model.model_validate_json(unpacked(path, content))
 
     def link(self, path: str, *, lasts_s: int) -> str:
-        """Sign a link to a file, which opens without credentials for so many seconds."""
+        """Return a signed link to a file, valid without credentials for so many seconds."""
         return clients.s3().generate_presigned_url(
             "get_object",
             Params={"Bucket": self._bucket, "Key": self.key(path)},
@@ -189,7 +189,7 @@ class RunFiles:
         )
 
     def paths(self, under: str = "") -> list[str]:
-        """List the files whose path starts so."""
+        """List the files whose path has a prefix."""
         pages = clients.s3().get_paginator("list_objects_v2")
         listing = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
         length = len(self._prefix)
@@ -197,5 +197,5 @@ class RunFiles:
 
 
 def files_of(settings: RunSettings, run_id: str) -> RunFiles:
-    """Reach the files of a run."""
+    """Return the files of a run."""
     return RunFiles(settings.results_bucket, run_id)

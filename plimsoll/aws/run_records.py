@@ -1,4 +1,4 @@
-"""The runs table: reading and changing a run's record, each change under its condition."""
+"""The runs table: reads a run's record, and changes it under conditions."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ def read_run(item: Mapping[str, Any]) -> RunRecord:
     """Read an item of the runs table.
 
     Raises:
-        UnreadableRecordError: It is none that this version knows.
+        UnreadableRecordError: This version cannot read it.
     """
     values = values_of(item)
     what = f"the record of run {values.get('run_id')}"
@@ -32,7 +32,7 @@ def read_run(item: Mapping[str, Any]) -> RunRecord:
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the time in UTC."""
     return datetime.now(UTC)
 
 
@@ -46,8 +46,8 @@ class Records:
         """Read a record, consistently.
 
         Raises:
-            RunNotFoundError: There is none.
-            UnreadableRecordError: It is none that this version knows.
+            RunNotFoundError: There is no such run.
+            UnreadableRecordError: This version cannot read it.
         """
         record = self.find(run_id)
         if record is None:
@@ -55,10 +55,10 @@ class Records:
         return record
 
     def find(self, run_id: str) -> RunRecord | None:
-        """Read a record, consistently; None where there is none.
+        """Read a record, consistently; None if there is none.
 
         Raises:
-            UnreadableRecordError: It is none that this version knows.
+            UnreadableRecordError: This version cannot read it.
         """
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key={"run_id": {"S": run_id}}, ConsistentRead=True
@@ -68,7 +68,7 @@ class Records:
         return read_run(answer["Item"])
 
     def put_if_new(self, record: RunRecord) -> "TransactWriteItemTypeDef":
-        """Give what `create` writes, to be written together with something else."""
+        """Return the write that `create` does, for use in a transaction."""
         return {"Put": self._put_if_new(record)}
 
     def _put_if_new(self, record: RunRecord) -> "PutTypeDef":
@@ -79,7 +79,7 @@ class Records:
         }
 
     def create(self, record: RunRecord) -> bool:
-        """Write a new record; False where its id exists already, which is left as it is."""
+        """Write a new record; return False if its id exists, whose record stays unchanged."""
         client = clients.dynamodb()
         try:
             client.put_item(**self._put_if_new(record))
@@ -94,11 +94,11 @@ class Records:
 
         Args:
             run_id: The run.
-            states: Change nothing unless the run is in one of these.
-            **changes: Attributes of `RunRecord`.
+            states: The states in which the run may be changed; None for any.
+            **changes: The attributes of `RunRecord`.
 
         Returns:
-            False where the run was in none of `states`.
+            False if the run was in none of `states`.
         """
         key = {"run_id": {"S": run_id}}
         return set_attributes(self._table, key, states=states, changes=changes)
@@ -107,9 +107,9 @@ class Records:
         """Read the record of a run that may go on.
 
         Raises:
-            RunStoppedError: It is being stopped, or has ended.
-            TimeLimitPassedError: Its time is up.
-            BudgetPassedError: ... because its budget would be spent.
+            RunStoppedError: The run is being stopped, or has ended.
+            TimeLimitPassedError: Its time limit has passed.
+            BudgetPassedError: The deadline that its budget sets has passed.
         """
         record = self.get(run_id)
         if record.state is not RunState.RUNNING:
@@ -120,12 +120,12 @@ class Records:
 
 
 def records_of(settings: RunSettings) -> Records:
-    """Reach the records of runs."""
+    """Return the runs table."""
     return Records(settings.runs_table)
 
 
 def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
-    """Make the error of a run whose time is up: what set it, and how it came to pass."""
+    """Build the error for a run past its deadline: which limit set it, and `how` it passed."""
     if record.budget is None or record.runs_for_s == record.time_limit_s:
         limit = words.duration(record.time_limit_s)
         return TimeLimitPassedError(f"the run's time limit of {limit} {how}")
