@@ -1,1 +1,1 @@
-"""What is deployed: Plimsoll's AWS resources, as CDK stacks."""
+"""Plimsoll's AWS resources, as CDK stacks."""

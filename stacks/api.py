@@ -1,4 +1,4 @@
-"""The REST API: who may call it, which paths there are, and what is noted of each call."""
+"""The REST API on API Gateway: its callers, its paths, and its access log."""
 
 import json
 from typing import Any
@@ -15,9 +15,9 @@ from stacks.imports import ROOT
 from stacks.names import own_name
 
 STAGE = "v1"
-DOCUMENT = ROOT / "docs" / "openapi.json"  # generated from the routes; a test holds it to them
+DOCUMENT = ROOT / "docs" / "openapi.json"  # generated from the routes; a test keeps it in step
 METHODS = {"get", "put", "post", "delete", "patch"}
-# what API Gateway refuses by itself, answered with the fields of the API's own problem documents
+# API Gateway's own errors, with the fields of the API's problem documents.
 REFUSALS: dict[str, tuple[int, str]] = {
     "MISSING_AUTHENTICATION_TOKEN": (403, "not-signed"),
     "INVALID_SIGNATURE": (403, "not-signed"),
@@ -30,7 +30,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "INTEGRATION_TIMEOUT": (504, "too-slow"),
     "DEFAULT_5XX": (500, "unexpected"),
 }
-# of a call: never its query, its headers or its body
+# Logged for each call, but never its query, headers or body.
 LOGGED = {
     "request_id": "$context.requestId",
     "time": "$context.requestTime",
@@ -47,7 +47,7 @@ LOGGED = {
 
 
 class ApiPart(Construct):
-    """API Gateway in front of one function; every method is signed."""
+    """API Gateway in front of one function; every method requires a signature."""
 
     def __init__(self, scope: Construct, *, api: Api, function: lambda_.Function) -> None:
         super().__init__(scope, "Api")
@@ -72,7 +72,7 @@ class ApiPart(Construct):
 
     @property
     def url(self) -> str:
-        """Its address, with a `/` at the end."""
+        """The API's address, with a `/` at the end."""
         return self.rest.url
 
     def _stage(self, api: Api) -> apigateway.StageOptions:
@@ -93,11 +93,12 @@ class ApiPart(Construct):
         )
 
     def _methods(self, function: lambda_.Function) -> None:
-        """One method for each operation of the document, and no other."""
+        """Create one method for each operation of the document, and no other."""
         integration = apigateway.LambdaIntegration(
             function,
             allow_test_invoke=False,
-            scope_permission_to_method=False,  # one for all: a function's policy has its limit
+            # one permission for all methods: a function's policy has a size limit
+            scope_permission_to_method=False,
         )
         paths: dict[str, dict[str, Any]] = json.loads(DOCUMENT.read_text())["paths"]
         for path in sorted(paths):
@@ -143,9 +144,9 @@ class ApiPart(Construct):
 
 
 def _callers(scope: Construct, api: Api) -> iam.PolicyStatement:
-    """Who may call at all: this account, listed accounts, or an organization's.
+    """Allow calls from this account, listed accounts, or an organization's.
 
-    Which team a caller belongs to, if any, the function finds out.
+    The function itself decides to which team a caller belongs.
     """
     own = Stack.of(scope).account
     principals: list[iam.IPrincipal] = [

@@ -1,4 +1,4 @@
-"""What Cassandra targets need besides their template: an archive, a role, and leave to make EC2."""
+"""What Cassandra targets need besides their template: an archive, a role, EC2 permissions."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from stacks.snapshot_permissions import volume_snapshots
 
 
 class CassandraPart(Construct):
-    """Only there when the configuration asks for Cassandra targets.
+    """Resources for Cassandra targets, created only if the configuration has them.
 
     Attributes:
-        place: What the function `create-target` needs of it: the fields of `CassandraPlace`.
+        place: The settings of `create-target`: the fields of `CassandraPlace`.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class CassandraPart(Construct):
         }
 
     def _may(self, network: NetworkPart) -> list[iam.PolicyStatement]:
-        """What CloudFormation does to make and delete an instance with a run's tag."""
+        """Return what CloudFormation may do to create and delete an instance with a run's tag."""
         stack = Stack.of(self)
         made = [arn(stack, "ec2", f"{kind}/*") for kind in ("instance", "volume")]
         template = [arn(stack, "ec2", "launch-template/*")]
@@ -70,7 +70,7 @@ class CassandraPart(Construct):
         amazons = {"StringEquals": {"ec2:Owner": "amazon"}}
         to_ec2 = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
         images = [f"arn:{stack.partition}:ec2:{stack.region}::image/*"]
-        # the image's id is a public parameter of AWS, which CloudFormation resolves
+        # The image's id is a public parameter of AWS, which CloudFormation resolves.
         parameters = [
             (
                 f"arn:{stack.partition}:ssm:{stack.region}::"

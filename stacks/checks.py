@@ -1,4 +1,4 @@
-"""Runs on a schedule: the group of their schedules, and what these start."""
+"""Checks: the group of their schedules, and the role that the schedules assume."""
 
 from aws_cdk import Stack
 from aws_cdk import aws_events as events
@@ -16,14 +16,15 @@ from stacks.permissions import arn
 
 
 class ChecksPart(Construct):
-    """The group of schedules that the API makes for checks; it goes with the deployment."""
+    """The schedule group in which the API creates checks; it is deleted with the deployment."""
 
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Checks")
         stack = Stack.of(self)
         group = own_name(self, CHECKS_GROUP)
         self.group = scheduler.CfnScheduleGroup(self, "Group", name=group)
-        # by name: functions have the role's ARN in their environment, so it cannot refer to one
+        # The ARN is built by name: functions have the role's ARN in their environment, so a
+        # reference would make a cycle.
         start_check = own_name(self, FUNCTIONS["start-check"].name_on_aws)
         self.start_arn = arn(stack, "lambda", f"function:{start_check}")
         group_arn = arn(stack, "scheduler", f"schedule-group/{group}")
@@ -47,7 +48,7 @@ class ChecksPart(Construct):
         )
 
     def judged_by(self, function: lambda_.IFunction, bus: events.IEventBus) -> None:
-        """Have a function called at the end of every run."""
+        """Call a function at the end of every run."""
         events.Rule(
             self,
             "RunEnded",

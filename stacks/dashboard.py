@@ -1,4 +1,4 @@
-"""One page in CloudWatch: the alarms, the targets, the runs, the spend, and the fleet."""
+"""The CloudWatch dashboard: alarms, targets, runs, spend, and the fleet."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from plimsoll.model.timings import AWS_TIMINGS
 from stacks.fleet import LOAD_CLIENT
 
 MINUTE = Duration.minutes(1)
-TOLD_EVERY = Duration.minutes(JANITOR.every_minutes)  # by the janitor
+TOLD_EVERY = Duration.minutes(JANITOR.every_minutes)  # the janitor's schedule
 ENDS = (
     "filter ispresent(run_ended)",
     "sort @timestamp desc",
@@ -25,7 +25,7 @@ ENDS = (
 
 
 def page_address(stack: Stack) -> str:
-    """Where the page is; a query may follow, which says the time that it shows."""
+    """Return the dashboard's address; a query with the time range may follow."""
     console = f"https://{stack.region}.console.aws.amazon.com/cloudwatch/home"
     return f"{console}?region={stack.region}#dashboards/dashboard/{stack.stack_name}"
 
@@ -68,7 +68,7 @@ class DashboardPart(Construct):
         page.add_widgets(*self._panels(told_of_runs=config.metrics.kind == "cloudwatch"))
 
     def _held(self, config: DeploymentConfig) -> Iterator[cloudwatch.GraphWidget]:
-        """What the janitor counts: a point every quarter of an hour."""
+        """Yield graphs of the janitor's counts, which have a point every quarter of an hour."""
         alive = self._told("targets_alive", {"deployment": self._stack.stack_name}, "all teams")
         yield self._counts("Targets alive in this account and region", [alive])
         running = [self._told("runs_under_way", {"team": team}, team) for team in config.teams]
@@ -126,7 +126,7 @@ class DashboardPart(Construct):
         ]
 
     def _panels(self, *, told_of_runs: bool) -> Iterator[cloudwatch.GraphWidget]:
-        """The panels that CloudWatch can fill: of RDS targets, and of runs if it is told."""
+        """Yield the panels that CloudWatch can fill: RDS targets, and runs if it gets metrics."""
         for panel in PANELS:
             metrics = [m for m in panel.cloudwatch if told_of_runs or m.namespace != NAMESPACE]
             if metrics:
@@ -148,7 +148,7 @@ class DashboardPart(Construct):
         )
 
     def _search(self, metric: Metric) -> str:
-        """Find a metric of all runs: they come and go."""
+        """Return a search for a metric over all runs, since runs come and go."""
         own = metric.namespace == NAMESPACE
         namespace = f'"{self._stack.stack_name}"' if own else metric.namespace
         only = "" if own else ' DBInstanceIdentifier="plimsoll"'

@@ -1,4 +1,4 @@
-"""The guard: `cdk destroy` fails while a target is alive or a run is under way."""
+"""The guard that makes `cdk destroy` fail while a target is alive or a run is under way."""
 
 from collections.abc import Sequence
 
@@ -16,11 +16,11 @@ from stacks.workflow import machine_name
 
 
 class GuardPart(Construct):
-    """A custom resource that everything else outlives.
+    """A custom resource that is deleted before everything else.
 
-    CloudFormation deletes it first, since it depends on all the rest. Its function lets no new
-    target be made, looks for living ones, and fails the deletion if there are any. Nothing has been
-    deleted by then, so what tears targets down still works.
+    CloudFormation deletes it first, since it depends on all the rest. Its function forbids new
+    targets, looks for living ones, and fails the deletion if there are any. Nothing has been
+    deleted by then, so the teardown of targets still works.
     """
 
     def __init__(

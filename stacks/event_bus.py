@@ -1,4 +1,4 @@
-"""Where Plimsoll tells what happens: a bus, and a topic that gets every event of it."""
+"""The event bus, and a topic that receives every event on it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from stacks.names import own_name
 
 
 class EventsPart(Construct):
-    """The bus for programs with rules of their own, the topic for those without."""
+    """The bus serves programs with rules of their own, the topic those without."""
 
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Events")
@@ -47,7 +47,7 @@ class EventsPart(Construct):
 
 
 def event_pattern(pattern: Mapping[str, Any]) -> events.EventPattern:
-    """Give the CDK a pattern of EventBridge."""
+    """Convert a pattern of EventBridge for the CDK."""
     return events.EventPattern(
         source=pattern["source"],
         detail_type=pattern.get("detail-type"),

@@ -30,7 +30,7 @@ INTERFACE_ACTIONS = [
 
 
 class FleetPart(Construct):
-    """Every function, with the permissions of its row and no others."""
+    """All functions, each with exactly the permissions of its row."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class FleetPart(Construct):
         return made
 
     def _attach_to_vpc(self, made: iam.Role, name: str) -> None:
-        """Let the Lambda service, but not the function's own code, manage its interfaces."""
+        """Let the Lambda service, but not the function's code, manage its network interfaces."""
         own = arn(Stack.of(self), "lambda", f"function:{own_name(self, name)}")
         made.add_to_policy(iam.PolicyStatement(actions=INTERFACE_ACTIONS, resources=["*"]))
         made.add_to_policy(
@@ -119,15 +119,15 @@ class FleetPart(Construct):
 
 
 def zone_end(zone: int) -> str:
-    """Give the end of the names of what stands in a zone, counted from 0: the first one's is none.
+    """Return the name suffix for a zone, counted from 0; empty for the first.
 
-    The workflow appends it to the ARN of the function that a run's load clients are.
+    The workflow appends it to the ARN of the load client function.
     """
     return f"-{zone + 1}" if zone else ""
 
 
 def function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGroup:
-    """Make the log group of a function, which goes with the deployment."""
+    """Create a function's log group, which is deleted with the deployment."""
     return logs.LogGroup(
         scope,
         "Logs",
@@ -138,7 +138,7 @@ def function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGro
 
 
 def function_role(scope: Construct, name: str, log_group: logs.LogGroup) -> iam.Role:
-    """Make the role of a function, which may write its own log."""
+    """Create a function's role, which may write its own log."""
     made = role(
         scope, "Role", service="lambda.amazonaws.com", description=f"Plimsoll's function {name}"
     )

@@ -1,7 +1,7 @@
-"""What a function needs: the distributions that its handler imports, directly or not.
+"""The distributions that a function's package needs, found from its handler's imports.
 
 They are read from the code, so that no list has to be kept: the imports of the handler and of every
-module of Plimsoll that it reaches, and then what those distributions require themselves.
+module of Plimsoll that it reaches, and then what those distributions themselves require.
 """
 
 import ast
@@ -18,7 +18,7 @@ from plimsoll.model.deployment.functions import Function
 
 ROOT = Path(__file__).parents[1]
 ENGINE = "plimsoll_engine"
-# what every platform of the packages has in common, as markers of requirements name it
+# Markers of requirements that hold on every platform of the packages.
 LINUX = {
     "platform_system": "Linux",
     "sys_platform": "linux",
@@ -29,17 +29,17 @@ LINUX = {
 
 
 def handler_path(row: Function) -> Path:
-    """Where a function's handler is."""
+    """Return the path of a function's handler."""
     return ROOT / "functions" / row.folder / "handler.py"
 
 
 def roots(path: Path) -> frozenset[str]:
-    """Name the top-level packages outside of Plimsoll that a file reaches."""
+    """Return the top-level packages outside of Plimsoll that a file reaches."""
     return frozenset(name.split(".")[0] for name in imports(path))
 
 
 def imports(path: Path) -> frozenset[str]:
-    """Name what a file reaches outside of Plimsoll: modules, and names imported from them.
+    """Return everything outside of Plimsoll that a file reaches: modules, and names from them.
 
     `from numpy.random import Generator` gives `numpy.random` and `numpy.random.Generator`.
     """
@@ -49,7 +49,7 @@ def imports(path: Path) -> frozenset[str]:
 
 @cache
 def module_files(path: Path) -> frozenset[Path]:
-    """Find the files of Plimsoll that a file reaches by imports, itself included."""
+    """Return the files of Plimsoll that a file reaches by imports, including itself."""
     seen: set[Path] = set()
     waiting = [path]
     while waiting:
@@ -66,7 +66,7 @@ def _imported(file: Path) -> tuple[str, ...]:
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
-    """Name every module imported at run time, in functions too; not those for types alone."""
+    """Yield every module imported at run time, also within functions, but not for types only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
@@ -80,7 +80,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _files(module: str) -> tuple[Path, ...]:
-    """Find the files of a module and of the packages that it is in; none for a mere name."""
+    """Return the files of a module and of its parent packages; none if it is a mere name."""
     parts = module.split(".")
     if parts[0] != "plimsoll":
         return ()
@@ -93,7 +93,7 @@ def _files(module: str) -> tuple[Path, ...]:
 
 @cache
 def distributions(path: Path, python_version: str, processor: str) -> frozenset[str]:
-    """Name the distributions to install for a handler, with all that they require.
+    """Return the distributions to install for a handler, with everything that they require.
 
     Args:
         path: The handler.
@@ -125,7 +125,7 @@ def distributions(path: Path, python_version: str, processor: str) -> frozenset[
 
 @cache
 def _provided() -> Mapping[str, list[str]]:
-    """Map each top-level package to the distributions that bring it: reads every one's record."""
+    """Map each top-level package to its distributions; this reads the record of each one."""
     return packages_distributions()
 
 
@@ -136,7 +136,7 @@ def _required(name: str) -> tuple[Requirement, ...]:
 
 @cache
 def _extras() -> dict[str, set[str]]:
-    """Read which extras of each distribution we ask for: imports do not show them."""
+    """Return the extras that we require of each distribution, which imports do not show."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     given = [Requirement(line) for line in project["dependencies"]]
     return {canonicalize_name(requirement.name): requirement.extras for requirement in given}
@@ -144,7 +144,7 @@ def _extras() -> dict[str, set[str]]:
 
 @cache
 def _overrides() -> dict[str, Requirement]:
-    """Read what takes the place of the requirements that some distributions state."""
+    """Return the requirements that override those of some distributions."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
     given = map(Requirement, settings.get("override-dependencies", []))
     return {canonicalize_name(requirement.name): requirement for requirement in given}

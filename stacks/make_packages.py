@@ -1,4 +1,4 @@
-"""Builds the functions' packages and shows their sizes: `make package`."""
+"""Builds the functions' packages and prints their sizes: `make package`."""
 
 import shutil
 import sys
@@ -12,7 +12,7 @@ OUT = ROOT / "dist" / "packages"
 
 
 def main() -> None:
-    """Build each kind of package for Lambda; print its size and which functions are in it."""
+    """Build each kind of package for Lambda; print its size and its functions."""
     chosen = kinds([*FUNCTIONS.values(), GUARD], AWS_LAMBDA)
     for kind in sorted(set(chosen.values()), key=lambda kind: kind.name):
         folder = OUT / kind.name

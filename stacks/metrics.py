@@ -1,4 +1,4 @@
-"""Where metrics of runs go, if the configuration asks for it: Timestream, or CloudWatch."""
+"""The metric store that the configuration asks for: Timestream or CloudWatch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,9 +31,9 @@ ORGANIZATION = "plimsoll"
 BUCKET = "runs"
 TABLE = "seconds"
 PORT = 8086
-# The functions that can reach the store. InfluxDB stands in the VPC: functions there send what they
-# measure, and `publish-target` what was read outside. LiveAnalytics is reached from outside alone:
-# `conclude` sends the whole run from its files. CloudWatch reads what functions print, wherever.
+# The functions that can reach the store. InfluxDB is in the VPC: the functions there send what they
+# measure, and `publish-target` what was read outside. LiveAnalytics can only be reached from
+# outside: `conclude` sends the whole run from its files. CloudWatch reads what any function prints.
 WRITERS = {
     "cloudwatch": ("judge-step", "publish-target"),
     "influxdb": ("load-client", "judge-step", "publish-target"),
@@ -42,7 +42,7 @@ WRITERS = {
 
 
 class MetricsPart(Construct):
-    """The metrics' store; nothing at all where the kind is `none`."""
+    """The metric store; empty if the kind is `none`."""
 
     def __init__(self, scope: Construct, *, metrics: Metrics, network: NetworkPart) -> None:
         super().__init__(scope, "Metrics")
@@ -61,7 +61,7 @@ class MetricsPart(Construct):
         functions: Mapping[str, lambda_.Function],
         in_other_zones: Mapping[str, Sequence[lambda_.Function]],
     ) -> None:
-        """Give the functions that write metrics the store's address, and leave to write to it."""
+        """Give the functions that write metrics the store's address, and permission to write."""
         names = WRITERS.get(self._kind, ())
         writers = [f for name in names for f in (functions[name], *in_other_zones.get(name, ()))]
         for function in writers:
@@ -100,7 +100,7 @@ class MetricsPart(Construct):
             organization=ORGANIZATION,
             bucket=BUCKET,
             username="plimsoll",
-            password=password.secret_value.unsafe_unwrap(),  # resolved by CloudFormation alone
+            password=password.secret_value.unsafe_unwrap(),  # resolved by CloudFormation only
             publicly_accessible=False,
             vpc_subnet_ids=[network.fleet_subnet.subnet_id],
             vpc_security_group_ids=[group.security_group_id],
@@ -149,6 +149,6 @@ class MetricsPart(Construct):
                 actions=["timestream:WriteRecords"],
                 resources=[arn(stack, "timestream", f"database/{database.ref}/table/{TABLE}")],
             ),
-            # the SDK asks where to write first; that call knows no resource
+            # The SDK asks first where to write; that call has no resource.
             iam.PolicyStatement(actions=["timestream:DescribeEndpoints"], resources=["*"]),
         ]

@@ -1,4 +1,4 @@
-"""A deployment's own names in AWS, so that two of them fit into one account and region."""
+"""A deployment's own resource names, so that two of them fit into one account and region."""
 
 from constructs import IConstruct
 
@@ -8,16 +8,16 @@ _CONTEXT = "plimsoll:name"
 
 
 def set_own_name(stack: IConstruct, name: str) -> None:
-    """Say what the deployment is called; before anything is made in it."""
+    """Set the deployment's name, before anything is created in it."""
     stack.node.set_context(_CONTEXT, name)
 
 
 def own_name(scope: IConstruct, name: str) -> str:
-    """Give a name as this deployment has it: `plimsoll-run` is `plimsoll-canary-run` in another.
+    """Return a resource name in this deployment: `plimsoll-run` becomes `plimsoll-canary-run`.
 
     Args:
-        scope: Anything in the deployment.
-        name: It begins with the name that deployments have by default.
+        scope: Any construct in the deployment.
+        name: The name in a deployment with the default name.
     """
     own: str = scope.node.get_context(_CONTEXT)
     return own + name.removeprefix(DEFAULT_NAME)

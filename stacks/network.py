@@ -1,4 +1,4 @@
-"""Where load clients and targets meet: private subnets, and who may speak to whom."""
+"""The network of load clients and targets: private subnets and security groups."""
 
 from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_ec2 as ec2
@@ -12,18 +12,18 @@ HTTPS = ec2.Port.tcp(443)
 
 
 class NetworkPart(Construct):
-    """A VPC without a way in, and with no way out but to S3, DynamoDB and Secrets Manager.
+    """A VPC without a way in, and with a way out only to S3, DynamoDB and Secrets Manager.
 
-    A target stands in the zone of the first subnet that offers its class, and the load clients of
-    that zone are called, so that no network between zones is measured. All that only talks to
-    targets, such as loaders, stands in the first.
+    A target is placed in the first zone that offers its class, and the load clients of that zone
+    are called, so that no network between zones is measured. Functions that only talk to targets,
+    such as loaders, are in the first zone.
 
     Attributes:
-        zones: In which targets may be placed, that of the fleet first.
-        subnets: One in each of them.
+        zones: The zones in which targets may be placed, the fleet's first.
+        subnets: One subnet in each of them.
         fleet: The load clients' security group.
-        target: That of RDS targets, which lets nothing out.
-        cassandra_target: That of Cassandra targets; None where the deployment has none.
+        target: The security group of RDS targets, without any way out.
+        cassandra_target: The security group of Cassandra targets; None if the deployment has none.
     """
 
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
@@ -38,8 +38,8 @@ class NetworkPart(Construct):
         self.target = self._group("Target", "Targets of Plimsoll: only the fleet comes in")
         self._let_fleet_in(self.target, "mysql", "postgres")
         self.cassandra_target = self._cassandra_target(existing) if config.cassandra else None
-        # the addresses of the S3 and DynamoDB gateways are not known before deployment; without an
-        # internet gateway or NAT in the VPC there is nothing else that this rule could reach
+        # The addresses of the S3 and DynamoDB gateways are not known before deployment. Without an
+        # internet gateway or NAT in the VPC, this rule can reach nothing else.
         self.fleet.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "AWS's services")
         for allowed in config.allowed_endpoints:
             self.fleet.add_egress_rule(
@@ -62,7 +62,7 @@ class NetworkPart(Construct):
             max_azs=2,
             nat_gateways=0,
             create_internet_gateway=False,
-            restrict_default_security_group=False,  # nothing uses it, and it lets nobody in
+            restrict_default_security_group=False,  # unused, and it lets nobody in
             subnet_configuration=[
                 ec2.SubnetConfiguration(name="Private", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
             ],
@@ -96,12 +96,12 @@ class NetworkPart(Construct):
             self.fleet.add_egress_rule(target, port, f"{engine} targets")
 
     def _cassandra_target(self, existing: ExistingVpc | None) -> ec2.SecurityGroup:
-        """Make the group of targets that install themselves from S3, and so need a way to it.
+        """Create the security group of targets that install themselves from S3.
 
-        A gateway endpoint is a route: the security group has to let the packets out all the same.
-        The id of S3's prefix list differs by region. Looking it up takes credentials at synthesis
-        or a function at deployment, and in the VPC made here it would narrow nothing: without an
-        internet gateway or NAT, HTTPS to any address reaches the gateway endpoints alone. An
+        A gateway endpoint is only a route: the security group still has to let the packets out. The
+        id of S3's prefix list differs by region. Looking it up takes credentials at synthesis or a
+        function at deployment, and in the VPC made here it would narrow nothing: without an
+        internet gateway or NAT, HTTPS to any address reaches only the gateway endpoints. An
         existing VPC may have a NAT, so there the configuration names the list.
         """
         group = self._group("CassandraTarget", "Cassandra targets of Plimsoll: they reach S3")
@@ -116,9 +116,9 @@ class NetworkPart(Construct):
         return group
 
     def _doors(self) -> None:
-        """Make endpoints of AWS's services: gateways are free, the interface costs by the hour.
+        """Create endpoints of AWS's services: gateways are free, the interface costs by the hour.
 
-        So the interface endpoint stands in one zone alone.
+        Therefore the interface endpoint is in one zone only.
         """
         for service in ("S3", "DYNAMODB"):
             self.vpc.add_gateway_endpoint(

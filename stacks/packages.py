@@ -1,4 +1,4 @@
-"""The functions' code as assets of the CDK, built by uv on this machine without containers."""
+"""The functions' code as CDK assets, built by uv on this machine without containers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,7 +20,7 @@ ARCHITECTURES = {
 class Packages:
     """One asset for each kind of package, shared by the functions that it serves.
 
-    runtime, architecture: What the functions must run on, by the platform of the packages.
+    runtime, architecture: The Lambda runtime and architecture for the packages' platform.
     """
 
     def __init__(self, rows: Iterable[Function], platform: Platform) -> None:
@@ -33,16 +33,16 @@ class Packages:
         self._codes: dict[Kind, lambda_.Code] = {}
 
     def code(self, row: Function) -> lambda_.Code:
-        """Give the code of a function."""
+        """Return a function's code."""
         kind = self._kinds[row.name]
         if kind not in self._codes:
             self._codes[kind] = lambda_.Code.from_asset(
                 str(FUNCTIONS_FOLDER),
-                # the default hash is that of the sources: it misses a changed wheel or lock
+                # The default hash covers the sources only: it misses a changed wheel or lock.
                 asset_hash_type=AssetHashType.OUTPUT,
                 bundling=BundlingOptions(
-                    # never used, but it tells assets apart: the CDK builds no second one whose
-                    # options read alike as JSON, and there every `local` reads alike
+                    # Unused, but it distinguishes assets: the CDK reuses one with equal options as
+                    # JSON, and every `local` is equal there.
                     environment={"PACKAGE": f"{kind.name} {self._platform}"},
                     image=DockerImage.from_registry("no container engine is used"),
                     local=_Uv(kind, self._platform),
@@ -53,7 +53,7 @@ class Packages:
 
 @jsii.implements(ILocalBundling)
 class _Uv:
-    """Builds a package where CDK says; raises on failure, for `False` would mean Docker."""
+    """Builds a package for the CDK; raises on failure, since `False` would mean Docker."""
 
     def __init__(self, kind: Kind, platform: Platform) -> None:
         self._kind = kind

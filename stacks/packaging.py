@@ -1,4 +1,4 @@
-"""Builds the functions' packages without containers, of wheels that uv chooses by the lock."""
+"""Builds the functions' packages without containers, from wheels that uv selects by the lock."""
 
 import os
 import re
@@ -20,15 +20,15 @@ LOCK = ROOT / "requirements.txt"
 FUNCTIONS_FOLDER = ROOT / "functions"
 CACHE = ROOT / ".cache"
 BIN = Path(sys.executable).parent
-# what installers write down of their work, in a distribution's folder `*.dist-info`: no two builds
-# agree on times, temporary folders, the commands' first lines and the number of a list of crates
+# Files that installers write into a distribution's `*.dist-info`. They differ between builds:
+# times, temporary folders, the commands' first lines, the number of a list of crates.
 _NOTES = ("uv_cache.json", "direct_url.json", "RECORD", "sboms/plimsoll_engine.cyclonedx.json")
 _ENTRY = re.compile(r"^(?=([a-z0-9-]+)==)((?:.+\n)(?:[ #].*\n)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Platform:
-    """What a package is to run on."""
+    """The platform that a package is built for."""
 
     python_version: str
     uv_platform: str | None  # None if it is this machine
@@ -44,25 +44,25 @@ AWS_LAMBDA = Platform("3.14", "aarch64-manylinux_2_28", "aarch64-unknown-linux-g
 MANYLINUX = (
     Platform("3.11", None, "x86_64-unknown-linux-gnu"),
     AWS_LAMBDA,
-)  # of what users install
+)  # users install wheels for these
 THIS_MACHINE = Platform(f"{sys.version_info.major}.{sys.version_info.minor}", None, None)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a package holds besides Plimsoll itself."""
+    """The content of a package besides Plimsoll itself."""
 
     name: str
     needs: frozenset[str]
     engine: bool
 
     def serves(self, other: "Kind") -> bool:
-        """Whether a function that needs `other` can live in this package."""
+        """Return whether a function that needs `other` can use this package."""
         return other.needs <= self.needs and other.engine <= self.engine
 
 
 def need_of(row: Function, platform: Platform) -> Kind:
-    """Find out what one function's package must hold."""
+    """Determine what one function's package must hold."""
     path = handler_path(row)
     needs = distributions(path, platform.python_version, platform.processor)
     return Kind(row.name, needs, ENGINE in roots(path))
@@ -72,8 +72,8 @@ def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
     """Choose a package for each function, by the function's name.
 
     The load client starts a thousand at a time, so its package holds only what it needs; functions
-    that need no more than it share it. The others share one package for each set of extras: it is
-    named after them, or `analysis` where there are none.
+    that need no more share it. The others share one package for each set of extras, named after
+    them, or `analysis` without extras.
     """
     rows = list(rows)
     needs = {row.name: need_of(row, platform) for row in rows}
@@ -100,11 +100,11 @@ def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
 def build(kind: Kind, destination: Path, platform: Platform) -> None:
     """Build a package into a folder.
 
-    Two builds of the same sources have the same files with the same content, so that `cdk deploy`
-    replaces a function's code only where something has changed.
+    Two builds of the same sources have identical files, so that `cdk deploy` replaces a function's
+    code only if something has changed.
 
     Raises:
-        PlimsollError: A tool failed; its own words are on standard error.
+        PlimsollError: A tool failed; its message is on standard error.
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-package-") as folder:
         requirements = Path(folder, "requirements.txt")
@@ -120,12 +120,12 @@ def build(kind: Kind, destination: Path, platform: Platform) -> None:
 
 
 def locked(names: Iterable[str]) -> str:
-    """Copy the entries of some distributions out of the lock, with their hashes.
+    """Copy the entries of some distributions from the lock, with their hashes.
 
     Raises:
-        PlimsollError: A name is not in it.
+        PlimsollError: The lock lacks one of the names.
     """
-    entries: dict[str, str] = {}  # a distribution may have one for each of several Pythons
+    entries: dict[str, str] = {}  # a distribution may have an entry for each of several Pythons
     for name, entry in _ENTRY.findall(LOCK.read_text()):
         entries[name] = entries.get(name, "") + entry
     missing = sorted(set(names) - set(entries))
@@ -143,22 +143,22 @@ def _install(destination: Path, platform: Platform, *what: str) -> None:
 
 @cache
 def plimsoll_wheel() -> Path:
-    """Build Plimsoll's own wheel, without the engine: else what is in it is what users get."""
+    """Build Plimsoll's own wheel without the engine; otherwise it is as for users."""
     folder = CACHE / "wheels-plimsoll"
     shutil.rmtree(folder, ignore_errors=True)
     _run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
-        PLIMSOLL_ENGINE="none",  # the functions that need it get its own wheel
+        PLIMSOLL_ENGINE="none",  # functions that need the engine get its own wheel
     )
     return next(folder.glob("plimsoll_db-*.whl"))
 
 
 @cache
 def engine_wheel(platform: Platform) -> Path:
-    """Find the engine's wheel of this machine, or build it for another, with zig as its linker.
+    """Return this machine's engine wheel, or build one for another platform, with zig as linker.
 
     Raises:
-        MissingToolError: A tool for the other architecture is missing, and how to get it.
+        MissingToolError: A tool for the other architecture is missing; says how to get it.
     """
     if platform.rust_target is None:
         wheels = (CACHE / "wheels").glob("plimsoll_engine-*.whl")  # `make setup` built it
@@ -203,7 +203,7 @@ def _run(command: list[str | Path], **variables: str) -> None:
 
 
 def _slim(destination: Path) -> None:
-    """Leave out what no function reads: caches, commands, libraries' tests, installers' notes."""
+    """Remove what no function reads: caches, commands, libraries' tests, installers' notes."""
     for path in [*destination.rglob("__pycache__"), *destination.glob("*/**/tests")]:
         shutil.rmtree(path, ignore_errors=True)
     shutil.rmtree(destination / "bin", ignore_errors=True)
@@ -213,5 +213,5 @@ def _slim(destination: Path) -> None:
 
 
 def size_mib(folder: Path) -> float:
-    """Measure what a folder holds, in MiB, as Lambda counts its limit of 250 unzipped."""
+    """Measure a folder in MiB, as Lambda does for its limit of 250 unzipped."""
     return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) / 2**20

@@ -11,11 +11,11 @@ from plimsoll.model.deployment.functions import Permission, Resource
 
 
 class Grant:
-    """What a `Resource` of the function table is here: ARNs, and under which conditions.
+    """What a `Resource` of the function table means in this deployment: ARNs and conditions.
 
     Attributes:
-        conditions: Of every action.
-        of_action: Of single actions, which alone know the condition's key.
+        conditions: The conditions of every action.
+        of_action: The conditions of single actions, if only those support the condition's key.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Grant:
         self.of_action = of_action or {}
 
     def statements(self, actions: Iterable[str]) -> list[iam.PolicyStatement]:
-        """Allow actions on it, those with conditions of their own in statements of their own."""
+        """Return the statements that allow the actions; those with own conditions are separate."""
         plain = [action for action in actions if action not in self.of_action]
         made = [self._statement([a], self.of_action[a]) for a in actions if a in self.of_action]
         return [*made, *([self._statement(plain, self.conditions)] if plain else [])]
@@ -44,10 +44,10 @@ Grants = Mapping[Resource, tuple[Grant, ...]]
 
 
 def statements(permissions: Iterable[Permission], grants: Grants) -> list[iam.PolicyStatement]:
-    """Write the statements that a row of the function table asks for.
+    """Return the statements for a row of the function table.
 
     Raises:
-        KeyError: It asks for a resource that this deployment does not know.
+        KeyError: The row names a resource that this deployment does not have.
     """
     return [
         statement
@@ -58,10 +58,10 @@ def statements(permissions: Iterable[Permission], grants: Grants) -> list[iam.Po
 
 
 def arn(stack: Stack, service: str, resource: str) -> str:
-    """Name a resource of this account and region: `arn(stack, "rds", "db:plimsoll-*")`."""
+    """Return an ARN in this account and region: `arn(stack, "rds", "db:plimsoll-*")`."""
     return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{resource}"
 
 
 def role(scope: Construct, name: str, *, service: str, description: str) -> iam.Role:
-    """Make a role that one AWS service may take."""
+    """Create a role that one AWS service may assume."""
     return iam.Role(scope, name, assumed_by=iam.ServicePrincipal(service), description=description)

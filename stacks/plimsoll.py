@@ -1,4 +1,4 @@
-"""Plimsoll in one account and region: its parts, and what each needs to know of the others."""
+"""Plimsoll in one account and region: creates its parts and connects them."""
 
 import json
 from typing import Any, assert_never, get_args
@@ -35,9 +35,9 @@ from stacks.workflow import WorkflowPart, machine_name
 
 
 class PlimsollStack(Stack):
-    """One stack, so that a plain `cdk deploy` brings it all and `cdk destroy` takes it all.
+    """One stack, so that `cdk deploy` creates everything and `cdk destroy` deletes everything.
 
-    The functions are packaged for `platform`: tests can import them if it is this machine.
+    The functions are packaged for `platform`; if that is this machine, tests can import them.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class PlimsollStack(Stack):
             Setting.CHECK_GROUP: self.checks.group.ref,
             Setting.CHECK_ROLE_ARN: self.checks.role.role_arn,
             Setting.START_CHECK_ARN: self.checks.start_arn,
-            # by name: a reference would make a cycle, since the machines call functions
+            # The ARN is built by name: machines call functions, so a reference would make a cycle.
             Setting.RUN_MACHINE_ARN: arn(
                 self, "states", f"stateMachine:{machine_name(self, 'run')}"
             ),
@@ -233,12 +233,12 @@ class PlimsollStack(Stack):
         }
 
     def _secrets_of_targets(self, kind: str, tag: str) -> Grant:
-        """Secrets that RDS made for instances, or clusters, of targets."""
+        """Grant the secrets that RDS made for targets: instances or clusters."""
         of_targets = {"StringLike": {tag: arn(self, "rds", f"{kind}:plimsoll-*")}}
         return Grant(arn(self, "secretsmanager", f"secret:rds!{kind}-*"), conditions=of_targets)
 
     def _only_targets(self) -> dict[str, Any]:
-        """Whoever may create stacks creates targets: with their role, from a run's template."""
+        """Restrict creating stacks to targets: with their role, from a run's template."""
         bucket = self.storage.results.bucket_regional_domain_name
         return {
             "StringEquals": {"cloudformation:RoleArn": self.targets.service.role_arn},

@@ -1,4 +1,4 @@
-"""What keeps the promise that no target is left behind: rules, the janitor and alarms."""
+"""Safeguards against targets left behind: rules, the janitor and alarms."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ JANITOR_INTERVAL = Duration.minutes(JANITOR.every_minutes)
 
 
 class AlarmsPart(Construct):
-    """Where alarms go: a topic, and the addresses that the configuration names."""
+    """The topic of alarms, and the addresses that the configuration names."""
 
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
         super().__init__(scope, "Alarms")
@@ -53,7 +53,7 @@ class AlarmsPart(Construct):
 
 
 class WatchPart(Construct):
-    """Rules for the ends that no `Catch` sees, and an alarm for each way to break the promise."""
+    """Rules for ends that no `Catch` sees, and an alarm for each way of leaving a target behind."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class WatchPart(Construct):
         machines: Mapping[str, sfn.StateMachine],
         undelivered: sqs.Queue,
     ) -> None:
-        """Start a machine at the end of another one's executions."""
+        """Start a machine when executions of another one end."""
         started_with = {
             field: events.EventField.from_path(path) for field, path in rule.input_paths.items()
         }
@@ -210,7 +210,7 @@ class WatchPart(Construct):
         self.alarms.append(alarm)
 
     def _watch_spend(self, team: str, limit_usd: float, topic: sns.ITopic) -> None:
-        """Warn of a team's spend, seen by its targets' tag once that is a cost allocation tag."""
+        """Alarm on a team's spend, measured by its targets' tag once it is a cost allocation tag."""
         notify = [
             budgets.CfnBudget.NotificationWithSubscribersProperty(
                 notification=budgets.CfnBudget.NotificationProperty(

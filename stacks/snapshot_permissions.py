@@ -1,4 +1,4 @@
-"""Snapshots of datasets: what may be taken, restored and deleted, and nothing of anybody else's."""
+"""Permissions to take, restore and delete snapshots of datasets, but nobody else's."""
 
 from collections.abc import Iterable
 
@@ -15,17 +15,17 @@ _WHILE_MADE = {"StringEquals": {"ec2:CreateAction": "CreateSnapshot"}}
 
 
 def snapshot_arn(stack: Stack) -> str:
-    """Name the snapshots of RDS that hold datasets of Plimsoll's own."""
+    """Return the ARN pattern of RDS snapshots of Plimsoll's own datasets."""
     return arn(stack, "rds", f"snapshot:{PREFIX}*")
 
 
 def volume_snapshots(stack: Stack) -> str:
-    """Name the snapshots of EBS; their ids are drawn, and their account is in no ARN."""
+    """Return the ARN pattern of EBS snapshots; their ids are random, and no account is in it."""
     return f"arn:{stack.partition}:ec2:{stack.region}::snapshot/*"
 
 
 def snapshot_grants(stack: Stack) -> Grants:
-    """Say what the function table's snapshots and volumes are here."""
+    """Return the function table's snapshots and volumes in this deployment."""
     volumes = arn(stack, "ec2", "volume/*")
     of_ebs = volume_snapshots(stack)
     return {
@@ -39,12 +39,12 @@ def snapshot_grants(stack: Stack) -> Grants:
 
 
 def restoring(stack: Stack, subnet_group: str, allowed: Iterable[str]) -> list[iam.PolicyStatement]:
-    """Let CloudFormation restore targets from snapshots: Plimsoll's own, and those allowed.
+    """Let CloudFormation restore targets from snapshots: Plimsoll's own, and allowed ones.
 
     Args:
-        stack: The deployment's.
-        subnet_group: Of its targets.
-        allowed: ARNs of the users' own snapshots.
+        stack: The deployment's stack.
+        subnet_group: The subnet group of its targets.
+        allowed: The ARNs of the users' own snapshots.
     """
     return [
         iam.PolicyStatement(
@@ -64,7 +64,7 @@ def restoring(stack: Stack, subnet_group: str, allowed: Iterable[str]) -> list[i
 
 
 def deleting(stack: Stack) -> list[iam.PolicyStatement]:
-    """Let Scheduler delete snapshots of datasets when their time is up."""
+    """Let EventBridge Scheduler delete snapshots of datasets when their time is up."""
     return [
         iam.PolicyStatement(actions=["rds:DeleteDBSnapshot"], resources=[snapshot_arn(stack)]),
         iam.PolicyStatement(

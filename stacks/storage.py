@@ -1,4 +1,4 @@
-"""Where results are kept: records in DynamoDB, files in S3."""
+"""Storage for results: records in DynamoDB, files in S3."""
 
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
 from aws_cdk import aws_dynamodb as dynamodb

@@ -1,4 +1,4 @@
-"""The roles with which CloudFormation makes and deletes targets, and Scheduler deletes them."""
+"""The roles with which CloudFormation creates and deletes targets, and Scheduler deletes them."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ STACKS = "stack/plimsoll-run-*/*"
 
 
 class TargetRolesPart(Construct):
-    """The roles that act on targets, and on nothing that is not named `plimsoll-*`."""
+    """The roles that act on targets, limited to names that begin with `plimsoll-`."""
 
     def __init__(
         self, scope: Construct, network: NetworkPart, allowed_snapshots: Iterable[str] = ()
@@ -112,7 +112,7 @@ class TargetRolesPart(Construct):
                 ],
                 resources=["*"],
             ),
-            # RDS makes the master secret in the name of its caller
+            # RDS creates the master secret in the name of its caller.
             iam.PolicyStatement(
                 actions=["secretsmanager:CreateSecret", "secretsmanager:TagResource"],
                 resources=[

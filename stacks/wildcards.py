@@ -1,4 +1,4 @@
-"""Every wildcard in the deployment's policies, and why it cannot be a name."""
+"""Every wildcard in the deployment's policies, with the reason why it cannot be a name."""
 
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 
@@ -35,7 +35,7 @@ OF_THIS_ACCOUNT = {
         for kind in ("db", "cluster")
     },
 }
-OF_THIS_DEPLOYMENT = {  # by its own name
+OF_THIS_DEPLOYMENT = {  # limited by this deployment's name
     "scheduler": {
         f"schedule/{CHECKS_GROUP}/*": "teams name their checks; the group holds nothing else"
     },

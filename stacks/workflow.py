@@ -1,4 +1,4 @@
-"""The state machines, from `statemachines/`, and what their roles may do."""
+"""The state machines, from `statemachines/`, and the permissions of their roles."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,16 +19,17 @@ from plimsoll.statemachines import (
 from stacks.names import own_name
 from stacks.permissions import arn
 
-MANAGED_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"  # Step Functions' own
+# Step Functions creates this rule itself
+MANAGED_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"
 
 
 def machine_name(scope: IConstruct, name: str) -> str:
-    """Give the name in AWS of a state machine of `statemachines/`."""
+    """Return the name in AWS of a state machine of `statemachines/`."""
     return own_name(scope, f"plimsoll-{name}")
 
 
 class WorkflowPart(Construct):
-    """Every state machine, each with a role that may call the functions which it names."""
+    """Every state machine, each with a role that may call the functions it names."""
 
     def __init__(
         self,
@@ -52,7 +53,7 @@ class WorkflowPart(Construct):
             self._make(name)
 
     def _make(self, name: str) -> None:
-        """Make a machine, after those that it starts."""
+        """Create a machine, after those that it starts."""
         if name in self.machines:
             return
         for child in self._children(name):
@@ -61,7 +62,7 @@ class WorkflowPart(Construct):
         self._values[machine_placeholder(name)] = self.machines[name].state_machine_arn
 
     def _children(self, name: str) -> list[str]:
-        """Name the machines that a machine starts and waits for."""
+        """List the machines that a machine starts and waits for."""
         used = placeholders(read_definition(name))
         return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
 
@@ -86,7 +87,8 @@ class WorkflowPart(Construct):
                 destination=logs.LogGroup(
                     place,
                     "Logs",
-                    # a name of this form lets Step Functions write without a policy of its own
+                    # With a name of this form, Step Functions may write without a policy of its
+                    # own.
                     log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
                     retention=logs.RetentionDays.ONE_MONTH,
                     removal_policy=RemovalPolicy.DESTROY,
@@ -97,7 +99,7 @@ class WorkflowPart(Construct):
         )
 
     def _of(self, placeholder: str) -> list[lambda_.Function]:
-        """List the functions that a placeholder stands for: one in each zone, of load clients."""
+        """List the functions that a placeholder stands for; for load clients, one in each zone."""
         if placeholder not in self._functions:
             return []
         return [self._functions[placeholder], *self._in_other_zones.get(placeholder, ())]
@@ -123,7 +125,7 @@ class WorkflowPart(Construct):
     def _may_start_itself(self, role: iam.Role, name: str) -> None:
         """Let a Distributed Map run its children, which are executions of the same machine.
 
-        By name: a reference to the machine would make a cycle with its role.
+        The ARN is built by name: a reference to the machine would make a cycle with its role.
         """
         stack = Stack.of(self)
         machine = machine_name(self, name)
@@ -148,7 +150,7 @@ class WorkflowPart(Construct):
         )
 
     def _may_run(self, role: iam.Role, child: str) -> None:
-        """Let `startExecution.sync:2` start a machine and hear of its end, through a managed rule.
+        """Let `startExecution.sync:2` start a machine and learn of its end, through a managed rule.
 
         https://docs.aws.amazon.com/step-functions/latest/dg/connect-stepfunctions.html
         """

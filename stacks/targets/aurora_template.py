@@ -9,8 +9,8 @@ from stacks.targets.common import TargetStack
 
 ENGINES = ["aurora-mysql", "aurora-postgresql"]
 USER = "plimsoll"
-LEAST_BACKUP_DAYS = 1  # Aurora has no cluster without backups; they go with it
-DELIBERATE = {  # rules of cdk-nag for databases that hold something
+LEAST_BACKUP_DAYS = 1  # Aurora requires backups; they are deleted with the cluster
+DELIBERATE = {  # cdk-nag rules for databases with valuable data
     "AwsSolutions-RDS3": "one zone, as its clients: what is measured is the database alone",
     "AwsSolutions-RDS6": "its load logs in by password, as on any other database",
     "AwsSolutions-RDS10": "it must be possible to delete it, whatever happens",
@@ -21,7 +21,7 @@ DELIBERATE = {  # rules of cdk-nag for databases that hold something
 
 
 class AuroraTemplate(TargetStack):
-    """A cluster, its parameter group and its writer, which nothing outlives.
+    """A cluster, its parameter group and its writer, all deleted with the stack.
 
     As on RDS, the run writes its engine parameters into `Parameters` of the `ParameterGroup`.
     """
@@ -78,10 +78,10 @@ class AuroraTemplate(TargetStack):
                 allowed=[*STORAGE_TYPES.values()],
             ),
             storage_encrypted=True,
-            # its password never passes through a template, a parameter or a log
+            # The password never passes through a template, a parameter or a log.
             master_username=USER,
             manage_master_user_password=True,
-            # nothing outlives the stack
+            # Nothing survives the stack.
             backup_retention_period=LEAST_BACKUP_DAYS,
             delete_automated_backups=True,
             deletion_protection=False,
@@ -89,7 +89,7 @@ class AuroraTemplate(TargetStack):
         )
 
     def _writer(self, name: str, engine: str, cluster: rds.CfnDBCluster) -> rds.CfnDBInstance:
-        """One instance, in its clients' zone; without another the cluster has no other writer."""
+        """Create the only instance, in its clients' zone, which makes it the writer."""
         return rds.CfnDBInstance(
             self,
             "Writer",

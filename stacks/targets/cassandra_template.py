@@ -22,7 +22,7 @@ from stacks.targets.common import TargetStack
 SHA512 = (
     "06b7af18c8f41dc13dbfdae186d565a5f91e71ea413c3c5373aec8a4e5074c6d"
     "ee5632a0e5e98c21665f08f7291d7ca384f61a323c02610c6bca51e074b5a0c4"
-)  # as the official container image checks it
+)  # from the official container image
 STORAGE_TYPES = ["gp2", "gp3", "io1", "io2", "nvme"]
 IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
 TIMEOUT_S = 1200
@@ -48,12 +48,11 @@ RACK='${Rack}'
 class CassandraTemplate(TargetStack):
     """One instance, and a condition that waits until Cassandra on it listens.
 
-    A cluster's further ones are copies of it, each told its place by its user data
+    Further nodes of a cluster are copies of it, each told its place by its user data
     (`plimsoll.targets.cluster_template`).
 
-    It has no key pair: a shell comes through SSM where the VPC has a way to it. Nobody but the
-    fleet reaches its CQL port, so that Cassandra asks for no password, as in the experiment that
-    it repeats.
+    It has no key pair: shells use SSM if the VPC has a way to it. Only the fleet reaches its CQL
+    port, so Cassandra has no password, as in the experiment that it repeats.
     """
 
     def __init__(self, scope: Construct) -> None:
@@ -114,14 +113,14 @@ class CassandraTemplate(TargetStack):
             ebs_optimized=True,
             instance_initiated_shutdown_behavior="terminate",
             disable_api_termination=False,
-            monitoring=True,  # CPU once a minute, as the metrics of its volume come
+            monitoring=True,  # CPU once a minute, like the metrics of its volume
             propagate_tags_to_volume_on_creation=True,
             user_data=Fn.base64(Fn.join("", [told, SCRIPT.read_text()])),
             tags=self.resource_tags,
         )
 
     def _launch_template(self) -> ec2.CfnLaunchTemplate:
-        """The volumes: an instance's own properties know no throughput."""
+        """Create the launch template with the volumes; an instance itself has no throughput."""
         on_ebs = CfnCondition(
             self,
             "OnEbs",

@@ -1,4 +1,4 @@
-"""What every target's template has in common: who it is for, until when, and where it stands."""
+"""What every target's template has in common: tags, expiry, and place."""
 
 from aws_cdk import (
     Acknowledgment,
@@ -15,14 +15,14 @@ from aws_cdk import (
 from constructs import Construct
 
 RUN_ID_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*"
-RUN_ID_LENGTH = 40  # with its prefix it stays within RDS's 63 characters of an identifier
+RUN_ID_LENGTH = 40  # with its prefix, within RDS's 63 characters for an identifier
 
 
 class TargetStack(Stack):
-    """A template that a run gives to CloudFormation; this app itself never deploys it.
+    """A template that a run passes to CloudFormation; this app itself never deploys it.
 
-    It needs no bootstrapped account and holds nothing but the database: functions attached to the
-    VPC would hold up its deletion for 20 to 40 minutes.
+    It needs no bootstrapped account and holds only the database: functions attached to the VPC
+    would delay its deletion by 20 to 40 minutes.
     """
 
     def __init__(self, scope: Construct, name: str, *, description: str) -> None:
@@ -65,7 +65,7 @@ class TargetStack(Stack):
         pattern: str | None = None,
         max_length: int | None = None,
     ) -> str:
-        """Declare a parameter of text that is not empty; return its Ref."""
+        """Declare a non-empty text parameter; return its Ref."""
         return CfnParameter(
             self,
             name,
@@ -79,9 +79,9 @@ class TargetStack(Stack):
         ).value_as_string
 
     def provisioned(self, name: str, description: str) -> float:
-        """Declare a whole number and return it, or no value at 0: nothing to provision.
+        """Declare a whole number and return it, or no value if it is 0: nothing to provision.
 
-        A number given as text, since moto compares a Number parameter with no text as equal.
+        The type is text, since in moto a Number parameter never equals a text.
         """
         parameter = CfnParameter(
             self,
@@ -102,7 +102,7 @@ class TargetStack(Stack):
 
     @property
     def resource_tags(self) -> list[CfnTag]:
-        """The tags by which the janitor, the bill and the permissions know a target."""
+        """The tags by which the janitor, the bill and the permissions recognize a target."""
         return [
             CfnTag(key="plimsoll:run-id", value=self.run_id),
             CfnTag(key="plimsoll:team", value=self.team),

@@ -9,7 +9,7 @@ from stacks.targets.common import TargetStack
 ENGINES = ["mysql", "mariadb", "postgres"]
 STORAGE_TYPES = ["gp2", "gp3", "io1", "io2"]
 USER = "plimsoll"
-DELIBERATE = {  # rules of cdk-nag for databases that hold something
+DELIBERATE = {  # cdk-nag rules for databases with valuable data
     "AwsSolutions-RDS3": "one zone, as its clients: what is measured is the database alone",
     "AwsSolutions-RDS10": "it must be possible to delete it, whatever happens",
     "AwsSolutions-RDS11": "only the fleet's security group reaches its port, whatever its number",
@@ -18,10 +18,10 @@ DELIBERATE = {  # rules of cdk-nag for databases that hold something
 
 
 class RdsTemplate(TargetStack):
-    """One database instance and its parameter group, which nothing outlives.
+    """One database instance and its parameter group, both deleted with the stack.
 
-    The engine parameters are a map, which no CloudFormation parameter can carry: `Parameters` of
-    the resource `ParameterGroup` is empty here, and the run writes its own into the template.
+    The engine parameters are a map, which no CloudFormation parameter can hold: `Parameters` of the
+    resource `ParameterGroup` is empty here, and the run writes its own into the template.
     """
 
     def __init__(self, scope: Construct) -> None:
@@ -61,22 +61,22 @@ class RdsTemplate(TargetStack):
             ),
             db_name=self.text("DatabaseName", "The database made at the start.", default=USER),
             db_parameter_group_name=group.ref,
-            # one zone, no copies, no maintenance of its own accord: what is measured stays as it is
+            # One zone, no copies, no automatic maintenance: nothing changes during a measurement.
             availability_zone=self.availability_zone,
             multi_az=False,
             auto_minor_version_upgrade=False,
             db_subnet_group_name=self.text("SubnetGroupName", "The private subnets."),
             vpc_security_groups=[self.security_group_id],
             publicly_accessible=False,
-            # its password never passes through a template, a parameter or a log
+            # The password never passes through a template, a parameter or a log.
             master_username=USER,
             manage_master_user_password=True,
-            # nothing outlives the stack
+            # Nothing survives the stack.
             backup_retention_period=0,
             delete_automated_backups=True,
             deletion_protection=False,
             tags=self.resource_tags,
-            # RDS refuses IOPS and throughput for a volume that has none to provision
+            # RDS refuses IOPS and throughput for a volume that cannot provision them.
             storage_type=self.text("StorageType", "The volume's type.", allowed=STORAGE_TYPES),
             allocated_storage=self.text(
                 "AllocatedStorageGib", "The volume's size in GiB.", pattern="[1-9][0-9]*"

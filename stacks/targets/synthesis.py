@@ -32,7 +32,7 @@ def synthesize() -> Mapping[str, str]:
     """Synthesize each target's template.
 
     Returns:
-        The text of each template by the name of its file.
+        The text of each template, by file name.
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-targets-") as directory:
         return {
@@ -42,7 +42,7 @@ def synthesize() -> Mapping[str, str]:
 
 
 def as_text(template: Any) -> str:
-    """Write a template as it is committed."""
+    """Return a template as it is committed."""
     return json.dumps(template, indent=1) + "\n"
 
 
