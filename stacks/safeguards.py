@@ -210,7 +210,7 @@ class WatchPart(Construct):
         self.alarms.append(alarm)
 
     def _watch_spend(self, team: str, limit_usd: float, topic: sns.ITopic) -> None:
-        """Alarm on a team's spend, measured by its targets' tag once it is a cost allocation tag."""
+        """Alarm on a team's spend, seen by its targets' tag once that is a cost allocation tag."""
         notify = [
             budgets.CfnBudget.NotificationWithSubscribersProperty(
                 notification=budgets.CfnBudget.NotificationProperty(
