@@ -1,4 +1,4 @@
-"""The base of every model: strict, frozen, and closed to unknown fields."""
+"""The base class of all models: immutable, strict about types, closed to unknown fields."""
 
 from typing import Any
 
@@ -6,32 +6,33 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
 _NUMBERS = ("int", "float", "bool")
-_AS_THEY_ARE = {"default", "keys_schema"}  # names in JSON are text, numbers among them
+# The keys of a JSON object are text, even if they are numbers.
+_AS_THEY_ARE = {"default", "keys_schema"}
 
 
 class Model(BaseModel):
-    """A value that says exactly what it holds: unknown fields are refused by name.
+    """A model that refuses unknown fields, naming each one.
 
-    A number is a finite number, and neither text nor true; true is not 1. Only a model of what is
-    text throughout (`numbers_as_text`) reads numbers from it.
+    A number must be a finite number; text and `true` are refused. Only a model whose input is all
+    text (`numbers_as_text`) accepts numbers as text.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Make what pydantic would: with numbers that are not made of something else."""
+        """Return pydantic's schema with strict numbers, unless the input is all text."""
         schema = handler(source)
         return schema if cls.numbers_as_text() else _strict(schema)
 
     @classmethod
     def numbers_as_text(cls) -> bool:
-        """Whether numbers come as text: environment variables have nothing else."""
+        """Return whether numbers arrive as text, as in environment variables."""
         return False
 
 
 def _strict(schema: Any) -> Any:
-    """Have each number and each truth value of a schema be strict, at any depth."""
+    """Make every number and boolean in a schema strict, at any depth."""
     if isinstance(schema, dict):
         made = {key: part if key in _AS_THEY_ARE else _strict(part) for key, part in schema.items()}
         return {**made, "strict": True} if made.get("type") in _NUMBERS else made

@@ -1,8 +1,8 @@
-"""The databases that Plimsoll knows: their protocols and engines, with the plain facts of each.
+"""Protocols and engines of databases that Plimsoll supports, with the facts about each.
 
-A family of databases is all that speaks one wire protocol. What is asked of its servers is in
-`plimsoll.databases`; what lower floors have to know of it is in the tables here. Each table is a
-`match` over a closed set, so that mypy names it when the set gets a new member.
+A family of databases is all databases that speak one wire protocol. `plimsoll.databases` holds
+what Plimsoll asks their servers; the tables here hold what the other modules need to know. Each
+table is a `match` over a closed set, so mypy reports a table that lacks a new member.
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from plimsoll.model.aws.prices import Item
 from plimsoll.model.aws.volumes import Service
 from plimsoll.model.engine.asked import Protocol
 
-# of statements; also the field of a workload that holds them (`postgres` falls back on `sql`)
+# Languages of statements; also the workload field that holds them (`postgres` falls back to `sql`)
 Language = Literal["sql", "cql", "postgres"]
 RdsEngine = Literal["mysql", "mariadb", "postgres"]
 AuroraEngine = Literal["aurora-mysql", "aurora-postgresql"]
-ManagedEngine = Literal[RdsEngine, AuroraEngine]  # of whose versions RDS can be asked
-Engine = Literal["mysql", "mariadb", "postgres", "cassandra"]  # of an existing endpoint
+ManagedEngine = Literal[RdsEngine, AuroraEngine]  # engines whose versions RDS lists
+Engine = Literal["mysql", "mariadb", "postgres", "cassandra"]  # engines of an existing endpoint
 
 
 @dataclass(frozen=True)
 class ProtocolFacts:
-    """What is true of every database that speaks a protocol.
+    """Facts that hold for every database that speaks a protocol.
 
     Attributes:
-        language: Of its statements.
-        dsn_schemes: What its data source names begin with; examples show the first.
-        default_port: The TCP port where a data source name gives none.
-        database_word: What it calls the thing that holds a dataset's tables.
-        needs_user: Whether every server asks for a user.
-        has_consistency: Whether an operation says how many replicas must have answered.
-        has_statement_modes: Whether statements may go as text, and logins be by MD5.
-        has_clusters: Whether rows are divided between nodes, each of which clients reach.
-        parameters_max: How many `?` a prepared statement may have.
-        full: Codes of the engine's errors by which a server refuses a connection for want of room.
+        language: language of the statements.
+        dsn_schemes: schemes of data source names; examples show the first.
+        default_port: TCP port of a data source name that gives none.
+        database_word: the database's own word for what holds the tables of a dataset.
+        needs_user: whether every server requires a user.
+        has_consistency: whether an operation names the replicas that must acknowledge it.
+        has_statement_modes: whether statements may be sent as text, and MD5 logins be allowed.
+        has_clusters: whether rows are spread over nodes that clients connect to directly.
+        parameters_max: most `?` parameters that a prepared statement can have.
+        full: error codes with which a server refuses a connection because it has too many.
     """
 
     language: Language
@@ -58,8 +58,8 @@ _MYSQL = ProtocolFacts(
     has_consistency=False,
     has_statement_modes=False,
     has_clusters=False,
-    parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
-    # of all connections, of a user's by the server's limit, of a user's by its account's:
+    parameters_max=65_535,  # num_params has two bytes in the reply to COM_STMT_PREPARE
+    # Too many connections: in all, per user (server's limit), per user (account's limit). Source:
     # dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
     full=frozenset({"1040", "1203", "1226"}),
 )
@@ -72,9 +72,9 @@ _CQL = ProtocolFacts(
     has_consistency=True,
     has_statement_modes=False,
     has_clusters=True,
-    parameters_max=65_535,  # a [short] counts the values of EXECUTE
-    # A node with native_transport_max_concurrent_connections closes a further one without a word.
-    # One that has gone does so too; then it does not answer after the step.
+    parameters_max=65_535,  # a [short] holds the number of values of EXECUTE
+    # A node at native_transport_max_concurrent_connections closes a new connection without an
+    # error. So does a node that fails; but that one does not answer after the step either.
     full=frozenset({"overloaded", "connection_lost"}),
 )
 
@@ -87,14 +87,14 @@ _POSTGRES = ProtocolFacts(
     has_consistency=False,
     has_statement_modes=True,
     has_clusters=False,
-    parameters_max=65_535,  # two bytes of Bind count them
-    # too many connections (www.postgresql.org/docs/current/errcodes-appendix.html, class 53)
+    parameters_max=65_535,  # two bytes of Bind hold their number
+    # too_many_connections (www.postgresql.org/docs/current/errcodes-appendix.html, class 53)
     full=frozenset({"53300"}),
 )
 
 
 def protocol_facts(protocol: Protocol) -> ProtocolFacts:
-    """Look up what is true of every database that speaks a protocol."""
+    """Return the facts of a protocol."""
     match protocol:
         case "mysql":
             return _MYSQL
@@ -107,7 +107,7 @@ def protocol_facts(protocol: Protocol) -> ProtocolFacts:
 
 
 def protocol_of_engine(engine: Engine | AuroraEngine) -> Protocol:
-    """Look up the protocol that an engine speaks; its name for people is in `plimsoll.words`."""
+    """Return the protocol that an engine speaks. `plimsoll.words` has the engine's display name."""
     match engine:
         case "mysql" | "mariadb" | "aurora-mysql":
             return "mysql"
@@ -121,11 +121,11 @@ def protocol_of_engine(engine: Engine | AuroraEngine) -> Protocol:
 
 @dataclass(frozen=True)
 class RdsFacts:
-    """What is true of an engine on RDS.
+    """Facts about an engine on RDS.
 
     Attributes:
-        service: Whose rules its volumes follow.
-        instance_price: What an hour of its instances is in the price table.
+        service: service whose rules apply to the engine's volumes.
+        instance_price: item of the price table for an hour of an instance.
     """
 
     service: Service
@@ -133,7 +133,7 @@ class RdsFacts:
 
 
 def rds_facts(engine: RdsEngine) -> RdsFacts:
-    """Look up what is true of an engine on RDS."""
+    """Return the facts of an engine on RDS."""
     match engine:
         case "mysql":
             return RdsFacts("rds-mysql", Item.RDS_MYSQL)

@@ -1,6 +1,7 @@
-"""What a dataset is as an artefact: how large its tables lie there, and in which order they came.
+"""The physical layout of a dataset: size of its tables and order of the load; and its snapshots.
 
-The same rows can lie in a third fewer pages, and writes on them are then another measurement.
+The layout matters to a result: the same rows can take a third fewer pages, so that writes cost
+less.
 """
 
 from collections.abc import Iterable
@@ -13,27 +14,27 @@ from plimsoll.model.base import Model
 
 
 class TableLayout(Model):
-    """How large one table is, as its server counts; None: it does not tell."""
+    """Size of one table as its server reports it; None if it does not."""
 
     name: str
-    rows: int  # counted
-    data_bytes: int | None = None  # of the table itself; with InnoDB, its primary key's tree
-    index_bytes: int | None = None  # of its secondary indexes
-    pages: int | None = None  # of both, each of `page_bytes`
+    rows: int  # exact count
+    data_bytes: int | None = None  # size of the table itself; with InnoDB, of the clustered index
+    index_bytes: int | None = None  # size of its secondary indexes
+    pages: int | None = None  # pages of table and indexes, each of `page_bytes`
     page_bytes: int | None = None
 
 
 class LoadOrder(Model):
-    """In which order the rows went in."""
+    """The order in which the rows were inserted."""
 
-    clients: int  # at once, each with parts of its own
+    clients: int  # clients at a time, each loading its own parts
     connections_per_client: int
-    parts: dict[str, int]  # by table: ranges of row numbers, one call of a client each
+    parts: dict[str, int]  # {table: number of row ranges}; one call of a client loads one range
     rows_per_statement: int  # at most
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The order in words."""
         most = max(self.parts.values(), default=0)
         return (
             f"by row number within each of at most {words.plural(most, 'part')} of a table,"
@@ -44,16 +45,16 @@ class LoadOrder(Model):
 
 
 class DatasetLayout(Model):
-    """A dataset as it lay there before the first load: `dataset.json`."""
+    """A dataset as it was stored before the first load: `dataset.json`."""
 
     tables: tuple[TableLayout, ...]
-    order: LoadOrder | None  # None: Plimsoll did not load it, or not this time
-    restored_from: str | None = None  # the snapshot's name; None: it was loaded in place
-    unknown: str | None = None  # why the server does not tell its size
+    order: LoadOrder | None  # None if Plimsoll did not load it in this run
+    restored_from: str | None = None  # name of the snapshot; None if it was loaded in place
+    unknown: str | None = None  # why the server does not report sizes
 
     @property
     def bytes(self) -> int | None:
-        """Of all tables and their indexes; None where one of them is not known."""
+        """Bytes of all tables and indexes; None if one is unknown."""
         return _sum(
             None if table.data_bytes is None else table.data_bytes + (table.index_bytes or 0)
             for table in self.tables
@@ -61,12 +62,12 @@ class DatasetLayout(Model):
 
     @property
     def pages(self) -> int | None:
-        """Of all tables and their indexes; None where one of them is not known."""
+        """Pages of all tables and indexes; None if one is unknown."""
         return _sum(table.pages for table in self.tables)
 
     @property
     def size_words(self) -> str:
-        """Its size in words: `5,235 pages of 16 KiB, 81.8 MiB`."""
+        """The size in words: `5,235 pages of 16 KiB, 81.8 MiB`."""
         if self.bytes is None:
             return words.NOTHING
         size = f"{self.bytes / 2**20:,.1f} MiB"
@@ -77,7 +78,7 @@ class DatasetLayout(Model):
 
     @property
     def order_words(self) -> str:
-        """How it came there, in words."""
+        """How the dataset was loaded or restored, in words."""
         if self.order is None:
             source = f"restored from {self.restored_from}" if self.restored_from else ""
             return source or words.NOTHING
@@ -90,10 +91,10 @@ def _sum(parts: Iterable[int | None]) -> int | None:
     return None if not known or None in known else sum(part or 0 for part in known)
 
 
-# Snapshots: of datasets that an experiment prepares once, and of a user's own.
+# Snapshots: of a dataset that an experiment prepares once, or a user's own.
 
 
-PREFIX = "plimsoll-dataset-"  # of the names of Plimsoll's own; the run that prepared it follows
+PREFIX = "plimsoll-dataset-"  # snapshots that Plimsoll makes; the id of the preparing run follows
 SnapshotArn = Annotated[
     str,
     Field(pattern=r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"),
@@ -101,10 +102,10 @@ SnapshotArn = Annotated[
 
 
 def snapshot_name(run_id: str) -> str:
-    """Name the snapshot of the dataset that a run prepares."""
+    """Return the name of the snapshot that a run makes of its dataset."""
     return f"{PREFIX}{run_id}"
 
 
 def preparing_run(name: str) -> str:
-    """Name the run that prepared the dataset of a snapshot of Plimsoll's own."""
+    """Return the id of the run that made a snapshot, from the snapshot's name."""
     return name.removeprefix(PREFIX)

@@ -1,18 +1,20 @@
-"""When a load has to start so that its window holds whole periods of its target's metrics.
+"""Aligns a load with the periods of its target's CloudWatch metrics.
 
-CloudWatch's points of RDS, EBS and EC2 are means over whole UTC minutes: a minute that lies only in
-part within a window says nothing of it alone. Pure.
+CloudWatch's points of RDS, EBS and EC2 are means over whole UTC minutes. A minute that lies only
+partly within a window mixes the window with what came before or after it. No I/O.
 """
 
-PATIENCE_PERIODS = 3  # for so many are points awaited; CloudWatch's come a minute or two late
-LATE_SHARE = 0.01  # of a period that a window may lack at either end: clocks and clients differ
+# How long to wait for the points; CloudWatch publishes them a minute or two late
+PATIENCE_PERIODS = 3
+# Share of a period that may lie outside a window at either end: clocks and clients differ
+LATE_SHARE = 0.01
 
 
 def held(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
-    """List the periods that lie within a time, but for `LATE_SHARE` of one, by when they begin.
+    """List the periods that lie within a time span, except for `LATE_SHARE` of one at either end.
 
     Returns:
-        Milliseconds of the epoch, as CloudWatch stamps a period's point.
+        The start of each period in milliseconds of the epoch, as CloudWatch stamps its points.
     """
     period_ms = 1000 * period_s
     spare_ms = round(LATE_SHARE * period_ms)
@@ -22,16 +24,16 @@ def held(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
 
 
 def wait_ms(barrier_epoch_ms: int, *, warmup_s: float, duration_s: float, period_s: int) -> int:
-    """Give how much later a load has to start for its window to hold as many periods as it can.
+    """Return by how much to delay a load so that its window holds as many periods as it can.
 
-    A window shorter than a period holds none: then it is the load, warm-up included, that is to
-    hold one. A load shorter than a period waits for nothing.
+    A window shorter than a period holds none; then the whole load, including warm-up, is to hold
+    one. A load shorter than a period is not delayed.
 
     Args:
-        barrier_epoch_ms: When it could start.
-        warmup_s: Of the load, before its window.
-        duration_s: Of its window.
-        period_s: Of the metrics.
+        barrier_epoch_ms: earliest start of the load.
+        warmup_s: warm-up of the load, before its window.
+        duration_s: length of the window.
+        period_s: period of the metrics.
     """
     begin_ms, period_ms = barrier_epoch_ms, 1000 * period_s
     if duration_s >= period_s:
@@ -42,11 +44,11 @@ def wait_ms(barrier_epoch_ms: int, *, warmup_s: float, duration_s: float, period
 
 
 def longest_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
-    """Give the most that a load can have to wait: a period, less what its window has to spare."""
+    """Return the longest delay that a load can need: a period less the window's spare time."""
     held_s = duration_s if duration_s >= period_s else warmup_s + duration_s
     return period_s - held_s % period_s if held_s >= period_s else 0.0
 
 
 def mean_wait_s(warmup_s: float, duration_s: float, period_s: int) -> float:
-    """Give what a load waits on average, where it could start at any moment of a period."""
+    """Return the mean delay of a load that is ready at a random time of a period."""
     return float(longest_wait_s(warmup_s, duration_s, period_s) ** 2 / (2 * period_s))

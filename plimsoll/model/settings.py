@@ -1,4 +1,4 @@
-"""What functions need to know of their deployment, and how they read it from their environment."""
+"""Settings of a deployment, and how functions read them from their environment."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,58 +11,61 @@ from plimsoll.model.base import Model
 
 
 class Setting(StrEnum):
-    """What functions and state machines need to know of a deployment; `${Name}` in the latter."""
+    """Deployment values that functions and state machines need; `${Name}` in state machines."""
 
     RESULTS_BUCKET = "ResultsBucketName"
     RUNS_TABLE = "RunsTableName"
-    SERVICE_TABLE = "ServiceTableName"  # teams' limits, experiments, schedules and histories
-    TARGET_SERVICE_ROLE_ARN = "TargetServiceRoleArn"  # CloudFormation acts on targets with it
-    DELETION_ROLE_ARN = "DeletionRoleArn"  # Scheduler deletes a stack with it
+    SERVICE_TABLE = "ServiceTableName"  # limits of teams, experiments, schedules and histories
+    # Role with which CloudFormation creates and deletes targets
+    TARGET_SERVICE_ROLE_ARN = "TargetServiceRoleArn"
+    DELETION_ROLE_ARN = "DeletionRoleArn"  # role with which Scheduler deletes a stack
     SCHEDULE_GROUP = "ScheduleGroupName"
     TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
-    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"  # of RDS targets
-    CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
-    RDS_CA_FILE = "RdsCaFile"  # PEM: who signs the certificates of RDS's servers; "" for AWS's own
-    TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
-    ZONES = "Zones"  # JSON list: where targets may stand, each with load clients of its own
-    POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds
-    START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
-    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # added for each of its clients
-    POLL_US = "PollUs"  # how long clients look for answers before they sleep, at most
-    METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of a target's metrics in CloudWatch
-    TEARDOWN_PATIENCE_SECONDS = "TeardownPatienceSeconds"  # a failing deletion is asked for again
-    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
-    ALLOWED_SNAPSHOTS = "AllowedSnapshots"  # JSON list of ARNs that targets may be restored from
+    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"  # security group of RDS targets
+    # JSON: what Cassandra targets need of the deployment; null if it has no such targets
+    CASSANDRA = "Cassandra"
+    RDS_CA_FILE = "RdsCaFile"  # PEM: certificate authority of RDS's servers; "" for AWS's own
+    TARGET_KINDS = "TargetKinds"  # JSON list: kinds of targets that runs may have
+    ZONES = "Zones"  # JSON list: zones for targets, each with its own load clients
+    POLL_SECONDS = "PollSeconds"  # between two checks of a stack; whole seconds
+    START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, for a step of any size
+    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # added per client of the step
+    POLL_US = "PollUs"  # longest busy-poll of a client for a reply
+    METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # period of a target's metrics in CloudWatch
+    TEARDOWN_PATIENCE_SECONDS = "TeardownPatienceSeconds"  # how long a failing deletion is retried
+    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: ARN of the secret}
+    # JSON list: ARNs of snapshots from which targets may be restored
+    ALLOWED_SNAPSHOTS = "AllowedSnapshots"
     ALARM_TOPIC_ARN = "AlarmTopicArn"
     EVENT_BUS = "EventBusName"
-    CHECK_GROUP = "CheckGroupName"  # the schedules of checks
-    CHECK_ROLE_ARN = "CheckRoleArn"  # Scheduler starts checks with it
-    CREATE_TARGET_NAME = "CreateTargetFunctionName"  # the guard lets it start no more
-    START_CHECK_ARN = "StartCheckArn"  # the function that it calls
+    CHECK_GROUP = "CheckGroupName"  # schedule group of the checks
+    CHECK_ROLE_ARN = "CheckRoleArn"  # role with which Scheduler starts checks
+    CREATE_TARGET_NAME = "CreateTargetFunctionName"  # the cost guard stops it from starting more
+    START_CHECK_ARN = "StartCheckArn"  # function that a check's schedule calls
     RUN_MACHINE_ARN = "RunMachineArn"
     EXPERIMENT_MACHINE_ARN = "ExperimentMachineArn"
-    TEAMS = "Teams"  # JSON {team: what the configuration says of it}
-    RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
-    ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
-    METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch's, of what the deployment says of itself
-    DASHBOARDS = "Dashboards"  # JSON: addresses of the pages on which its runs can be seen
-    PRICES = "Prices"  # JSON: the deployment's own, as plimsoll.prices has them
+    TEAMS = "Teams"  # JSON {team: the team's configuration}
+    RESULTS_DAYS = "ResultsDays"  # days until a run is deleted; "" for never
+    ON_ONE_MACHINE = "OnOneMachine"  # "true" if this is not AWS; reports say so
+    METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch namespace of the deployment's own metrics
+    DASHBOARDS = "Dashboards"  # JSON: addresses of dashboards that show its runs
+    PRICES = "Prices"  # JSON: the deployment's own prices (plimsoll.prices)
 
 
 class Variables(Model):
-    """What a function reads from its environment: each field is a variable, in lower case."""
+    """Variables of a function's environment. A field has the variable's name in lower case."""
 
     @classmethod
     def numbers_as_text(cls) -> bool:
-        """An environment has nothing but text."""
+        """Return True: the environment has only text."""
         return True
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read them.
+        """Read the variables.
 
         Raises:
-            PlimsollError: Variables are missing or hold what they cannot; it names all of them.
+            PlimsollError: Variables are missing or invalid; names all of them.
         """
         variables = [name.upper() for name in cls.model_fields]
         if missing := [name for name in variables if name not in environment]:
@@ -76,23 +79,23 @@ class Variables(Model):
 
 
 class Settings(Variables):
-    """What a function reads of its deployment's settings."""
+    """The settings of its deployment that a function reads."""
 
     @classmethod
     def environment(cls) -> dict[str, Setting]:
-        """Give the setting that each variable holds.
+        """Return the setting that each variable holds.
 
         Raises:
-            KeyError: A field is called like no setting.
+            KeyError: A field has no setting of its name.
         """
         return {name.upper(): Setting[name.upper()] for name in cls.model_fields}
 
     @classmethod
     def variables(cls, values: Mapping[Setting, str]) -> dict[str, str]:
-        """Give the environment of a function, by the values that its deployment has."""
+        """Return the environment of a function, from the deployment's values."""
         return {name: values[setting] for name, setting in cls.environment().items()}
 
     @classmethod
     def of_deployment(cls, values: Mapping[Setting, str]) -> Self:
-        """Read them as a function does, by the values that its deployment has."""
+        """Read the settings from the deployment's values instead of the environment."""
         return cls.read(cls.variables(values))

@@ -1,7 +1,7 @@
-"""The times that a deployment keeps, and those that its quotes assume.
+"""The time constants of a deployment, and assumed times on AWS for quotes.
 
-The functions are told them in their settings, on AWS and on one machine; the quotes, which are of
-AWS, reckon with the same ones.
+Functions get the constants as settings, on AWS and on one machine. Quotes are for AWS and use the
+constants of AWS.
 """
 
 from plimsoll.model.base import Model
@@ -11,22 +11,22 @@ from plimsoll.model.settings import Setting
 
 
 class Timings(Model):
-    """The times of a deployment."""
+    """The time constants of a deployment."""
 
-    poll_s: int  # between two looks at a stack, or at an experiment's runs
-    lead_ms: int  # from planning a step to its barrier, whatever its size
-    lead_ms_per_client: int  # added to it for each of its clients
-    poll_us: int  # how long clients look for answers before they sleep, unless a request says
-    metric_period_s: int  # of a target's metrics in CloudWatch
-    teardown_patience_s: int  # a deletion that fails is asked for again for so long
+    poll_s: int  # between two checks of a stack, or of an experiment's runs
+    lead_ms: int  # from planning a step to its barrier, for a step of any size
+    lead_ms_per_client: int  # added per client
+    poll_us: int  # longest busy-poll of a client for a reply, unless the request sets it
+    metric_period_s: int  # period of a target's metrics in CloudWatch
+    teardown_patience_s: int  # how long a failing deletion is retried
 
     def lead_s(self, clients: float) -> float:
-        """Seconds from planning a step of so many clients to its barrier."""
+        """Return the seconds from planning a step to its barrier, for a number of clients."""
         return (self.lead_ms + self.lead_ms_per_client * clients) / 1000
 
     @property
     def settings(self) -> dict[Setting, str]:
-        """What functions are told of them."""
+        """The settings by which functions get these constants."""
         return {
             Setting.POLL_SECONDS: str(self.poll_s),
             Setting.START_LEAD_MS: str(self.lead_ms),
@@ -37,10 +37,10 @@ class Timings(Model):
         }
 
 
-# The lead is for cold starts: clients attach to the VPC in seconds, and Lambda starts 1,000 more of
-# them every 10 s. The patience is STACK_CREATION at most: RDS refuses to delete an instance while
-# it is being created.
-# A client has a vCPU of its own there and pays for time, not for its processor's: it polls.
+# The lead covers cold starts: a client attaches to the VPC in seconds, and Lambda starts 1,000 more
+# clients every 10 s. The teardown patience is the longest STACK_CREATION: RDS refuses to delete an
+# instance while it is being created. Clients busy-poll: each has its own vCPU and pays for time,
+# not for CPU time.
 AWS_TIMINGS = Timings(
     poll_s=15,
     lead_ms=20_000,
@@ -49,7 +49,7 @@ AWS_TIMINGS = Timings(
     metric_period_s=60,
     teardown_patience_s=1800,
 )
-# docs/local.md: 100 cold clients on two cores, which they share with the database: none polls
+# docs/local.md: 100 cold clients share two cores with the database, so none busy-polls
 ONE_MACHINE_TIMINGS = Timings(
     poll_s=1,
     lead_ms=400,
@@ -68,11 +68,11 @@ class Assumed(Model):
 
     @property
     def in_minutes(self) -> str:
-        """Both in words: `10 minutes, 30 at most`."""
+        """Both times in words: `10 minutes, 30 at most`."""
         return f"{self.expected_s / 60:g} minutes, {self.most_s / 60:g} at most"
 
     def and_then(self, times: int, more: "Assumed") -> "Assumed":
-        """Add another one so many times over: of what is done one after the other."""
+        """Return the time of this followed by `times` repetitions of another, in sequence."""
         return Assumed(
             expected_s=self.expected_s + times * more.expected_s,
             most_s=self.most_s + times * more.most_s,
@@ -84,7 +84,7 @@ METRICS_ARRIVAL = Assumed(
     expected_s=120, most_s=PATIENCE_PERIODS * AWS_TIMINGS.metric_period_s
 )  # after a step's window
 STACK_DELETION = Assumed(expected_s=300, most_s=900)
-# of a cluster's further nodes, each of which is made and goes alone
+# A cluster's further nodes are each created and deleted on their own.
 NODE_CREATION = Assumed(expected_s=180, most_s=600)
 NODE_DELETION = Assumed(expected_s=60, most_s=180)
-INSTANCE_RESTART = Assumed(expected_s=120, most_s=600)  # with new parameters
+INSTANCE_RESTART = Assumed(expected_s=120, most_s=600)  # to apply new parameters

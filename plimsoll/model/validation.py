@@ -1,4 +1,4 @@
-"""Pydantic's errors as complaints: each names its field, its value, and what is allowed there."""
+"""Turns pydantic's errors into complaints with the field, its value and what is allowed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.schema import Spot, spot_at
 from plimsoll.words import plural
 
-# pydantic names what these should be as Python does
+# Plain words, since pydantic names Python's types
 _KINDS = {
     "model_type": "must be a mapping",
     "model_attributes_type": "must be a mapping",
@@ -22,7 +22,7 @@ _KINDS = {
     "list_type": "must be a list",
     "frozen_set_type": "must be a list",
 }
-# what may stand somewhere, from the context of pydantic's error
+# What is allowed, from the context of pydantic's error
 _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] = {
     "string_pattern_mismatch": lambda context: (str(context["pattern"]),),
     "greater_than_equal": lambda context: Range(least=context["ge"]),
@@ -40,10 +40,10 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def validated(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
-    """Check a value by its model.
+    """Validate a value against a model.
 
     Raises:
-        UsageError: It does not fit: a complaint for each thing that is wrong.
+        UsageError: The value does not fit; one complaint for each problem.
     """
     try:
         return model.model_validate(value)
@@ -52,14 +52,14 @@ def validated(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
 
 
 def complaints_of(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Complaint]:
-    """Put what pydantic found into words for people.
+    """Turn pydantic's errors into complaints.
 
-    Pydantic counts only a list's sound entries. Where some are wrong it therefore may call the
-    list too short as well, which is left out.
+    Pydantic counts only the valid entries of a list. If some are invalid, it may call the list too
+    short as well; that error is left out.
 
     Args:
-        annotation: What was checked: a model, or another type.
-        errors: The errors; their locations begin in it.
+        annotation: the model, or other type, that was validated.
+        errors: pydantic's errors; their locations begin at `annotation`.
     """
     wrong = [error["loc"] for error in errors]
     complaints: list[Complaint] = []
@@ -76,11 +76,11 @@ def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     kind, path, given = error["type"], spot.path, error["input"]
     shown: Scalar = given if isinstance(given, str | int | float) else None
     value = _in_json(shown)
-    if isinstance(cause := context.get("error"), UsageError):  # a rule of ours
+    if isinstance(cause := context.get("error"), UsageError):  # raised by our own validator
         return [complaint.within(*path) for complaint in cause.complaints]
     if kind == "value_error":
         return [Complaint(path, str(cause), value)]
-    if kind == "extra_forbidden":  # whatever stands in an unknown field is not repeated
+    if kind == "extra_forbidden":  # an unknown field may hold a secret: do not repeat its value
         known = {name for model in spot.parents for name in model.model_fields}
         return [unknown("field", str(path[-1]), known, path)]
     if kind == "missing":
@@ -102,12 +102,12 @@ def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
 
 
 def _in_json(value: Scalar) -> Scalar:
-    """Leave out what JSON does not have: infinite numbers, and no numbers."""
+    """Return None for what JSON cannot express: infinity and NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _of_tag(spot: Spot, tag: object) -> Complaint:
-    """Complain of the field that chooses among the forms of a value, or of its lack."""
+    """Complain about a tag field that is missing or matches no member of a union."""
     fields, values = zip(*spot.tags, strict=True)
     path = (*spot.path, fields[0])
     if tag is None:

@@ -1,4 +1,4 @@
-"""What an instance class can do with its volumes, whatever they promise: AWS's own limits.
+"""Instance classes of AWS: their I/O limits for all volumes together, their size, CPU credits.
 
 Source: EC2 `DescribeInstanceTypes`, `EbsInfo.EbsOptimizedInfo`, as recorded in moto 5.2.5's data
 (a test compares them). 2026-11-21. An RDS class `db.m5.large` runs on `m5.large`.
@@ -16,8 +16,8 @@ from plimsoll.complaints import Complaint, FieldPath
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 
-BURST_S = 1800  # at the maximum, once the balance is full
-# The sizes that EC2 names; RDS has no metal.
+BURST_S = 1800  # at the maximum, from a full balance
+# Sizes that EC2 names. RDS has no metal sizes.
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html (2026-11-21)
 _SIZE_NAMES = ("nano", "micro", "small", "medium", "large", "xlarge", "2xlarge and so on")
 _SIZE = re.compile(r"nano|micro|small|medium|large|([1-9]\d*)?xlarge")
@@ -25,7 +25,7 @@ _METAL = re.compile(r"metal(-\d+xl)?")
 
 
 class InstanceLimits(Model):
-    """What an instance lets through to all its volumes together; bursts while a balance lasts."""
+    """I/O limits of an instance for all its volumes; it can burst until its balance is empty."""
 
     baseline_iops: float = Field(gt=0)
     burst_iops: float = Field(gt=0)
@@ -34,7 +34,7 @@ class InstanceLimits(Model):
 
 
 def instance_limits(instance_class: str) -> InstanceLimits:
-    """Give the limits of an instance class, written `m5.large` or `db.m5.large`.
+    """Return the I/O limits of an instance class, written `m5.large` or `db.m5.large`.
 
     Raises:
         UsageError: The class is not in the table.
@@ -54,19 +54,19 @@ def instance_limits(instance_class: str) -> InstanceLimits:
 
 
 def known_families() -> tuple[str, ...]:
-    """List the families of the table, as EC2 names them: `m5`."""
+    """List the instance families of the table, as EC2 names them: `m5`."""
     return tuple(dict.fromkeys(known.split(".")[0] for known in _TABLE))
 
 
 def require_plausible(instance_class: str, path: FieldPath) -> None:
-    """Refuse a class that surely is none; one of a family that is not in the table may be AWS's.
+    """Refuse a class that cannot exist. A class of a family that the table does not have may exist.
 
     Args:
-        instance_class: An instance class, or an instance type.
-        path: The way to the field that names it.
+        instance_class: an instance class, or an instance type.
+        path: path of the field that names it.
 
     Raises:
-        UsageError: Its family has no such size, or nothing has; says which it may be.
+        UsageError: The family has no such size, or no family has; lists the sizes that exist.
     """
     prefix = "db." if instance_class.startswith("db.") else ""
     family, _, size = instance_class.removeprefix(prefix).partition(".")
@@ -229,7 +229,7 @@ _TABLE: dict[str, tuple[int, int, float, float]] = {
 }
 
 
-# How many vCPUs and how much memory an instance class has, by the rules of its name.
+# --- vCPUs and memory, by the rules of AWS's names ---
 
 
 _VCPUS = {"medium": 1, "large": 2, "xlarge": 4}
@@ -242,20 +242,20 @@ _BURSTABLE_GIB = {
     "xlarge": 16,
     "2xlarge": 32,
 }
-_GIB_PER_VCPU = {"c": 2.0, "m": 4.0, "r": 8.0, "i": 8.0}  # by the family's first letter
+_GIB_PER_VCPU = {"c": 2.0, "m": 4.0, "r": 8.0, "i": 8.0}  # keyed by the first letter of the family
 _OLDER_GIB_PER_VCPU = {"r3": 7.625, "r4": 7.625, "i3": 7.625}
 _NAME = re.compile(r"(?:db\.)?(?P<family>(?P<kind>[a-z]+)\d[a-z-]*)\.(?P<size>\w+)")
 
 
 class InstanceSize(Model):
-    """What an instance class computes with."""
+    """The vCPUs and memory of an instance class."""
 
     vcpus: int
     memory_gib: float
 
 
 def instance_size(instance_class: str) -> InstanceSize | None:
-    """Give those of a class, written `m5.large` or `db.m5.large`; None where no rule is known."""
+    """Return vCPUs and memory of a class, `m5.large` or `db.m5.large`; None if no rule fits it."""
     named = _NAME.fullmatch(instance_class)
     if named is None:
         return None
@@ -273,11 +273,11 @@ def instance_size(instance_class: str) -> InstanceSize | None:
     return InstanceSize(vcpus=vcpus, memory_gib=memory_gib)
 
 
-# What CPU credits the burstable instances earn and hold.
+# --- CPU credits of burstable instances ---
 
 
 _FAMILIES = ("t3", "t3a", "t4g")
-# size: vCPUs, baseline in percent of each
+# {size: (vCPUs, baseline in percent of each vCPU)}
 _BURSTABLE_SIZES = {
     "nano": (2, 5),
     "micro": (2, 10),
@@ -290,15 +290,15 @@ _BURSTABLE_SIZES = {
 
 
 class CpuCredits(Model):
-    """The CPU credits of an instance class."""
+    """The CPU credits of an instance class. One credit is one vCPU for one minute."""
 
     vcpus: int
-    earned_per_s: float  # credits
-    full: float
+    earned_per_s: float  # credits earned per second
+    full: float  # credits in a full balance
 
 
 def cpu_credits(instance_class: str) -> CpuCredits | None:
-    """Give those of a class, written `t3.large` or `db.t3.large`; None where it has none."""
+    """Return the CPU credits of a class, `t3.large` or `db.t3.large`; None if it has none."""
     family, _, size = instance_class.removeprefix("db.").partition(".")
     if family not in _FAMILIES or size not in _BURSTABLE_SIZES:
         return None

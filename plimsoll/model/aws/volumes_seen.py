@@ -1,4 +1,4 @@
-"""What a volume was seen to do: its counters, its rates, and whether the machine kept up."""
+"""What a volume was observed to do: its counters and rates, host-bound I/O, bypassing I/O."""
 
 from typing import Literal
 
@@ -9,20 +9,20 @@ from plimsoll.model.base import Model
 
 
 class Escape(Model):
-    """What one program moved past the library that is the volume: no cap and no latency held it."""
+    """I/O of one program that bypassed the emulated volume, and so its limits and latency."""
 
-    program: str  # its name, at most 15 letters; `others`: the eighth and all after it
-    operations: int  # calls that move data: reads to a file's end at most, and writes
-    ios: int  # small writes that fill a page of 4 KiB together are one
-    bytes: int  # at least: of some calls nobody knows beforehand how much they move
+    program: str  # name, at most 15 letters; from the eighth program on, `others`
+    operations: int  # calls that move data: writes, and reads up to the end of a file
+    ios: int  # small writes that together fill a 4 KiB page count as one
+    bytes: int  # a lower bound: some calls do not tell beforehand how much they move
 
 
 class VolumeSample(Model):
-    """A volume's counters since it was created, and its state at one moment.
+    """The counters of a volume since its creation, and its state at one moment.
 
-    An *operation* is one call of a program; an *I/O* is what the volume counts: one per 256 KiB,
-    less what was merged. Times are summed over operations, so that the difference of two samples
-    gives mean latencies and, by Little's law, the mean queue.
+    An *operation* is one call of a program. An *I/O* is what the volume counts: one per 256 KiB,
+    after merging. Times are summed over operations, so the difference of two samples gives mean
+    latencies and, by Little's law, the mean queue length.
     """
 
     epoch_ms: int
@@ -37,26 +37,27 @@ class VolumeSample(Model):
     write_time_us: int = 0
     flush_time_us: int = 0
     failed_operations: int = 0
-    late_operations: int = 0  # the host's own I/O ended after the emulated one was due
-    late_time_us: int = 0  # by how much, summed
-    backlog_us: float = 0  # how long an I/O that came now would wait for its turn
-    credits: float | None = None  # None: a volume without burst
+    late_operations: int = 0  # the host's own I/O ended after the emulated I/O was due
+    late_time_us: int = 0  # sum of these delays
+    backlog_us: float = 0  # how long a new I/O would wait for its turn
+    credits: float | None = None  # None if the volume cannot burst
     credits_max: float | None = None
-    attached_processes: int = 0  # that have loaded the volume since it was created
-    uncounted_maps: int = 0  # files of the volume mapped into memory: their I/O is not seen
-    escapes: tuple[Escape, ...] = ()  # what went past the volume
-    unwatched: bool = False  # of some process nobody knows what it moved past the volume
+    # Processes that have loaded the volume's library since its creation
+    attached_processes: int = 0
+    uncounted_maps: int = 0  # files of the volume mapped into memory, whose I/O is not counted
+    escapes: tuple[Escape, ...] = ()  # I/O that bypassed the volume
+    unwatched: bool = False  # True if the I/O of some process could not be observed
     refused_calls: int = 0  # io_uring and POSIX AIO, refused so that no I/O passes uncounted
-    # latency: {upper bound in us: operations}, only where there are any
+    # Latency histograms, {upper bound in us: operations}, without empty buckets
     read_histogram: dict[int, int] = Field(default_factory=dict)
     write_histogram: dict[int, int] = Field(default_factory=dict)
     flush_histogram: dict[int, int] = Field(default_factory=dict)
 
 
 class VolumeRates(Model):
-    """What a volume did between two samples; a latency is None where nothing was done."""
+    """What a volume did between two samples; a latency is None if there was no such operation."""
 
-    epoch_ms: int  # of the later sample
+    epoch_ms: int  # time of the later sample
     interval_s: float
     read_iops: float
     write_iops: float
@@ -66,16 +67,17 @@ class VolumeRates(Model):
     read_latency_us: float | None  # mean
     write_latency_us: float | None
     flush_latency_us: float | None
-    read_p99_us: int | None  # upper bound of the histogram's bucket
+    read_p99_us: int | None  # upper bound of its histogram bucket
     write_p99_us: int | None
-    queue: float  # mean number of operations under way
+    queue: float  # mean number of operations in progress
     credits: float | None
     burst_balance_percent: float | None
-    empty_in_s: float | None  # None: the credits do not run out at this rate
-    # Of the time in reads, writes and flushes: the host's, not the volume's
+    empty_in_s: float | None  # None if the credits do not run out at this rate
+    # Share of the I/O time that the host's own disk added to the volume's
     late_share: float | None
     failed_operations: int
-    escaped_iops: float | None  # that went past it; None: not everything could be seen
+    # I/O that bypassed the volume; None if not all processes could be observed
+    escaped_iops: float | None
     escaped_mib_s: float | None
 
 
@@ -100,13 +102,12 @@ def _percentile_us(before: dict[int, int], after: dict[int, int], share: float) 
 def rates(
     before: VolumeSample, after: VolumeSample, *, baseline_iops: float | None = None
 ) -> VolumeRates:
-    """Tell what a volume did between two samples of it.
+    """Return the rates of a volume between two samples.
 
     Args:
-        before: The earlier sample.
-        after: The later one, of the same volume.
-        baseline_iops: What the volume earns per second while it has credits; needed to tell when
-            they run out.
+        before: the earlier sample.
+        after: a later sample of the same volume.
+        baseline_iops: credits earned per second; needed to tell when the credits run out.
 
     Raises:
         ValueError: The samples are not in order.
@@ -158,27 +159,28 @@ def rates(
     )
 
 
-# --- whose fault a latency is ---
+# --- host-bound I/O ---
 
-HOST_BOUND_SHARE = 0.1  # of the time in I/O, beyond which the machine is no longer the volume
+# Share of the I/O time; above it the host's disk, not the volume, limits the speed
+HOST_BOUND_SHARE = 0.1
 
 
 class HostBound(Model):
-    """The verdict whether a machine kept what the volume promised, with its figures."""
+    """The verdict whether the host's disk was fast enough for the volume, with its figures."""
 
     host_bound: bool
-    late_time_share: float | None  # of all time in I/O; None: no I/O
+    late_time_share: float | None  # share of all I/O time; None if there was no I/O
     late_operation_share: float | None
-    mean_lateness_us: float | None  # of the late operations
+    mean_lateness_us: float | None  # mean over the late operations
     sentence: str
 
 
 def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
-    """Judge from a volume's own counters whether the machine's disk, not the volume, set the pace.
+    """Judge from a volume's counters whether the host's disk, not the volume, limited the speed.
 
-    An operation is late when the host's own I/O ended after the emulated one was due: what its
-    caller waited beyond the due time is the machine's fault. The machine is held to stand for the
-    volume while that is at most a tenth of all the time that callers spent in I/O.
+    An operation is late if the host's own I/O ended after the emulated I/O was due; the caller's
+    wait beyond the due time is caused by the host. A host is fast enough if these waits are at most
+    a tenth of all time that callers spent in I/O.
     """
     kinds = ("read", "write", "flush")
     operations = sum(_difference(before, after, f"{k}_operations") for k in kinds)
@@ -208,38 +210,38 @@ def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
     )
 
 
-# What went past an emulated volume: how much, by whom, and whether the volume's figures stand.
+# --- I/O that bypassed an emulated volume ---
 
 
-ESCAPED_SHARE = 0.01  # of all I/Os, or of all bytes: beyond it the volume held too little
+ESCAPED_SHARE = 0.01  # share of all I/Os or bytes; above it the volume's figures are not trusted
 
 
 class Escaped(Model):
-    """Whether a volume held what was done in its directory, with the figures."""
+    """How much I/O in a volume's directory bypassed the volume, and whether that is tolerable."""
 
     held: bool
-    operations: int  # that went past it
-    bytes: int  # at least
-    share: float | None  # of all I/Os or all bytes, whichever is more; None: there were none
-    sentence: str | None  # None: nothing went past it, as far as anybody can know
+    operations: int  # operations that bypassed the volume
+    bytes: int  # a lower bound
+    share: float | None  # the larger of the shares of I/Os and of bytes; None if there were none
+    sentence: str | None  # None if no bypassing I/O is known
 
 
 def escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> float | None:
-    """Give the share that went past a volume.
+    """Return the share of I/O that bypassed a volume.
 
     Args:
-        escaped: I/Os and bytes that went past it, or the rates of both.
-        held: Those that it held.
+        escaped: I/Os and bytes that bypassed it, or the rates of both.
+        held: I/Os and bytes that went through it, or the rates of both.
 
     Returns:
-        That of the I/Os or of the bytes, whichever is more; None where nothing was done.
+        The larger of the shares of I/Os and of bytes; None if there was no I/O.
     """
     parts = [(past, past + on) for past, on in zip(escaped, held, strict=True)]
     return max((past / total for past, total in parts if total), default=None)
 
 
 def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
-    """Judge from a volume's counters whether what went past it is too much to be overlooked."""
+    """Judge from a volume's counters whether too much I/O bypassed it."""
     then = {escape.program: escape for escape in before.escapes}
     none = Escape(program="", operations=0, ios=0, bytes=0)
     escapes = [

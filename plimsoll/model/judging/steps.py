@@ -117,11 +117,11 @@ class Step(Model):
     operations: Count | None = None  # that succeeded in the window
     errors: Count | None = None  # operations that failed in the window, including time-outs
     window_s: Annotated[float, Field(gt=0)] | None = None  # time in which all clients ran
-    # {operation: {statistic: us}}
+    # For each operation and statistic, in microseconds
     latency_us: dict[str, dict[Statistic, Microseconds]] = Field(default_factory=dict)
-    # {operation: its successes / all successes}
+    # For each operation: its successes / all successes
     shares: dict[str, Amount] = Field(default_factory=dict)
-    # {operation: successes in the window}
+    # For each operation: its successes in the window
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits

@@ -24,7 +24,7 @@ class VerdictFacts:
         meaning: What was seen.
         next_step: What to do next, if the run itself suggests nothing better.
         limit: Whose limit was reached, or None if no limit was.
-        color: Its color on a terminal: green for an answer, yellow for a bound.
+        color: color on a terminal: green for an answer, yellow for a bound.
     """
 
     name: str

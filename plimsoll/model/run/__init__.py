@@ -1,1 +1,1 @@
-"""What is known of a run: its record, results, quote and fleet."""
+"""What a run stores: its record, results, quote and fleet."""

@@ -1,4 +1,4 @@
-"""On which dashboards a run can be seen, and the links that lead there."""
+"""Addresses of dashboards, and links to a run on each of them."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -11,8 +11,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 
 GRAFANA_VARIABLE = "PLIMSOLL_GRAFANA"
-AROUND = timedelta(minutes=5)  # shown before a run began, and after it ended
-# neither a user nor a query is part of it, so that no secret can be
+AROUND = timedelta(minutes=5)  # time shown before a run began and after it ended
+# No user, password or query, so that an address cannot contain a secret
 _URL = r"^https?://[A-Za-z0-9.-]+(:\d{1,5})?(/[A-Za-z0-9._~-]+)*/?$"
 DashboardUrl = Annotated[str, Field(pattern=_URL, max_length=250)]
 Link = Annotated[str, Field(pattern=r"^https?://[!#-;=?-~]+$", max_length=1000)]
@@ -20,17 +20,17 @@ Links = dict[Literal["grafana", "cloudwatch"], Link]
 
 
 class Dashboards(Model):
-    """Where they are; None: there is none."""
+    """Addresses of the dashboards; None if there is none."""
 
-    grafana: DashboardUrl | None = None  # of one of docs/grafana, imported
+    grafana: DashboardUrl | None = None  # a dashboard of docs/grafana, after its import
     cloudwatch: Link | None = None  # the deployment's own page
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> Self:
-        """Read where they are for what runs on one machine: `PLIMSOLL_GRAFANA`.
+        """Read the addresses for runs on one machine from `PLIMSOLL_GRAFANA`.
 
         Raises:
-            UsageError: It is no such address.
+            UsageError: The variable holds no valid address.
         """
         try:
             return cls(grafana=environment.get(GRAFANA_VARIABLE) or None)
@@ -41,12 +41,12 @@ class Dashboards(Model):
             ) from None
 
     def links(self, run_id: str, *, since: datetime, until: datetime | None) -> Links:
-        """Give the links to a run's place on each dashboard.
+        """Return links to the dashboards that show the time span of a run.
 
         Args:
-            run_id: The run.
-            since: When it was submitted.
-            until: When it ended; None: it has not.
+            run_id: id of the run.
+            since: time of its submission.
+            until: time of its end; None if it has not ended.
         """
         links: Links = {}
         first, last = since - AROUND, until + AROUND if until else None

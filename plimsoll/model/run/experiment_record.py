@@ -1,4 +1,4 @@
-"""An experiment's record, and what it comes to: `experiment.json`. docs/experiments.md."""
+"""The record and the result of an experiment: `experiment.json`. See docs/experiments.md."""
 
 from datetime import datetime
 from typing import Literal
@@ -13,67 +13,71 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.results import PhaseResult
 from plimsoll.model.run.run_record import RunState
 
-# What a 2 x 2 of two axes with two variants each comes to: a part of `experiment.json`.
+# --- a 2 x 2 factorial of two axes with two variants each ---
 
 
 class Effect(Model):
     """A ratio of throughputs with its 95 % interval."""
 
     ratio: float
-    low: float | None = None  # None: too few repetitions
+    low: float | None = None  # None if there are too few repetitions
     high: float | None = None
 
 
 class Factorial(Model):
-    """What one axis gains where another has its first variant, and where it has its second.
+    """The gain of one axis on each of the two variants of another axis.
 
-    Each axis goes from the variant that is written first to the other. Effects are None where one
-    of the four cells has no exact figure.
+    The gain is that of the axis's second variant over its first, as they are written. Effects are
+    None if one of the four cells has no exact figure.
     """
 
-    question: str  # the variants of all other axes, and the phase with its load; "all": none
-    axis: str  # whose gain is asked for
-    levels: tuple[str, str]  # its variants
-    beside: str  # the axis on which the gain may depend
+    # Variants of all other axes, and the phase with its load; "all" if there are none
+    question: str
+    axis: str  # axis whose gain is computed
+    levels: tuple[str, str]  # the axis's variants
+    beside: str  # other axis, on which the gain may depend
     beside_levels: tuple[str, str]
-    # of the cells, those of the first of `beside` first; None: there are no effects
+    # Of the four cells, first those with the first variant of `beside`; None if there are no
+    # effects
     repetitions: tuple[int, int, int, int] | None
-    main: Effect | None  # of `axis`, over both variants of `beside`
-    beside_main: Effect | None  # of `beside`, over both variants of `axis`
-    interaction: Effect | None  # what `axis` gains on the second of `beside` over that on the first
-    gain_on: tuple[Effect, Effect] | None  # of `axis`, on each variant of `beside`
+    main: Effect | None  # gain of `axis`, over both variants of `beside`
+    beside_main: Effect | None  # gain of `beside`, over both variants of `axis`
+    interaction: Effect | None  # gain of `axis` on the second variant of `beside` / on the first
+    gain_on: tuple[Effect, Effect] | None  # gain of `axis` on each variant of `beside`
     sentence: str
 
 
 class ExperimentFailure(Model):
-    """Why an experiment did not come to its end: the error's name, and one sentence."""
+    """Why an experiment failed: the name of the error, and one sentence."""
 
     error: str
     cause: str
 
 
 class ExperimentRecord(Model):
-    """One item of the service table, `team#TEAM` / `experiment#ID`. Times are UTC."""
+    """An item of the service table, `team#TEAM` / `experiment#ID`. Times are UTC."""
 
     experiment_id: str
     name: str
     team: str
-    state: RunState  # SUCCEEDED: every cell has ended and the decision is drawn
-    local: bool = False  # on one machine, not on AWS
-    experiment_sha256: str  # of what was asked
+    state: RunState  # SUCCEEDED if every cell has ended and the decisions are made
+    local: bool = False  # ran on one machine, not on AWS
+    experiment_sha256: str  # SHA-256 of the requested experiment
     cells: int
-    seed: int  # of the order
+    seed: int  # seed of the order of the cells
     submitted_at: datetime
-    forget_at_epoch_s: int | None = None  # the table's time to live; None: never
+    forget_at_epoch_s: int | None = None  # time to live in the table; None for never
     started_at: datetime | None = None
     ended_at: datetime | None = None
     failure: ExperimentFailure | None = None
-    datasets_deleted_at: datetime | None = None  # when no snapshot of it was left: the proof
-    concluded: bool = False  # its result is written; never of one that was stopped unstarted
+    # When none of its snapshots was left: the proof of deletion
+    datasets_deleted_at: datetime | None = None
+    # Whether its result is written; stays False if it was stopped before its start
+    concluded: bool = False
 
 
 class Experiments(Model):
-    """A team's experiments, the newest first."""
+    """The experiments of a team, newest first."""
 
     experiments: tuple[ExperimentRecord, ...]
     unreadable: int = Field(
@@ -84,33 +88,33 @@ class Experiments(Model):
 
 
 class CellStatus(Model):
-    """Where one cell stands."""
+    """The state of one cell."""
 
     index: int
     name: str
     variants: dict[str, str]  # {axis: variant}
     run_id: str
-    state: RunState | None  # None: its turn has not come, or it was refused
+    state: RunState | None  # None if the cell has not started yet, or was refused
     phase: str | None
     verdict: str | None
-    capacity_ops_per_second: str | None  # a decimal, as in the run's record
-    bound: Bound | None = None  # of that figure; None: there is none
-    unreadable: bool = False  # this version of the service cannot read its record
-    waits_for_pair: bool = False  # until the run with which it takes turns can measure
+    capacity_ops_per_second: str | None  # a decimal as text, as in the run's record
+    bound: Bound | None = None  # bound of that figure; None if there is none
+    unreadable: bool = False  # True if this version of the service cannot read its record
+    waits_for_pair: bool = False  # until the run that it alternates with is ready to measure
 
 
 class DatasetOutcome(Model):
-    """What has become of a dataset that is prepared once."""
+    """The state of a dataset that is prepared once for several runs."""
 
     name: str
-    run_id: str  # that prepares it
-    runs: int  # that share it
-    state: RunState | None  # of that run; None: it was not started
+    run_id: str  # run that prepares it
+    runs: int  # number of runs that use it
+    state: RunState | None  # state of that run; None if it was not started
     phase: str | None
-    rows: int | None  # counted
-    layout: DatasetLayout | None  # None: it has not come to that
-    snapshot: str | None  # as AWS names it
-    deleted_at: datetime | None  # when its snapshot was seen to be gone: the proof
+    rows: int | None  # exact count
+    layout: DatasetLayout | None  # None if it was not reached
+    snapshot: str | None  # name of the snapshot at AWS
+    deleted_at: datetime | None  # when the snapshot was found deleted: the proof of deletion
 
 
 class ExperimentStatus(Model):
@@ -118,82 +122,89 @@ class ExperimentStatus(Model):
 
     record: ExperimentRecord
     cells: tuple[CellStatus, ...]
-    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loads its own
+    # Datasets prepared once; empty if each run loads its own
+    datasets: tuple[DatasetOutcome, ...] = ()
 
     @property
     def ended(self) -> int:
-        """How many cells have ended."""
+        """The number of cells that have ended."""
         return sum(cell.state is not None and cell.state.ended for cell in self.cells)
 
     @property
     def running(self) -> tuple[CellStatus, ...]:
-        """The cells under way."""
+        """The cells that are running."""
         return tuple(c for c in self.cells if c.state is not None and not c.state.ended)
 
 
 class CellOutcome(Model):
-    """What one cell came to."""
+    """The result of one cell."""
 
     name: str
     variants: dict[str, str]
     run_id: str
-    state: RunState | None  # None: it was never started
+    state: RunState | None  # None if it was never started
     verdict: str | None
-    figure_ops_per_second: float | None  # with its bound; None: no answer
+    figure_ops_per_second: float | None  # to be read with `bound`; None if there is no answer
     bound: Bound | None
-    load: str | None  # at which
+    load: str | None  # load of that figure
     limited_by: str | None
-    errors: dict[str, int]  # failed operations of all its steps, by code
-    usd_per_million: float | None  # operations at that figure
-    toggle: str | None = None  # what its pairs show; None: it has no toggle, or no result
-    no_answer: str | None  # why there is no figure; None: there is one
-    usd_per_hour: float | None = None  # what the target costs, by its list price
-    usd_unknown: str | None = None  # why there are no dollars; None: there are, or no result
-    phases: tuple[PhaseResult, ...] = ()  # of its run, before the search
+    errors: dict[str, int]  # {code: failed operations of all steps}
+    usd_per_million: float | None  # USD per million operations at that figure
+    # Result of its toggle's pairs; None without a toggle, or without a result
+    toggle: str | None = None
+    no_answer: str | None  # why there is no figure; None if there is one
+    usd_per_hour: float | None = None  # cost of the target, by its list price
+    usd_unknown: str | None = None  # why no cost is known; None if it is, or without a result
+    phases: tuple[PhaseResult, ...] = ()  # phases of its run, before the search
 
 
 class Gain(Model):
-    """What a step up in IOPS brought: the figure of a target over that of the one below it."""
+    """What more IOPS brought: the figure of a target / the figure of the one with fewer IOPS."""
 
     question: str  # the variants that both share
     lower: str
     higher: str
     lower_iops: float
-    higher_iops: float | None  # None: no limit
+    higher_iops: float | None  # None if it has no limit
     outcome: Literal["gain", "no gain", "loss", "not decided"]
     ratio: float | None
-    low: float | None  # of the ratio's 95 % interval
+    low: float | None  # lower end of the ratio's 95 % interval
     high: float | None
     sentence: str
-    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
+    # Pairs of alternating steps; None if groups of repetitions are compared
+    pairs: int | None = None
 
 
 DecisionOutcome = Literal["chosen", "alike", "not told apart", "partial", "only one", "none"]
 
 
 class Decision(Model):
-    """For one question, over all targets: what gives the most, and what the most per dollar."""
+    """Which target is best for one question: by throughput, and by operations per dollar."""
 
     question: str
-    best: str | None  # the highest figure; None: none has one, or one alone and others are unknown
-    like: tuple[str, ...]  # targets that differ from it by nothing that is shown, or that matters
-    cheapest: str | None  # the most operations per dollar of those whose cost is known
+    # Highest figure; None if no target has one, or only one has and others are unknown
+    best: str | None
+    # Targets not shown to differ from it, or only by an amount that does not matter
+    like: tuple[str, ...]
+    cheapest: str | None  # most operations per dollar, among the targets whose cost is known
     sentence: str
-    outcome: DecisionOutcome | None = None  # how sure it is; None: of an older result
-    buy: str | None = None  # the best, or the cheapest of what is alike; None: it is not said
-    second: str | None = None  # the next highest figure
-    ratio: float | None = None  # of the best to it
-    low: float | None = None  # of the ratio's 95 % interval
+    outcome: DecisionOutcome | None = None  # how certain the decision is; None in an older result
+    # The best target, or the cheapest of those alike; None if none is recommended
+    buy: str | None = None
+    second: str | None = None  # next highest figure
+    ratio: float | None = None  # figure of the best / figure of the second
+    low: float | None = None  # lower end of the ratio's 95 % interval
     high: float | None = None
-    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
+    # Pairs of alternating steps; None if groups of repetitions are compared
+    pairs: int | None = None
     cannot: tuple[str, ...] = ()  # targets that fail at the lightest load
     unknown: tuple[str, ...] = ()  # targets without an answer
-    usd_per_million: float | None = None  # operations on what is to be bought
-    usd_per_hour: float | None = None  # of what is to be bought
+    usd_per_million: float | None = None  # USD per million operations on the recommended target
+    usd_per_hour: float | None = None  # cost of the recommended target
 
 
 class ExperimentResult(Model):
-    """A finished experiment: `experiment.json`."""
+    """The result of an experiment that has ended: `experiment.json`."""
 
     schema_version: Literal[1] = 1
     experiment_id: str
@@ -203,21 +214,23 @@ class ExperimentResult(Model):
     state: RunState
     failure: ExperimentFailure | None
     seed: int
-    order: tuple[str, ...]  # the cells' names as they were started
+    order: tuple[str, ...]  # names of the cells in the order in which they were started
     submitted: datetime
     started: datetime | None
     ended: datetime
     targets: tuple[str, ...]  # combinations of the axes that change the target
-    questions: tuple[str, ...]  # ... and of the others
-    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loaded its own
+    questions: tuple[str, ...]  # combinations of the other axes
+    # Datasets prepared once; empty if each run loaded its own
+    datasets: tuple[DatasetOutcome, ...] = ()
     cells: tuple[CellOutcome, ...]
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]
-    factorials: tuple[Factorial, ...] = ()  # of axes with two variants each
+    factorials: tuple[Factorial, ...] = ()  # one for each pair of axes with two variants each
     warnings: tuple[str, ...]
     experiment: Experiment
-    boundary: Boundary | None = None  # of a search for it; None: every cell was to be run
-    answer: str = ""  # all decisions in one sentence; empty: an older result
+    # The boundary that was searched; None if every cell was to be run
+    boundary: Boundary | None = None
+    answer: str = ""  # all decisions in one sentence; empty in an older result
 
 
 class ExperimentSubmitted(Model):
@@ -229,6 +242,6 @@ class ExperimentSubmitted(Model):
 
 
 class ExperimentDetail(ExperimentStatus):
-    """An experiment as the API shows it."""
+    """An experiment as the API returns it."""
 
-    result: ExperimentResult | None  # None: it has not ended
+    result: ExperimentResult | None  # None if it has not ended

@@ -1,4 +1,4 @@
-"""A step as it is planned for the fleet, and what one client measured of it."""
+"""The plan of a step for the fleet of clients, and what one client measured."""
 
 from typing import Annotated, Literal
 
@@ -10,38 +10,41 @@ from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.request.background import BackgroundLoad
 
-MISSING_SHARE_MOST = 0.001  # of the clients: one of a thousand, none of fewer
-WARMING_STEP = 0  # fills the caches; never measured, never judged
+# Share of the clients that may be missing: one of a thousand, none of fewer
+MISSING_SHARE_MOST = 0.001
+WARMING_STEP = 0  # number of the step that warms the caches; it is neither measured nor judged
 
 
 class ServerCounters(Model):
-    """Counters and gauges of the database server, by its own names, at one moment."""
+    """Counters and gauges of the database server at one moment, by the server's own names."""
 
     epoch_ms: int
     values: dict[str, int]
-    family: Protocol  # whose names they are
+    family: Protocol  # protocol of the server that names them
 
 
 class ServerLook(Model):
-    """What a server did at one moment; None where it does not tell."""
+    """What a server was doing at one moment; None if it does not report it."""
 
-    row_lock_waiters: int | None = None  # sessions
+    row_lock_waiters: int | None = None  # waiting sessions
     table_lock_waiters: int | None = None
-    checkpoint_share: float | None = None  # of the redo log: changes whose pages are not written
+    # Share of the redo log whose pages are not written yet (checkpoint age / log size)
+    checkpoint_share: float | None = None
     page_read_waiters: int | None = None
-    inner_lock_waiters: int | None = None  # for locks on what the server itself keeps in memory
-    log_waiters: int | None = None  # until the log is written or flushed
+    # Sessions waiting for locks on the server's own memory structures
+    inner_lock_waiters: int | None = None
+    log_waiters: int | None = None  # sessions waiting for the log to be written or flushed
     log_io: bool | None = None  # whether the log was being written or flushed
     autovacuum_workers: int | None = None
-    checkpoint: bool | None = None  # whether one was going on
+    checkpoint: bool | None = None  # whether a checkpoint was in progress
 
 
 class UnfinishedWork(Model):
-    """What a target still has to work off after a load."""
+    """Work that a target still has to do after a load, such as flushing pages."""
 
     what: str  # in words, with its figure
-    # What is left of it, in any unit: once this stands still, an idle target leaves it as it is.
-    # None: a figure that stands still does not mean that.
+    # Remaining amount, in any unit. Once it stops shrinking, an idle target leaves the rest undone.
+    # None if a constant figure would not mean that.
     left: int | None = None
 
 
@@ -52,40 +55,44 @@ class StepPlan(Model):
     purpose: Purpose | Literal["warm", "phase"]
     why: str
     clients: Annotated[int, Field(ge=1)]
-    connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
-    rate_ops_per_second: float | None  # of all clients together; None: closed loop
+    connections: Annotated[int, Field(ge=1)]  # total over all clients, spread evenly
+    rate_ops_per_second: float | None  # total over all clients; None for a closed loop
     warmup_s: float
     duration_s: float
-    window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
+    # Multiple of the request's warm-up and window, limited by how long a client can run
+    window_factor: int = 1
     timeout_ms: int
-    poll_us: int = 0  # how long each client looks for answers before it sleeps, at most
+    poll_us: int = 0  # longest busy-poll of a client for a reply
     seed: int
-    round: Annotated[int, Field(ge=0)] = 0  # of the warming step, which may be repeated
-    load_number: int = 0  # of loads on this dataset; each inserts rows of its own
-    start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
-    recovered: bool | None  # had the target recovered from an overload before it?
-    state: str | None = None  # of a toggle, by its name; None: of none
-    # what the server itself called the toggle's parameters; empty: it does not tell
+    round: Annotated[int, Field(ge=0)] = 0  # round of the warming step, which may be repeated
+    load_number: int = 0  # number of the load on this dataset; each load inserts rows of its own
+    start_at_epoch_ms: int  # the barrier: clients connect before it, and send from it on
+    recovered: bool | None  # whether the target had recovered from an overload before it
+    state: str | None = None  # name of the toggle's state; None without a toggle
+    # The server's own values of the toggle's parameters; empty if it does not report them
     parameters: dict[str, str] = Field(default_factory=dict)
-    recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
-    server_before: ServerCounters | None  # None: it did not answer
-    phase: str | None = None  # whose pass it is; None: a step of the search
-    operations: Annotated[int, Field(ge=1)] | None = None  # of a pass, all clients: its end
-    sequence_from: Annotated[int, Field(ge=0)] = 0  # of a pass: the first record of its slice
-    background: tuple[BackgroundLoad, ...] = ()  # what runs beside it, with clients of its own
+    # How the wait for recovery ended; None if there was nothing to wait for
+    recovery: str | None = None
+    server_before: ServerCounters | None  # None if the server did not reply
+    phase: str | None = None  # name of the phase; None for a step of the search
+    # Phase only: operations after which the load ends, over all clients
+    operations: Annotated[int, Field(ge=1)] | None = None
+    sequence_from: Annotated[int, Field(ge=0)] = 0  # phase only: first record of its part
+    # Background work that runs beside it, with its own clients
+    background: tuple[BackgroundLoad, ...] = ()
 
     @property
     def clients_in_all(self) -> int:
-        """Its own clients and those of its background, which are numbered after them."""
+        """Number of its own clients and those of its background, which are numbered after them."""
         return self.clients + sum(beside.clients for beside in self.background)
 
     def background_of(self, client: int) -> BackgroundLoad | None:
-        """The background that a client is one of; None for a client of the step's own."""
+        """Return the background work that a client belongs to; None for the step's own clients."""
         return next((beside for beside in self.background if beside.has(client)), None)
 
     @property
     def window_start_epoch_ms(self) -> int:
-        """When the measured window starts, for every client that is in time."""
+        """When the measured window starts for every client that is in time."""
         return self.start_at_epoch_ms + round(self.warmup_s * 1000)
 
     @property
@@ -100,16 +107,17 @@ class ClientResult(Model):
     run_id: str
     step: int
     client: int
-    invoked_epoch_ms: int  # when its code got the call
-    cold_start: bool  # the first call of its process
-    memory_max_mib: float  # the most that its process has held so far
+    invoked_epoch_ms: int  # when the function was called
+    cold_start: bool  # whether this was the first call of its process
+    memory_max_mib: float  # peak memory of its process so far
     report: LoadReport
-    looks: tuple[ServerLook, ...] = ()  # within the window; the first client's alone
-    background: str | None = None  # whose client it is; None: the step's own
+    # Samples of the server within the window; taken by the first client only
+    looks: tuple[ServerLook, ...] = ()
+    background: str | None = None  # name of the background work; None for the step's own clients
 
 
 class FailedClient(Model):
-    """A client whose invocation ended in an error."""
+    """A client whose invocation failed."""
 
     client: int
     error: str  # such as States.Timeout, Lambda.Unknown, EngineError

@@ -1,4 +1,4 @@
-"""What a run will take before anything is made, and what it has cost when it is over."""
+"""The quote of a run or experiment before it starts, and its cost after it has ended."""
 
 from datetime import date
 from typing import Annotated, Literal
@@ -10,15 +10,15 @@ from plimsoll.model.base import Model
 
 
 class Amounts(Model):
-    """One quantity, seen three ways."""
+    """A quantity as its minimum, expected value and maximum."""
 
-    least: float  # it cannot be less
+    least: float  # lower bound
     expected: float
-    most: float  # at the run's time limit, with every step that the search may ask for
+    most: float  # at the run's time limit, with every step that the search may need
 
 
 class QuotePhase(Model):
-    """One phase of the run's time, with what is assumed of it."""
+    """The time of one phase of a run, and the assumption behind it."""
 
     name: Literal[
         "provision", "prepare", "snapshot", "warm", "phases", "search", "conclude", "teardown"
@@ -29,36 +29,36 @@ class QuotePhase(Model):
 
 
 class QuoteLine(Model):
-    """One thing that is charged."""
+    """One item that is charged."""
 
     what: str
     price: Price
-    quantity: Amounts  # in the price's unit
-    usd: Amounts | None  # None: its price is not known
+    quantity: Amounts  # in the unit of the price
+    usd: Amounts | None  # None if the price is unknown
 
 
 class IoPrices(Model):
-    """What Aurora charges by the I/O, and from which rate on its other storage is cheaper."""
+    """Aurora's price per I/O, and the rate above which I/O-Optimized storage is cheaper."""
 
-    charged: bool  # whether the storage asked for is Standard
-    usd_per_million: float | None  # on Standard; None: no price is known
-    io_optimized_from_iops: float | None  # mean I/Os a second; None: a price is missing
+    charged: bool  # whether the requested storage is Standard, which charges per I/O
+    usd_per_million: float | None  # on Standard storage; None if the price is unknown
+    io_optimized_from_iops: float | None  # mean I/Os per second; None if a price is missing
 
 
 class Quote(Model):
-    """Time and money of a request. Where a price is missing, so is the sum: `missing` names it."""
+    """Time and cost of a request. If a price is missing, the sum is None; `missing` names it."""
 
     region: str
-    database_version: str | None = None  # as RDS resolved it; None: it was not asked
-    as_of: date | None  # of the oldest price in it
+    database_version: str | None = None  # as RDS resolved it; None if RDS was not asked
+    as_of: date | None  # date of the oldest price used
     phases: tuple[QuotePhase, ...]
     time_s: Amounts
     steps: Amounts
     lines: tuple[QuoteLine, ...]
     usd: Amounts | None
     missing: tuple[str, ...]
-    target_usd_per_hour: float | None  # while the target exists, without the load and its I/Os
-    io: IoPrices | None = None  # None: its I/Os are never charged by number
+    target_usd_per_hour: float | None  # target alone, without load clients and I/Os
+    io: IoPrices | None = None  # None if the target's I/Os are never charged per I/O
     budget_usd: float | None
     notes: tuple[str, ...]
 
@@ -75,80 +75,82 @@ class DatasetQuote(Model):
     """The quote of a dataset that is prepared once: the run that makes it, and its snapshot."""
 
     name: str
-    runs: int  # that share it
+    runs: int  # number of runs that use it
     quote: Quote
-    snapshot: QuoteLine  # its storage, until the last run has ended
+    snapshot: QuoteLine  # storage of the snapshot until the last run has ended
 
 
 class ExperimentQuote(Model):
-    """Time and money of an experiment: of each run item by item, and of all together."""
+    """Time and cost of an experiment: of each run, and in total."""
 
     region: str
-    as_of: date | None  # of the oldest price in it
+    as_of: date | None  # date of the oldest price used
     cells: tuple[CellQuote, ...]  # in the order of the axes
-    datasets: tuple[DatasetQuote, ...] = ()  # prepared once; none: each run loads its own
-    at_once: int  # the most runs at the same time
+    # Datasets prepared once; empty if each run loads its own
+    datasets: tuple[DatasetQuote, ...] = ()
+    at_once: int  # most runs at the same time
     batches: int
-    time_s: Amounts  # from the first run's begin to the last one's end
-    usd: Amounts | None  # of all runs; None: a price is missing
+    time_s: Amounts  # from the start of the first run to the end of the last
+    usd: Amounts | None  # total of all runs; None if a price is missing
     missing: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 class CostLine(Model):
-    """One thing that was charged."""
+    """One item that was charged."""
 
     what: str
-    quantity: float | None  # None: it was not counted
+    quantity: float | None  # None if it was not counted
     unit: str
-    usd: float | None  # None: its price is not known, or its quantity
+    usd: float | None  # None if the price or the quantity is unknown
 
 
 class IoCost(Model):
-    """What an Aurora cluster's I/Os cost, or would cost on Standard storage."""
+    """Cost of an Aurora cluster's I/Os, or what it would be on Standard storage."""
 
-    ios: float | None  # that AWS counted; None: it had no point
-    ios_per_operation: float | None  # None: no count beside an operation
-    usd: float | None  # 0: they are not charged; None: not known
-    usd_per_million_operations: float | None  # of I/Os on Standard, whatever storage it had
+    ios: float | None  # I/Os that AWS counted; None if it has no data point
+    ios_per_operation: float | None  # None if no period with operations was counted
+    usd: float | None  # 0 if they are not charged; None if unknown
+    # Cost of I/Os on Standard storage, whichever storage the cluster had
+    usd_per_million_operations: float | None
     sentence: str
 
 
 class RunCost(Model):
-    """What a run cost, by list prices: an estimate, never a bill.
+    """The cost of a run by list prices: an estimate, not a bill.
 
-    Of a run on one machine there is the target's price by the hour alone: what it would be on AWS.
+    A run on one machine has only the target's price per hour, as it would be on AWS.
     """
 
     basis: Literal["aws", "as-if-on-aws"]
-    usd: float | None  # None: a price is missing, or nothing was spent (one machine)
+    usd: float | None  # None if a price is missing, or nothing was spent (one machine)
     items: tuple[CostLine, ...]
-    missing: tuple[str, ...] = ()  # names of the prices that are not known
+    missing: tuple[str, ...] = ()  # names of the unknown prices
     target_usd_per_hour: float | None
-    usd_per_million_operations: float | None  # of the target's hours at capacity, and its I/Os
-    io: IoCost | None = None  # of Aurora
+    usd_per_million_operations: float | None  # target's hours at capacity, and its I/Os
+    io: IoCost | None = None  # Aurora only
     region: str
-    as_of: date | None  # of the oldest price in it
+    as_of: date | None  # date of the oldest price used
     method: str
 
 
-# The I/Os of an Aurora cluster's volume, as AWS counts and charges them.
+# --- billed I/Os of an Aurora cluster's volume ---
 
 
 class BilledIo(Model):
-    """What CloudWatch counted of a cluster's volume, in whole periods of five minutes."""
+    """CloudWatch's counts for a cluster's volume, over whole periods of five minutes."""
 
     reads: Annotated[float, Field(ge=0)]
     writes: Annotated[float, Field(ge=0)]
-    beside_operations: Annotated[float, Field(ge=0)]  # of both, in periods in which load was sent
-    operations: Annotated[int, Field(ge=0)]  # that succeeded in those periods
+    beside_operations: Annotated[float, Field(ge=0)]  # reads and writes in the periods with load
+    operations: Annotated[int, Field(ge=0)]  # operations that succeeded in these periods
 
     @property
     def ios(self) -> float:
-        """All of them."""
+        """Reads and writes together."""
         return self.reads + self.writes
 
     @property
     def per_operation(self) -> float | None:
-        """I/Os for an operation; None where no period has operations."""
+        """I/Os per operation; None if no period has operations."""
         return self.beside_operations / self.operations if self.operations else None
