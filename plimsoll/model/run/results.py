@@ -1,4 +1,4 @@
-"""What a run comes to: `result.json`, and the files of each step. docs/results.md explains them."""
+"""The result of a run: `result.json` and the files of each step. See docs/results.md."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,72 +21,74 @@ from plimsoll.model.run.fleet import FailedClient, StepPlan
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.run_record import Failure, RunState
 
-# The unmeasured load before a search, in rounds: what was seen of it, and whether it settled.
+# --- preconditioning: the unmeasured load before a search, in rounds ---
 
 
 class Round(Model):
-    """One round of it."""
+    """One round of preconditioning."""
 
     number: int
     duration_s: float
     throughput_ops_per_second: float | None
-    ios_per_operation: float | None  # as the server counts them; None: it does not tell all
-    trend: Trend | None  # of the throughput, from second to second
+    # As counted by the server; None if it does not count all of them
+    ios_per_operation: float | None
+    trend: Trend | None  # trend of the throughput by the second
 
 
 class Preconditioning(Model):
-    """All rounds: `prepare/preconditioning.json`."""
+    """All rounds of preconditioning: `prepare/preconditioning.json`."""
 
     rounds: tuple[Round, ...]
-    settled: bool  # in the last round
-    text: str  # for people: for how long, and what had settled or had not
+    settled: bool  # whether the last round had settled
+    text: str  # how long it ran, and what had settled or had not
 
     @property
     def duration_s(self) -> float:
-        """Seconds of load in all."""
+        """Seconds of load in all rounds."""
         return sum(each.duration_s for each in self.rounds)
 
 
-# What the phases of a run came to: a part of `result.json`.
+# --- phases of a run ---
 
 
 class PhaseLoad(Model):
-    """The passes of a phase at one load, each from its first record to its last."""
+    """The passes of a phase at one load; each pass covers the phase's records once."""
 
-    connections: int  # of all clients together
+    connections: int  # total over all clients
     clients: int
-    steps: tuple[int, ...]  # their numbers: steps/<n>/step.json
-    records_per_second: tuple[float | None, ...]  # of each pass; None: it says nothing
-    low_records_per_second: float | None  # of the 95 % interval; None: too few passes
+    steps: tuple[int, ...]  # numbers of the steps: steps/<n>/step.json
+    records_per_second: tuple[float | None, ...]  # one per pass; None if the pass does not count
+    low_records_per_second: float | None  # lower end of the 95 % interval; None if too few passes
     high_records_per_second: float | None
-    unfinished: int  # passes that ended by time: their rate is of what they got done
-    errors: int  # operations that failed; they are no records
-    resource: Resource | None  # at its limit, or nearest to it; None: not known
-    reached: bool  # whether it was at its limit; False: the clients did not push harder
-    limit: str | None  # the same, as a part of a sentence
-    doubt: str | None = None  # which of its passes audits dispute, and why; None: none
+    unfinished: int  # passes that ran out of time; their rate covers what they completed
+    errors: int  # failed operations, which do not count as records
+    resource: Resource | None  # resource at its limit, or nearest to it; None if unknown
+    reached: bool  # whether it was at its limit; False if the clients did not push hard enough
+    limit: str | None  # the same as part of a sentence
+    doubt: str | None = None  # which passes fail an audit, and why; None if none does
 
     @property
     def measured(self) -> tuple[float, ...]:
-        """The passes that say something."""
+        """The rates of the passes that count."""
         return tuple(rate for rate in self.records_per_second if rate)
 
     @property
     def middle_records_per_second(self) -> float | None:
-        """Their geometric mean."""
+        """The geometric mean of these rates."""
         return geometric_mean(self.measured) if self.measured else None
 
 
 class PhaseResult(Model):
-    """A phase: how many records it gets done in a second, pushed more and more, or its search."""
+    """A phase: its records per second at increasing loads, or the search that it ran."""
 
     name: str
     workload: str
-    records: int | None  # of one pass; None: it has a search
-    loads: tuple[PhaseLoad, ...]  # fewer than asked for where the run ended early
-    steps: tuple[int, ...] = ()  # of its search
-    capacity: Capacity | None = None  # of its search, with the steps so far; None: it has none
-    limit: str | None = None  # of that, as a part of a sentence
+    records: int | None  # records of one pass; None if the phase has a search
+    loads: tuple[PhaseLoad, ...]  # fewer than requested if the run ended early
+    steps: tuple[int, ...] = ()  # steps of its search
+    # Result of its search, with the steps so far; None without a search
+    capacity: Capacity | None = None
+    limit: str | None = None  # limiting resource of its search, as part of a sentence
     sentence: str
 
 
@@ -94,97 +96,99 @@ SCHEMA_VERSION: Literal[1] = 1
 
 
 class OperationTotals(Model):
-    """One operation in one step, all clients together. Failed operations are no throughput."""
+    """One operation in one step, over all clients. Failed operations are not throughput."""
 
     succeeded: int
     records: int
-    errors: dict[str, int]  # by code
-    latency_us: LatencySummary  # of the merged histogram
+    errors: dict[str, int]  # {error code: failed operations}
+    latency_us: LatencySummary  # from the merged histogram
     histogram: str  # HdrHistogram V2 compressed, base64
 
 
 class FleetFigures(Model):
-    """How the clients of a step did."""
+    """How the clients of a step performed."""
 
     planned: int
-    ran: int  # results arrived
+    ran: int  # clients whose results arrived
     failed: tuple[FailedClient, ...]
-    missing: tuple[int, ...]  # neither results nor an error: never started, or lost
+    missing: tuple[int, ...]  # clients without result or error: never started, or lost
     late: dict[int, int]  # {client: milliseconds after the barrier}
-    start_spread_ms: int | None  # between the first call and the last one
+    start_spread_ms: int | None  # between the first and the last start
     cold_starts: int
-    memory_max_mib: float | None  # the largest client
+    memory_max_mib: float | None  # peak of the largest client
     cpu_us_per_operation: float | None
-    busiest_client: float | None  # share of its window
-    # share of the clients' windows that they looked for answers, which is no work; None: not known
+    busiest_client: float | None  # busy share of its window
+    # Share of the clients' windows spent busy-polling, which is not work; None if unknown
     polled_share: float | None = None
-    most_waiting_percent: float | None = None  # of its work's time, a client's without a processor
+    most_waiting_percent: float | None = None  # share of runnable time without a CPU, worst client
     engine_version: str | None
 
 
 class ServerLooks(Model):
-    """What was seen of the server within the window, by looking at it a few times a second."""
+    """Samples of the server within the window, taken a few times a second."""
 
     looks: int
-    row_lock_waiters: float | None  # mean number of sessions
+    row_lock_waiters: float | None  # mean number of waiting sessions
     table_lock_waiters: float | None
-    checkpoint_share: float | None  # median of the redo log's part whose pages are not yet written
+    checkpoint_share: float | None  # median share of the redo log whose pages are not written yet
     page_read_waiters: float | None = None
-    inner_lock_waiters: float | None = None  # for locks on what the server itself keeps in memory
-    log_waiters: float | None = None  # until the log is written or flushed
-    log_io_share: float | None = None  # of the looks that saw the log written or flushed
+    inner_lock_waiters: float | None = None  # waits for locks on the server's own memory structures
+    log_waiters: float | None = None  # waits for the log to be written or flushed
+    # Share of the samples in which the log was written or flushed
+    log_io_share: float | None = None
     autovacuum_workers: float | None = None
-    checkpoint_looks: int | None = None  # that saw a checkpoint going on
+    checkpoint_looks: int | None = None  # samples in which a checkpoint was in progress
 
 
 class ServerFigures(Model):
-    """The server's own counters over a step's whole load, warm-up included."""
+    """The server's own counters over the whole load of a step, including warm-up."""
 
     interval_s: float
-    counters: dict[str, int]  # how much each grew
-    gauges: dict[str, int]  # as they were at the end
-    restarted: bool  # counters began again: the growth is since then
-    statements_by_clients: int | None  # executed, as the clients count; None: a client is missing
+    counters: dict[str, int]  # increase of each counter
+    gauges: dict[str, int]  # values at the end
+    restarted: bool  # True if the counters restarted; the increase is then since the restart
+    # Executed, as counted by the clients; None if a client's result is missing
+    statements_by_clients: int | None
     statements_by_server: int | None  # Com_stmt_execute
     buffer_pool_miss_share: float | None  # page reads from storage / page requests
-    looks: ServerLooks | None = None  # None: nobody could look
+    looks: ServerLooks | None = None  # None if no client could sample the server
 
 
 class ServerWaits(Model):
-    """What a server itself says of what a load waited for in it; None where it does not tell.
+    """The server's own wait statistics for a load; None if it does not report them.
 
-    Seconds are summed over sessions, counts over the whole load.
+    Seconds are summed over sessions. Counts cover the whole load.
     """
 
     row_locks_s: float | None = None
     row_lock_waits: int | None = None
     table_locks_s: float | None = None
     table_lock_waits: int | None = None
-    page_reads: int | None = None  # of pages that its buffer pool did not hold
+    page_reads: int | None = None  # reads of pages missing in its buffer pool
     page_reads_s: float | None = None
     commits: int | None = None
     log_flushes: int | None = None
-    log_io_s: float | None = None  # in which its log was written or flushed
+    log_io_s: float | None = None  # time in which the log was written or flushed
     connections_max: int | None = None
 
 
 class NodeTotals(Model):
-    """One node of a cluster in one step, all clients together."""
+    """One node of a cluster in one step, over all clients."""
 
     address: str
-    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    ring_share: float  # share of all tokens; each range is divided evenly among its replicas
     succeeded: int  # operations whose last statement went to it
-    errors: dict[str, int]  # by code
-    latency_us: LatencySummary  # of the merged histogram
+    errors: dict[str, int]  # {error code: failed operations}
+    latency_us: LatencySummary  # from the merged histogram
     histogram: str
-    statements_sent: int  # warm-up included
-    taken_over: int  # of these, in the place of a node without a connection
-    lost: int  # how often a connection to it was lost
-    target: TargetFigures | None = None  # its volume's and its processor's, of CloudWatch
+    statements_sent: int  # including warm-up
+    taken_over: int  # those sent here because the intended node had no connection
+    lost: int  # number of connections to it that were lost
+    target: TargetFigures | None = None  # CloudWatch figures of its volume and CPU
 
 
 class SecondTotals(Model):
-    """One operation in one second, all clients together."""
+    """One operation in one second, over all clients."""
 
     epoch_s: int
     step: int
@@ -192,63 +196,65 @@ class SecondTotals(Model):
     succeeded: int
     errors: int
     max_us: int | None
-    buckets: dict[int, int]  # {upper bound in us: operations}; empty: not known
+    buckets: dict[int, int]  # {upper bound in us: operations}; empty if unknown
 
 
 class BackgroundResult(Model):
-    """What ran beside a step, merged from its own clients; never in the step's throughput."""
+    """What ran beside a step, merged from its own clients; not part of the step's throughput."""
 
     name: str
-    spans_s: tuple[tuple[float, float], ...]  # when, in seconds from the step's barrier
+    spans_s: tuple[tuple[float, float], ...]  # when it ran, in seconds from the step's barrier
     clients: int  # planned
     clients_ran: int
     connections: int
-    ran_s: float  # how much of the step's window
-    throughput_ops_per_second: float | None  # in that time; None: none of it lay in the window
+    ran_s: float  # time that it ran within the step's window
+    # In that time; None if it did not run within the window
+    throughput_ops_per_second: float | None
     records_per_second: float | None
     errors: int
-    unanswered: int  # operations cut off where a span ended
-    late_ms: int = 0  # by how much a span of it began too late, at most
+    unanswered: int  # operations cut off at the end of a span
+    late_ms: int = 0  # largest delay of the start of a span
     operations: dict[str, OperationTotals]
     failed: tuple[FailedClient, ...] = ()
-    seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
+    seconds: tuple[SecondTotals, ...] = ()  # not in result.json; seconds.json has them
 
 
 class StepResult(Model):
     """One step: `steps/<index>/step.json`."""
 
     plan: StepPlan
-    window_start_epoch_ms: int | None  # the time in which all clients ran
+    window_start_epoch_ms: int | None  # start of the time in which all clients ran
     window_end_epoch_ms: int | None
     operations: dict[str, OperationTotals]
-    nodes: tuple[NodeTotals, ...] = ()  # of a cluster; of one node none
+    nodes: tuple[NodeTotals, ...] = ()  # nodes of a cluster; empty for a single server
     fleet: FleetFigures
-    server: ServerFigures | None  # None: it did not answer
+    server: ServerFigures | None  # None if the server did not reply
     target: TargetFigures | None = None  # added when the run concludes
-    problems: tuple[str, ...]  # what a reader has to know of it
-    step: Step  # as capacity is judged from it
-    seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
+    problems: tuple[str, ...]  # remarks for the reader
+    step: Step  # the figures from which the capacity is judged
+    seconds: tuple[SecondTotals, ...] = ()  # not in result.json; seconds.json has them
     background: tuple[BackgroundResult, ...] = ()  # what ran beside it
 
     @property
     def without_seconds(self) -> Self:
-        """The same, as `result.json` holds it."""
+        """The step without its seconds, as `result.json` holds it."""
         beside = tuple(one.model_copy(update={"seconds": ()}) for one in self.background)
         return self.model_copy(update={"seconds": (), "background": beside})
 
 
 class Seconds(Model):
-    """The whole run on one clock: `seconds.json`."""
+    """Every second of the run on one time line: `seconds.json`."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     run_id: str
     operations: tuple[SecondTotals, ...]
-    background: dict[str, tuple[SecondTotals, ...]] = Field(default_factory=dict)  # by its name
+    # {name of the background work: its seconds}
+    background: dict[str, tuple[SecondTotals, ...]] = Field(default_factory=dict)
     target: tuple[TargetSample, ...]
 
     @classmethod
     def of(cls, run_id: str, steps: Sequence[StepResult], target: tuple[TargetSample, ...]) -> Self:
-        """Put the seconds of all steps together, and those of what ran beside them apart."""
+        """Collect the seconds of all steps, and separately those of the background work."""
         beside: dict[str, tuple[SecondTotals, ...]] = {}
         for step in steps:
             for one in step.background:
@@ -258,31 +264,31 @@ class Seconds(Model):
 
 
 class Candidate(Model):
-    """A resource that may have set the limit."""
+    """A resource that may be the limit."""
 
     resource: Resource
-    share: float | None  # of its limit, or of the operations' time that they waited for it
-    threshold: float  # from which share on it explains a limit
+    share: float | None  # share of its limit, or of the operations' time spent waiting for it
+    threshold: float  # share from which on it explains a limit
     reached: bool
     evidence: str
-    to_change: str  # what would have to change for the limit to be higher
+    to_change: str  # what to change to raise the limit
 
 
 class LimitingResource(Model):
-    """What set the limit, or is nearest to its own, with the figures that show it."""
+    """The resource that is the limit, or nearest to its limit, with the evidence."""
 
     resource: Resource
-    reached: bool | None = None  # False: the nearest to its limit; None: of an older run
+    reached: bool | None = None  # False if it is only nearest to its limit; None in an older result
     share: float | None = None
     to_change: str | None = None
     second: Candidate | None = None
-    host_bound: bool | None  # one machine only: its own disk was slower than the volume
+    host_bound: bool | None  # on one machine only: whether its own disk was slower than the volume
     step: int | None  # the step that shows it
     evidence: tuple[str, ...]
 
 
 class Moments(Model):
-    """When each phase of the run began, and when it ended. UTC; None: it never came to that."""
+    """When each phase of the run began, and when the run ended. UTC; None if never reached."""
 
     submitted: datetime
     record: datetime | None
@@ -292,45 +298,47 @@ class Moments(Model):
     step: datetime | None
     conclude: datetime | None
     teardown: datetime | None
-    deleted: datetime | None  # when DELETE_COMPLETE was seen: the proof
+    deleted: datetime | None  # when DELETE_COMPLETE was seen: the proof of deletion
     ended: datetime | None
 
 
 class Versions(Model):
-    """What measured what."""
+    """Versions of the software that measured and of the database that was measured."""
 
     plimsoll: str
     engine: str | None
-    database: str | None = None  # as RDS resolved the version asked for; None: an endpoint
-    server: str | None  # as it names itself
+    database: str | None = None  # as RDS resolved the requested version; None for an endpoint
+    server: str | None  # the server's own version string
     workload_sha256: str | None
 
 
 class RunResult(Model):
-    """A finished run: `result.json`."""
+    """The result of a run that has ended: `result.json`."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     run_id: str
     name: str
     team: str
-    local: bool  # on one machine, not on AWS
-    # of the machine that stood in for AWS; None: on AWS, an existing endpoint, or of an older run
+    local: bool  # ran on one machine, not on AWS
+    # CPUs of the machine that stood in for AWS; None on AWS, for an endpoint, or in an older result
     processors: int | None = None
     state: RunState
     failure: Failure | None
-    capacity: Capacity | None  # None: the run did not get as far
+    capacity: Capacity | None  # None if the run did not get that far
     limiting: LimitingResource | None
-    toggle: ToggleResult | None = None  # None: no toggle was asked for, or it did not get as far
-    expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
-    steps: tuple[StepResult, ...]  # of the search
-    phases: tuple[PhaseResult, ...] = ()  # before it, each to completion
-    rows: int | None  # of the dataset, counted
-    dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
-    zone: str | None = None  # of its load clients, and of a target made for it; None: not known
-    volume_limits: VolumeLimits | None  # what a volume (a cluster's: each) promises; None: unknown
-    cost: RunCost | None = None  # an estimate by list prices; None: of an older run
+    toggle: ToggleResult | None = None  # None without a toggle, or if the run did not get that far
+    expect: tuple[Expectation, ...] = ()  # result of each expectation; empty in an older result
+    steps: tuple[StepResult, ...]  # steps of the search
+    phases: tuple[PhaseResult, ...] = ()  # run before the search, each to completion
+    rows: int | None  # exact count of the dataset's rows
+    # As stored before the load; None in an older result, or if not reached
+    dataset: DatasetLayout | None = None
+    zone: str | None = None  # zone of its load clients and of a target made for it; None if unknown
+    # Limits of the volume (of each, in a cluster); None if unknown
+    volume_limits: VolumeLimits | None
+    cost: RunCost | None = None  # an estimate by list prices; None in an older result
     moments: Moments
     versions: Versions
     notes: tuple[str, ...] = ()
-    links: Links = Field(default_factory=dict)  # to the dashboards on which it can be seen
+    links: Links = Field(default_factory=dict)  # links to dashboards that show the run
     request: Request

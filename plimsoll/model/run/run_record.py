@@ -1,4 +1,4 @@
-"""A run's record: where it stands, how it ended, and the proof that nothing is left."""
+"""The record of a run: its state, how it ended, and the proof that nothing is left of it."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -14,20 +14,20 @@ from plimsoll.model.request.experiment import Turn
 
 
 class RunState(StrEnum):
-    """Where a run stands."""
+    """The state of a run."""
 
-    PENDING = "PENDING"  # recorded, not started
+    PENDING = "PENDING"  # recorded, but not started
     RUNNING = "RUNNING"
-    STOPPING = "STOPPING"  # its target is being deleted; nothing new is made
+    STOPPING = "STOPPING"  # the target is being deleted; nothing new is created
     SUCCEEDED = "SUCCEEDED"  # it has a verdict
     FAILED = "FAILED"
-    STOPPED = "STOPPED"  # by someone, from outside
-    TIMED_OUT = "TIMED_OUT"  # its time limit passed
-    OVER_BUDGET = "OVER_BUDGET"  # to go on would have passed its budget
+    STOPPED = "STOPPED"  # stopped by a user
+    TIMED_OUT = "TIMED_OUT"  # the time limit was reached
+    OVER_BUDGET = "OVER_BUDGET"  # continuing would have exceeded its budget
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the state is final."""
         return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
 
 
@@ -35,7 +35,7 @@ Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"
 
 
 class Failure(Model):
-    """Why a run failed: the error's name, and one sentence."""
+    """Why a run failed: the name of the error, and one sentence."""
 
     phase: Phase | None
     error: str
@@ -43,7 +43,7 @@ class Failure(Model):
 
 
 class NodeAddress(Model):
-    """Where a further node of a target's cluster is, and its names in CloudWatch."""
+    """Address of a further node of a target's cluster, and its identifiers in CloudWatch."""
 
     host: str
     identifier: str
@@ -51,79 +51,81 @@ class NodeAddress(Model):
 
 
 class TargetAddress(Model):
-    """Where a target is and whose secret opens it; never the secret itself."""
+    """Address of a target and the ARN of its secret; never the secret itself."""
 
     host: str
     port: int
     database: str
-    secret_arn: str | None = None  # None: it asks for no password
-    identifier: str | None  # of the RDS or EC2 instance, under which CloudWatch knows it
+    secret_arn: str | None = None  # None if it needs no password
+    identifier: str | None  # identifier of the RDS or EC2 instance in CloudWatch
     protocol: Protocol
-    volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
-    tls: TlsMode = "off"  # (of records that were written before it was noted)
+    volume_id: str | None = None  # data volume of an EC2 instance; None if it has no EBS volume
+    tls: TlsMode = "off"  # "off" in records written before this field existed
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False
-    load_user: str | None = None  # whom the load connects as; None: the secret's own user
-    nodes: tuple[NodeAddress, ...] = ()  # of a cluster, all but the first
-    replication: int = 1  # Cassandra: the copies of each row
+    load_user: str | None = None  # user of the load; None for the user in the secret
+    nodes: tuple[NodeAddress, ...] = ()  # nodes of a cluster except the first
+    replication: int = 1  # Cassandra: replicas of each row
 
 
 class HeldBudget(Model):
-    """How a run's budget is held: what is left to the target in time, to the load in dollars.
+    """How a run's budget is divided: time for the target, dollars for the load.
 
-    Amounts are decimals: DynamoDB knows no floats.
+    Amounts are decimals as text, since DynamoDB has no floats.
     """
 
     usd: str
-    target_s: int  # from the run's start; with the deletion after it, the target's part is spent
-    fleet_usd: str  # for load clients, functions and the rest
-    loading_s: int  # for which the loaders may run on that
+    # Seconds from the run's start after which the target's share, deletion included, is spent
+    target_s: int
+    fleet_usd: str  # load clients, functions and everything else
+    loading_s: int  # seconds that the loaders may run within that
 
 
 class Recovery(Model):
-    """A wait for a target to work off what an overload left it, as it was last seen."""
+    """A wait for a target to recover from an overload, as last observed."""
 
-    what: str  # what is left, in words, with its figure
-    left: int | None  # of it; None: its progress cannot be told from a figure
+    what: str  # remaining work in words, with its figure
+    left: int | None  # remaining amount; None if no figure shows the progress
     since_epoch_ms: int
-    moved_epoch_ms: int  # when `left` last shrank, or began to be watched
+    moved_epoch_ms: int  # when `left` last shrank, or was first observed
     seen_epoch_ms: int
 
 
 class Switch(Model):
-    """A target on its way into a state of its toggle."""
+    """A switch of a target to another state of its toggle."""
 
-    step: int  # before which
+    step: int  # step before which it switches
     state: str
-    stage: Literal["set", "restart", "apply", "done", "failed"]  # what comes next
-    problem: str | None = None  # why it failed; None: it has not
+    stage: Literal["set", "restart", "apply", "done", "failed"]  # next action, or the end
+    problem: str | None = None  # why it failed; None if it has not
 
     def failed(self, problem: str) -> Self:
-        """Give the same as ended, for this reason."""
+        """Return the switch as failed, with the reason."""
         return self.model_copy(update={"stage": "failed", "problem": problem})
 
 
 class Restored(Model):
-    """A snapshot that a target is made from, and the run that prepared the dataset in it."""
+    """A snapshot from which a target is made, and the run that prepared its dataset."""
 
-    snapshot: str  # as AWS names it
+    snapshot: str  # name of the snapshot at AWS
     prepared_by: str
 
 
 class RunFigures(Model):
-    """What a list of runs shows of how a run was judged, so far or in the end.
+    """The figures of a run that a list of runs shows, during the run or after its end.
 
-    Amounts are decimals: DynamoDB knows no floats.
+    Amounts are decimals as text, since DynamoDB has no floats.
     """
 
     axis: Axis
-    curve: tuple[tuple[str, str], ...]  # by load on the axis: median operations per second
-    bound: Bound | None = None  # of the run's figure; None: it has none yet
-    interval: tuple[str, str] | None = None  # 95 %, in operations per second
+    # (load on the axis, median operations per second) of each load
+    curve: tuple[tuple[str, str], ...]
+    bound: Bound | None = None  # bound of the run's figure; None if there is none yet
+    interval: tuple[str, str] | None = None  # 95 % interval, in operations per second
 
     @classmethod
     def of(cls, capacity: Capacity, *, final: bool) -> Self:
-        """Take them from what was judged; before the end there is no figure."""
+        """Take the figures from a capacity; bound and interval only if it is final."""
         sure = capacity.interval if final else None
         return cls(
             axis=capacity.axis,
@@ -139,21 +141,22 @@ class RunFigures(Model):
 
 
 class RunRecord(Model):
-    """One item of the runs table. Times are UTC."""
+    """An item of the runs table. Times are UTC."""
 
     run_id: str
     name: str
     team: str
     state: RunState
     phase: Phase = "record"
-    local: bool = False  # on one machine, not on AWS
-    past: bool = False  # one machine only: of an earlier service, brought back from its files
-    tags: dict[str, str] = Field(default_factory=dict)  # the request's
-    target_words: str | None = None  # as it was asked for; None: of an older run
-    quoted_usd: str | None = None  # expected when it was submitted; None: a price was missing
+    local: bool = False  # ran on one machine, not on AWS
+    # On one machine only: recorded by an earlier service, restored from its files
+    past: bool = False
+    tags: dict[str, str] = Field(default_factory=dict)  # tags of the request
+    target_words: str | None = None  # the requested target in words; None in an older record
+    quoted_usd: str | None = None  # expected cost at submission; None if a price was missing
     request_sha256: str
     submitted_at: datetime
-    forget_at_epoch_s: int | None = None  # the table's time to live; None: never
+    forget_at_epoch_s: int | None = None  # time to live in the table; None for never
     time_limit_s: int
     budget: HeldBudget | None = None
     started_at: datetime | None = None
@@ -161,44 +164,51 @@ class RunRecord(Model):
     prepare_at: datetime | None = None
     step_at: datetime | None = None
     conclude_at: datetime | None = None
-    metrics_awaited_until: datetime | None = None  # it waits for the target's; None: it does not
-    expires_at: datetime | None = None  # when the target is deleted, whatever happens
-    database_version: str | None = None  # as RDS resolved it; None: an endpoint, or an older run
-    zone: str | None = None  # of its load clients, and of the target that is made for it
-    zones_refused: tuple[str, ...] = ()  # had no room for its target
+    # Waits until then for the target's metrics; None if it does not
+    metrics_awaited_until: datetime | None = None
+    expires_at: datetime | None = None  # when the target is deleted regardless of the run's state
+    # As RDS resolved it; None for an endpoint, or in an older record
+    database_version: str | None = None
+    zone: str | None = None  # zone of its load clients and of a target made for it
+    zones_refused: tuple[str, ...] = ()  # zones that had no capacity for its target
     stack_id: str | None = None
     target_ready_at: datetime | None = None
-    target: TargetAddress | None = None  # in the state of its toggle that it is in
-    # of an existing database with a toggle: where it is reached in each state
+    target: TargetAddress | None = None  # address in the active state of its toggle
+    # Addresses of an existing database in each state of its toggle
     targets_by_state: dict[str, TargetAddress] = Field(default_factory=dict)
-    server_version: str | None = None  # as it names itself
-    rows: int | None = None  # of the dataset, counted
-    prepares_until: datetime | None = None  # it makes a snapshot, to be gone by then; None: no
-    snapshot: str | None = None  # that it has made, as AWS names it
-    restores: Restored | None = None  # that its target is made from; None: the dataset is loaded
+    server_version: str | None = None  # the server's own version string
+    rows: int | None = None  # exact count of the dataset's rows
+    # Time limit of the snapshot that it makes; None if it makes none
+    prepares_until: datetime | None = None
+    snapshot: str | None = None  # name at AWS of the snapshot that it made
+    # Snapshot that its target is made from; None if the dataset is loaded
+    restores: Restored | None = None
     preconditioned: str | None = None  # the unmeasured load so far, in words
-    step: int | None = None  # the step under way or last finished
+    step: int | None = None  # the running step, or the last finished one
     steps_finished: int = 0
-    turn: Turn | None = None  # of a run whose steps take turns with another's
-    turn_ready_at: datetime | None = None  # it can measure, and waits for the other
-    recovery: Recovery | None = None  # its target recovers before the next step; None: it does not
-    switch: Switch | None = None  # the last one; None: there was none
+    turn: Turn | None = None  # only for a run whose steps alternate with those of another run
+    # Since when it is ready to measure and waits for the other run
+    turn_ready_at: datetime | None = None
+    # Wait of its target before the next step; None if it does not wait
+    recovery: Recovery | None = None
+    switch: Switch | None = None  # the latest switch; None if there was none
     teardown_asked_at: datetime | None = None
-    deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof
+    deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof of deletion
     teardown_error: str | None = None
     ended_at: datetime | None = None
     failure: Failure | None = None
     verdict: str | None = None
-    figures: RunFigures | None = None  # None: nothing is judged yet, or by an older version
-    capacity_ops_per_second: str | None = None  # a decimal: DynamoDB knows no floats
-    cost_usd: str | None = None  # estimated, once it has ended; None: a price is missing
+    # None if nothing is judged yet, or in a record of an older version
+    figures: RunFigures | None = None
+    capacity_ops_per_second: str | None = None  # a decimal as text, since DynamoDB has no floats
+    cost_usd: str | None = None  # estimate after its end; None if a price is missing
 
     @property
     def runs_for_s(self) -> int:
-        """Seconds from its start after which its target is deleted: time limit or budget."""
+        """Seconds from its start after which its target is deleted: by time limit or budget."""
         return min(self.time_limit_s, self.budget.target_s if self.budget else self.time_limit_s)
 
     @property
     def stack_name(self) -> str:
-        """The name of the target's stack."""
+        """The name of the target's CloudFormation stack."""
         return f"plimsoll-run-{self.run_id}"

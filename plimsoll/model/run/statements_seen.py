@@ -1,4 +1,4 @@
-"""What a server tells of the statements that it was sent, and of the tables that they name."""
+"""Statement statistics that a server reports, and the tables that these statements use."""
 
 from typing import Annotated
 
@@ -11,55 +11,58 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Digest(Model):
-    """One kind of statement: what all of its calls came to. None: the server does not tell."""
+    """All calls of one kind of statement; None if the server does not report a figure."""
 
-    text: str  # a value is `?`, or `$1` ... of PostgreSQL; whatever else may stand in it
+    text: str  # values are replaced by `?`, or `$1` ... by PostgreSQL; it may contain anything else
     calls: Count
-    time_s: Annotated[float, Field(ge=0)]  # in the server, all calls together
+    time_s: Annotated[float, Field(ge=0)]  # server time of all calls
     rows_sent: Count | None = None
     rows_examined: Count | None = None
     rows_affected: Count | None = None
-    order: float = 0.0  # of statements that were seen first at different times, the earlier is less
+    order: float = 0.0  # sort key: a statement first seen earlier has a smaller one
 
 
 class ColumnSeen(Model):
-    """One column."""
+    """One column of a table."""
 
     name: str
-    type: str  # as the server writes it
+    type: str  # in the words of the server
     nullable: bool = False
     auto_increment: bool = False
-    mean_length: float | None = None  # characters or bytes of text, in a sample of rows
-    distinct: Count | None = None  # different values, by the statistics of its index
+    # Mean length of text in a sample of rows, in characters or bytes
+    mean_length: float | None = None
+    distinct: Count | None = None  # number of different values, by the statistics of its index
     top_share: Annotated[float, Field(ge=0, le=1)] | None = None  # see `TOP_VALUES`
-    lowest: int | None = None  # of numbers whose index begins with it
+    lowest: int | None = None  # lowest value of a number that an index begins with
     highest: int | None = None
 
 
-TOP_VALUES = 0.2  # `top_share`: the part of a sample's rows that have the commonest fifth of values
+# `top_share`: share of a sample's rows that have the most frequent 20 % of the values
+TOP_VALUES = 0.2
 
 
 class TableSeen(Model):
     """One table."""
 
     name: str
-    rows: Count  # as the server estimates them
-    pages: Count | None = None  # with its indexes, as the server estimates them
+    rows: Count  # an estimate of the server
+    pages: Count | None = None  # table and indexes, as the server estimates them
     columns: tuple[ColumnSeen, ...]
     primary_key: tuple[str, ...] = ()
-    indexes: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # the secondary ones
+    indexes: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # the secondary indexes
 
 
 class StatementsSeen(Model):
-    """What was seen of one database."""
+    """The statements and tables of one database, as its server reports them."""
 
     protocol: Protocol
-    server: str  # as it names itself
+    server: str  # name and version, as the server reports them
     database: str
-    interval_s: float | None  # None: since its counting began
+    interval_s: float | None  # None if since the counters were last reset
     digests: tuple[Digest, ...]
-    pool_pages: Count | None = None  # that the server's buffer pool holds
-    pages_missed: Count | None = None  # that it had to read meanwhile
-    calls_unknown: Count = 0  # of statements for which the server had no room left
+    pool_pages: Count | None = None  # pages that the server's buffer pool can hold
+    pages_missed: Count | None = None  # page reads from storage in the interval
+    # Calls of statements that the server could not record for lack of space
+    calls_unknown: Count = 0
     tables: tuple[TableSeen, ...]
-    notes: tuple[str, ...] = ()  # what a reader has to know of how it was seen
+    notes: tuple[str, ...] = ()  # remarks for the reader
