@@ -1,8 +1,9 @@
-"""The I/Os that Aurora charges: counts of CloudWatch, of the cluster alone, every five minutes.
+"""The I/Os that Aurora charges, as CloudWatch counts them: per cluster, every five minutes.
 
-`VolumeReadIOPs` and `VolumeWriteIOPs` are no rates, whatever their names say: each point is the
-number of I/Os in five minutes (docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/
-Aurora.AuroraMonitoring.Metrics.html, 2026-11-23). Steps are shorter, so that a run has one figure.
+Despite their names, `VolumeReadIOPs` and `VolumeWriteIOPs` are no rates: each point is the number
+of I/Os in five minutes (docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/
+Aurora.AuroraMonitoring.Metrics.html, 2026-11-23). Steps are shorter, so only a whole run has a
+figure.
 """
 
 import math
@@ -21,16 +22,16 @@ _METRICS = ("VolumeReadIOPs", "VolumeWriteIOPs")
 def read_billed_io(
     cluster: str, *, start: datetime, end: datetime, seconds: Iterable[SecondTotals]
 ) -> BilledIo | None:
-    """Count a cluster's I/Os over a time, and those of whole periods with operations beside them.
+    """Count a cluster's I/Os: all of them, and those in five-minute periods of pure load.
 
     Args:
-        cluster: Its identifier.
-        start: When it was there.
-        end: Until when; points of the last minutes may be still to come.
-        seconds: Of the run's load.
+        cluster: The cluster's identifier.
+        start: The time at which it was created.
+        end: The end of the time to count; the last minutes' points may still be missing.
+        seconds: The seconds of the run's load.
 
     Returns:
-        None where CloudWatch has no point of both yet.
+        The counts; None if CloudWatch has no points of both reads and writes yet.
     """
     answer = clients.cloudwatch().get_metric_data(
         MetricDataQueries=[
@@ -66,7 +67,7 @@ def read_billed_io(
     for second in seconds:
         operations[second.epoch_s // PERIOD_S * PERIOD_S] += second.succeeded
         begun_s = min(begun_s, second.epoch_s)
-    # a period that was under way when the load began holds the dataset's loading besides
+    # the period in which the load began also holds the loading of the dataset
     beside = [t for t in reads.keys() & writes.keys() if operations[t] and t >= begun_s]
     return BilledIo(
         reads=sum(reads.values()),

@@ -1,4 +1,4 @@
-"""What CloudWatch says of a target: storage, CPU and credits, of RDS or of EC2 and EBS."""
+"""CloudWatch's metrics of a target: storage, CPU and credits, from RDS or from EC2 and EBS."""
 
 import math
 from collections.abc import Container, Iterable, Sequence
@@ -20,15 +20,15 @@ Summary = Literal["mean", "least", "mean of all"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of CloudWatch, and what becomes of it.
+    """A CloudWatch metric, and the field that it fills.
 
     Attributes:
-        name: CloudWatch's name of it.
-        field: That of `TargetSample` and `TargetFigures` which it fills.
-        divisor: From CloudWatch's unit to the field's.
-        summary: How a step's figure is made of its samples: their mean or the least of them, of
-            those that have it; or the mean if all of them do, since those without are unknown.
-        counted: Whether it counts events of a period: a rate is their sum by its seconds.
+        name: The name in CloudWatch.
+        field: The name of the field of `TargetSample` and `TargetFigures`.
+        divisor: The factor between CloudWatch's unit and the field's.
+        summary: How a step's figure is computed from its samples: `mean` or `least` of the known
+            values; `mean of all` gives the mean only if every sample has a value.
+        counted: Whether it counts events per period; the rate is the sum divided by the seconds.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Source:
-    """A thing that CloudWatch knows, with its metrics."""
+    """A resource that CloudWatch knows, with its metrics."""
 
     namespace: str
     dimension: str
@@ -53,7 +53,7 @@ _INSTANCE_BALANCES = (
     Metric("EBSIOBalance%", "ebs_io_balance_percent", summary="least"),
     Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
 )
-# of burstable instances, every five minutes
+# burstable instances only, every five minutes
 _CPU_CREDITS = Metric("CPUCreditBalance", "cpu_credits", summary="least")
 _HOST = (  # one machine only
     Metric("EscapedIOPS", "escaped_iops", summary="mean of all"),
@@ -107,7 +107,7 @@ _SUMMARIES: dict[str, Summary] = {
 
 
 def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]:
-    """Say where a target's figures are, and under which identifiers."""
+    """Return the sources of a target's metrics, each with the target's identifier there."""
     if target.identifier is None:
         return []
     match kind:
@@ -124,17 +124,17 @@ def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]
 
 
 def has_metrics(target: TargetAddress | None, kind: TargetKind) -> bool:
-    """Say whether CloudWatch has figures of a target that is there."""
+    """Whether CloudWatch has metrics of an existing target."""
     return target is not None and bool(sources(target, kind))
 
 
 def read_samples(
     target: TargetAddress, kind: TargetKind, *, start: datetime, end: datetime, period_s: int
 ) -> tuple[TargetSample, ...]:
-    """Read a target's metrics over a time, one sample for each moment with at least one point.
+    """Read a target's metrics, one sample for each moment that has at least one point.
 
-    CloudWatch knows whole periods alone, and refuses a time that begins and ends in one second. So
-    it is asked about every period that the time touches.
+    CloudWatch has whole periods only, and refuses a range within one second. So the request covers
+    every period that the range touches.
     """
     first = int(start.timestamp() // period_s)
     past = max(first + 1, math.ceil(end.timestamp() / period_s))
@@ -184,12 +184,12 @@ def _epoch_ms(moment: datetime) -> int:
 def figures(
     samples: Iterable[TargetSample], periods: Container[int], *, period_s: int
 ) -> TargetFigures | None:
-    """Summarize the samples of some periods; None where there is none.
+    """Summarize the samples of some periods; None if there are none.
 
     Args:
-        samples: A point at a moment describes the period that begins there.
-        periods: When those that count begin, in milliseconds of the epoch.
-        period_s: Of the metrics.
+        samples: The samples; one describes the period that begins at its moment.
+        periods: The beginnings of the periods that count, in milliseconds of the epoch.
+        period_s: The length of the metrics' period, in seconds.
     """
     within = [sample for sample in samples if sample.epoch_ms in periods]
     if not within:

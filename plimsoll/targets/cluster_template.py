@@ -1,4 +1,4 @@
-"""The template of a Cassandra target, with as many instances as its cluster has nodes. Pure."""
+"""The template of a Cassandra target, with one instance per node of its cluster. Pure."""
 
 import copy
 import json
@@ -13,14 +13,14 @@ _SEED = {"Fn::GetAtt": [_INSTANCE, "PrivateIp"]}
 
 
 def with_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
-    """Give a template further instances like its first, each made when the one before it listens.
+    """Add instances to a template; each is created when the one before it listens.
 
-    A node joins the ring alone: two that join at a time do not see each other's ranges.
+    Nodes join the ring one at a time: two that join together do not see each other's ranges.
 
     Args:
-        template: Cassandra's.
-        nodes: How many there are in all; of one the template stays as it is.
-        zones: In which they stand in turn, that of the template's parameters first.
+        template: The template of a Cassandra target with one node.
+        nodes: The number of nodes; with 1 the template stays unchanged.
+        zones: The availability zones to use in turn, beginning with that of the first node.
     """
     if nodes == 1:
         return template
@@ -43,7 +43,7 @@ def with_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
 
 
 def _further(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dict[str, Any]:
-    """Copy what the first node is made of, under names with the number of another."""
+    """Copy the first node's resources under names that end in another node's number."""
     number = place.number
     instance = copy.deepcopy(first[_INSTANCE])
     properties = instance["Properties"]
@@ -64,7 +64,7 @@ def _further(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dict[
 
 
 def _told(instance: Mapping[str, Any]) -> dict[str, object]:
-    """Give the variables of an instance's user data."""
+    """Return the variables of an instance's user data."""
     header, _ = instance["Properties"]["UserData"]["Fn::Base64"]["Fn::Join"][1]
     _, variables = header["Fn::Sub"]
     told: dict[str, object] = variables

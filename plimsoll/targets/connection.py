@@ -1,4 +1,4 @@
-"""Reaching a target: its secret, fetched where it is needed, never handed on."""
+"""Connection settings of a target, with its secret fetched where it is needed."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ from plimsoll.model.run.run_record import TargetAddress
 
 
 def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarget:
-    """Fetch a target's secret; gives what clients need to connect."""
-    secret = {"username": "", "password": ""}  # of a target that asks for none
+    """Fetch a target's secret, and return the settings with which clients connect."""
+    secret = {"username": "", "password": ""}  # used if the target needs no password
     if address.secret_arn is not None:
         answer = clients.secretsmanager().get_secret_value(SecretId=address.secret_arn)
         secret = json.loads(answer["SecretString"])
@@ -33,14 +33,14 @@ def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarg
 
 
 def _vouching(settings: ReachSettings, address: TargetAddress) -> str | None:
-    """Say who may vouch for a target's server; None: those whom the system trusts."""
-    if address.identifier is None:  # of an existing endpoint
+    """Return the certificate authorities to trust; None for those of the system."""
+    if address.identifier is None:  # an existing endpoint
         return authorities(address.host)
     ca_file = settings.rds_ca_file
     return Path(ca_file).read_text() if ca_file else rds_authorities()
 
 
 def load_target(settings: ReachSettings, address: TargetAddress, run_id: str) -> EngineTarget:
-    """Give what the workload's statements connect with: no more rights than they need."""
+    """Return the settings for the workload: a user with no more rights than its statements need."""
     master = engine_target(settings, address)
     return master if address.load_user is None else as_load_user(master, run_id)

@@ -1,4 +1,4 @@
-"""CloudFormation's protocol for custom resources: one answer, always, to a URL that it gives.
+"""CloudFormation's protocol for custom resources: always send one answer to the given URL.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
 """
@@ -11,14 +11,14 @@ from typing import Any
 
 from plimsoll.errors import PlimsollError
 
-REASON_LENGTH = 1000  # of the 4,096 bytes that a whole answer may have
+REASON_LENGTH = 1000  # limits the whole answer to 4,096 bytes
 
 
 @contextmanager
 def answer(event: Mapping[str, Any]) -> Iterator[None]:
-    """Answer SUCCESS when the block ends, FAILED with the reason when it raises.
+    """Send SUCCESS when the block ends, or FAILED with the reason when it raises.
 
-    An exception ends here: CloudFormation has its answer, and a retry would only repeat it.
+    Exceptions are not passed on: CloudFormation has its answer, and a retry would only repeat it.
     """
     try:
         yield

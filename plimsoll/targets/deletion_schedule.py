@@ -1,4 +1,4 @@
-"""The one-shot schedule that deletes a target's stack at the run's time limit."""
+"""The schedule that deletes a target's stack once, at the run's time limit."""
 
 import json
 from datetime import datetime
@@ -9,14 +9,14 @@ DELETE_STACK = "arn:aws:scheduler:::aws-sdk:cloudformation:deleteStack"
 
 
 def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) -> None:
-    """Make the schedule; one that is there already stays as it is.
+    """Create the schedule; an existing one is kept.
 
-    Scheduler calls CloudFormation by itself: no code of ours has to work for the deletion to
-    happen. It retries for a day, and deletes the schedule afterwards.
+    Scheduler calls CloudFormation itself, so the deletion does not depend on our code. It retries
+    for a day, then deletes the schedule.
 
     Args:
-        stack_name: The stack, which need not exist yet; also the schedule's name.
-        at: When, in UTC.
+        stack_name: The stack, which need not exist yet. It is also the schedule's name.
+        at: The time of the deletion, in UTC.
         group: The schedule group.
         role_arn: The role with which Scheduler deletes the stack.
     """
@@ -41,7 +41,7 @@ def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) ->
 
 
 def disarm_deletion(*, stack_name: str, group: str) -> None:
-    """Remove the schedule, if it is there."""
+    """Delete the schedule if it exists."""
     client = clients.scheduler()
     try:
         client.delete_schedule(Name=stack_name, GroupName=group)

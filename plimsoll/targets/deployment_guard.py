@@ -1,4 +1,4 @@
-"""Keeping a deployment from being deleted while it still has something to look after."""
+"""Prevents the deletion of a deployment that still has targets, runs or snapshots."""
 
 from typing import TYPE_CHECKING, get_args
 
@@ -12,26 +12,27 @@ if TYPE_CHECKING:
 
 
 def close_door(function_name: str) -> None:
-    """Let the function that creates targets start no more."""
+    """Keep the function that creates targets from starting, by a concurrency of 0."""
     clients.lambda_().put_function_concurrency(
         FunctionName=function_name, ReservedConcurrentExecutions=0
     )
 
 
 def open_door(function_name: str) -> None:
-    """Let the function that creates targets start again."""
+    """Allow the function that creates targets to start again."""
     clients.lambda_().delete_function_concurrency(FunctionName=function_name)
 
 
 def require_no_target(run_machine_arn: str, role_arn: str) -> None:
-    """Make sure that no target of a deployment is alive and that no run of it is under way.
+    """Check that a deployment has no target, no snapshot and no running run.
 
     Args:
         run_machine_arn: The deployment's workflow of runs.
-        role_arn: With which CloudFormation acts on its targets, and on nobody else's.
+        role_arn: The role with which CloudFormation manages this deployment's targets, and no
+            others.
 
     Raises:
-        TargetsAliveError: There is one; the message names up to ten of each kind.
+        TargetsAliveError: Something is still there; the message names up to ten of each kind.
     """
     runs = _runs_under_way(run_machine_arn)
     stacks = [stack["StackName"] for stack in living_stacks() if _may_be_of(stack, role_arn)]
@@ -61,12 +62,12 @@ def _runs_under_way(run_machine_arn: str) -> list[str]:
 
 
 def _living_snapshots() -> list[str]:
-    """Name the snapshots of datasets in the account; which deployment's, no tag tells."""
+    """Return the names of the account's dataset snapshots; no tag says whose they are."""
     return [snapshot.name for kind in get_args(Kind) for snapshot in list_snapshots(kind)]
 
 
 def living_stacks() -> "list[StackTypeDef]":
-    """Describe the stacks of targets that are not deleted yet, of every deployment here."""
+    """Return all target stacks that are not deleted, of every deployment in this region."""
     pages = clients.cloudformation().get_paginator("describe_stacks")
     return [
         stack
@@ -77,5 +78,5 @@ def living_stacks() -> "list[StackTypeDef]":
 
 
 def _may_be_of(stack: "StackTypeDef", role_arn: str) -> bool:
-    """Whether a stack may be a deployment's; one that names no role may be anybody's."""
+    """Whether a stack may belong to the deployment; one without a role may belong to any."""
     return stack.get("RoleARN", role_arn) == role_arn

@@ -1,13 +1,13 @@
-"""What EC2 says of a target's instance."""
+"""Reads of a target's EC2 instance."""
 
 from plimsoll.aws import clients
 from plimsoll.model.request.cassandra_target import DATA_DEVICE
 
 
 def data_volume_id(instance_id: str) -> str | None:
-    """Name an instance's data volume; None where it has none.
+    """Return the id of an instance's data volume; None if it has none.
 
-    EBS's metrics are by volume, and CloudFormation does not say which one an instance has.
+    CloudWatch's EBS metrics need the volume, which CloudFormation does not name.
     """
     volumes = clients.ec2().describe_volumes(
         Filters=[

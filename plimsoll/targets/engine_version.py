@@ -1,4 +1,4 @@
-"""Which version of its engine a target gets: asked of RDS when a run is submitted."""
+"""The engine version that a target gets: RDS is asked when a run is submitted."""
 
 from collections.abc import Callable, Iterable
 from typing import assert_never
@@ -16,15 +16,15 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target
 
-AskRds = Callable[[ManagedEngine, str], str]  # engine and version asked for: the version made
+AskRds = Callable[[ManagedEngine, str], str]  # engine, requested version: resolved version
 _NO_SUCH_VERSION = {"InvalidParameterValue", "InvalidParameterCombination"}
 
 
 def database_version(target: Target, ask: AskRds) -> str | None:
-    """Give the version that a target will be made of; None where none is made.
+    """Return the version that a target will have; None for an existing endpoint.
 
     Raises:
-        UsageError: RDS does not offer what is asked for; names what it does.
+        UsageError: RDS does not offer the version; the error names those that it does.
     """
     match target:
         case RdsTarget() | AuroraTarget():
@@ -38,14 +38,14 @@ def database_version(target: Target, ask: AskRds) -> str | None:
 
 
 def rds_version(engine: ManagedEngine, asked: str) -> str:
-    """Ask RDS for the version that it makes of what is asked for, in the clients' region.
+    """Ask RDS which version it would create, in the clients' region.
 
     Args:
         engine: The engine.
-        asked: A version, or a major version: then RDS's default of it, else the newest.
+        asked: A version, or a major version for RDS's default or else the newest of it.
 
     Raises:
-        UsageError: RDS does not offer it; names what it does.
+        UsageError: RDS does not offer the version; the error names those that it does.
     """
     fitting = _fitting(engine, asked, _answered(engine, asked))
     if fitting:
@@ -86,7 +86,7 @@ def _fitting(engine: ManagedEngine, asked: str, versions: Iterable[str]) -> list
 
 
 def _order(version: str) -> tuple[int, ...]:
-    """Order versions by their numbers; 5.7.44-rds.20260521 is one that RDS made of 5.7.44."""
+    """Sort key of a version: its numbers. RDS's own 5.7.44-rds.20260521 follows 5.7.44."""
     return tuple(int(part) for part in version.replace("-rds", "").split(".") if part.isdecimal())
 
 

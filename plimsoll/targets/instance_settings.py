@@ -1,4 +1,4 @@
-"""The parameters of an RDS instance that is there: setting them, and restarting it with them."""
+"""Setting the parameters of an existing RDS instance, and restarting it with them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from plimsoll.aws import clients
 from plimsoll.errors import StepError
 
-# Out of which an instance does not come by itself:
+# states that an instance does not leave by itself:
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html (read 2026-11)
 HOPELESS = frozenset(
     {
@@ -28,12 +28,12 @@ _REFUSED = frozenset({"InvalidParameterValue", "InvalidParameterCombination"})
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance as RDS describes it.
+    """An RDS instance's state.
 
     Attributes:
-        status: Such as available, rebooting.
-        group: Its parameter group.
-        applied: Whether its parameters are those of the group: in-sync, applying, pending-reboot.
+        status: The status, such as available or rebooting.
+        group: The name of its parameter group.
+        applied: How far the group's parameters are applied: in-sync, applying, pending-reboot.
     """
 
     status: str
@@ -42,7 +42,7 @@ class Instance:
 
 
 def look(identifier: str) -> Instance:
-    """Describe an instance.
+    """Read an instance's state.
 
     Raises:
         StepError: It is in a state that it does not leave by itself.
@@ -63,7 +63,7 @@ def look(identifier: str) -> Instance:
 
 
 def are_dynamic(group: str, names: Iterable[str]) -> bool:
-    """Whether a running server takes all of these parameters: none is `static`."""
+    """Whether a running server accepts all of these parameters: none of them is `static`."""
     pages = (
         clients.rds().get_paginator("describe_db_parameters").paginate(DBParameterGroupName=group)
     )
@@ -77,12 +77,13 @@ def are_dynamic(group: str, names: Iterable[str]) -> bool:
 
 
 def set_parameters(group: str, parameters: Mapping[str, str | int], *, at_once: bool) -> None:
-    """Write parameters into a group of a run's own.
+    """Write parameters into a parameter group that belongs to the run.
 
     Args:
-        group: Its name.
-        parameters: By name.
-        at_once: They hold from now on, which static ones cannot; else from the next restart on.
+        group: The name of the group.
+        parameters: The values by parameter name.
+        at_once: Whether they apply immediately, which static ones cannot; otherwise at the next
+            restart.
 
     Raises:
         StepError: RDS refuses a value.

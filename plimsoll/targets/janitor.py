@@ -1,4 +1,4 @@
-"""The last resort: deletes target stacks whose time has passed, and reports each."""
+"""The last resort: deletes and reports target stacks that outlived their time."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 STACK_PREFIX = "plimsoll-run-"
 EXPIRES_AT = "plimsoll:expires-at"
-LONGEST = timedelta(seconds=86_400)  # time limit that a run may have
+LONGEST = timedelta(seconds=86_400)  # longest time limit of a run
 
 
 def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list[str]:
-    """Delete every target stack that should be gone.
+    """Delete every target stack that is past its time.
 
     Args:
-        topic_arn: Where each one is reported to people.
-        event_bus: Where each one is reported to programs.
-        at: The time to compare with; None: now.
+        topic_arn: The SNS topic that reports each one to people.
+        event_bus: The event bus that reports each one to programs.
+        at: The time to compare with; None for now.
 
     Returns:
-        The names of the stacks whose deletion was asked for.
+        The names of the stacks whose deletion was requested.
 
     Raises:
-        PlimsollError: Something of it failed, after all the rest was done.
+        PlimsollError: Something failed; everything else was still done.
     """
     moment = at or datetime.now(UTC)
     expired = [stack for stack in _stacks() if _expired(stack, moment)]
     failures: list[str] = []
     asked = [stack for stack in expired if _done(failures, stack, _delete)]
-    for stack in asked:  # after all deletions: a message that cannot be sent keeps no target alive
+    for stack in asked:  # only after all deletions: a failing message must not keep a target alive
         _done(failures, stack, lambda gone: _report(gone, moment, topic_arn, event_bus))
     if failures:
         raise PlimsollError("; ".join(failures))
@@ -46,7 +46,7 @@ def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list
 
 
 def targets_alive() -> int:
-    """Count the targets that are there, those that are being deleted among them."""
+    """Count the existing targets, including those that are being deleted."""
     return sum(1 for stack in _stacks() if _is_target(stack))
 
 
@@ -56,7 +56,7 @@ def _stacks() -> "Iterator[StackTypeDef]":
 
 
 def _is_target(stack: "StackTypeDef") -> bool:
-    """Whether a stack is a run's target, and not gone; what lacks the tag is none of ours."""
+    """Whether a stack is an existing target of a run; a stack without our tag is not ours."""
     named = stack["StackName"].startswith(STACK_PREFIX)
     tagged = any(tag["Key"] == EXPIRES_AT for tag in stack.get("Tags", []))
     return named and tagged and stack["StackStatus"] != "DELETE_COMPLETE"
@@ -65,7 +65,7 @@ def _is_target(stack: "StackTypeDef") -> bool:
 def _done(
     failures: list[str], stack: "StackTypeDef", act: Callable[["StackTypeDef"], None]
 ) -> bool:
-    """Do something about one stack; a failure is noted, and the other stacks have their turn."""
+    """Apply a function to one stack. A failure is recorded, so that the other stacks follow."""
     try:
         act(stack)
     except (BotoCoreError, ClientError, PlimsollError) as error:
@@ -99,9 +99,9 @@ def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: 
 
 
 def _expires_at(stack: "StackTypeDef") -> datetime | None:
-    """Say when a target should be gone; None where the tag is missing: then it is none of ours.
+    """Return when a target should be deleted; None without the tag, as it is not ours.
 
-    A tag that cannot be read counts as the longest time limit from the stack's creation on.
+    An unreadable tag counts as the longest time limit after the stack's creation.
     """
     tags = {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
     if EXPIRES_AT not in tags:

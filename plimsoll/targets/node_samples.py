@@ -1,4 +1,4 @@
-"""CloudWatch's metrics of a cluster's nodes: of each, and of all together."""
+"""CloudWatch's metrics of a cluster's nodes, each and all combined."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -9,8 +9,8 @@ from plimsoll.model.request.request import TargetKind
 from plimsoll.model.run.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
-NodeSamples = Mapping[str, Sequence[TargetSample]]  # by the node's address and port
-# Of all nodes together, where that is not the mean.
+NodeSamples = Mapping[str, Sequence[TargetSample]]  # keyed by the node's address and port
+# How to combine the nodes' values, if not by their mean.
 _TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
     "read_iops": sum,
     "write_iops": sum,
@@ -30,7 +30,7 @@ _TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
 def read_node_samples(
     target: TargetAddress, kind: TargetKind, *, start: datetime, end: datetime, period_s: int
 ) -> dict[str, tuple[TargetSample, ...]]:
-    """Read the metrics of each of a target's nodes over a time; of most targets that is one."""
+    """Read the metrics of each node of a target; most targets have one node."""
     others = [target.model_copy(update=node.model_dump() | {"nodes": ()}) for node in target.nodes]
     return {
         f"{node.host}:{node.port}": read_samples(
@@ -41,7 +41,7 @@ def read_node_samples(
 
 
 def together(by_node: NodeSamples) -> tuple[TargetSample, ...]:
-    """Put the nodes' samples together, of the moments at which all have one."""
+    """Combine the nodes' samples, at the moments at which all nodes have one."""
     nodes = list(by_node.values())
     if len(nodes) == 1:
         return tuple(nodes[0])
@@ -56,7 +56,8 @@ def _one(samples: Sequence[TargetSample]) -> TargetSample:
     whole = {name: values for name, values in known.items() if None not in values}
     made = {name: float(_TOGETHER.get(name, fmean)(values)) for name, values in whole.items()}
     if "host_others_percent" in made and "cpu_percent" in made:
-        # on one machine each node has a share of all processors, and counts the others' as others'
+        # On one machine each node has a share of all processors, and the other nodes' use counts as
+        # that of others: correct both.
         of_one = made["cpu_percent"]
         of_other_nodes = of_one * (len(samples) - 1)
         made["cpu_percent"] = of_one * len(samples)

@@ -1,4 +1,4 @@
-"""The last resort for snapshots of datasets: those whose time has passed are deleted, and told."""
+"""Snapshots of datasets that outlived their time: deletes and reports them as a last resort."""
 
 import json
 from collections.abc import Iterator
@@ -25,18 +25,18 @@ _GOING = {"deleting", "creating", "pending"}
 
 
 def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str]:
-    """Delete every snapshot of Plimsoll's own that should be gone.
+    """Delete every snapshot of Plimsoll that is past its time.
 
     Args:
-        topic_arn: Where each one is reported to people.
-        event_bus: Where each one is reported to programs.
+        topic_arn: The SNS topic that reports each one to people.
+        event_bus: The event bus that reports each one to programs.
         at: The time to compare with.
 
     Returns:
-        The names of those whose deletion was asked for.
+        The names of the snapshots whose deletion was requested.
 
     Raises:
-        PlimsollError: Something of it failed, after all the rest was done.
+        PlimsollError: Something failed; everything else was still done.
     """
     asked: list[str] = []
     failures: list[str] = []
@@ -55,7 +55,7 @@ def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str
 
 
 def expired_snapshots(at: datetime) -> Iterator[SeenSnapshot]:
-    """Find snapshots whose time has passed, and which can be deleted now."""
+    """Yield the snapshots that are past their time and can be deleted now."""
     for kind in get_args(Kind):
         for snapshot in list_snapshots(kind):
             expires_at = _expires_at(snapshot)
@@ -64,7 +64,7 @@ def expired_snapshots(at: datetime) -> Iterator[SeenSnapshot]:
 
 
 def _expires_at(snapshot: SeenSnapshot) -> datetime | None:
-    """Say when it should be gone; None where the tag is missing: then it is none of ours."""
+    """Return when a snapshot should be deleted; None without the tag, as it is not ours."""
     if EXPIRES_AT not in snapshot.tags:
         return None
     try:

@@ -1,6 +1,6 @@
-"""Snapshots of prepared datasets: taken, seen, deleted. Every call is safe to repeat.
+"""Snapshots of prepared datasets: create, find, delete. Every call is safe to repeat.
 
-Of RDS a snapshot is known by its name, of EBS by its tags. Either is deleted only once it is whole
+RDS snapshots are found by name, EBS snapshots by tag. Either can be deleted only when complete
 (docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBSnapshot.html).
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import TagTypeDef as Ec2Tag
     from mypy_boto3_rds.type_defs import TagTypeDef
 
-Kind = Literal["rds", "cassandra"]  # of the target that it is of: RDS's, or EBS's
+Kind = Literal["rds", "cassandra"]  # the kind of target: RDS or EBS snapshots
 RUN_ID = "plimsoll:run-id"
 EXPIRES_AT = "plimsoll:expires-at"
-# Of Scheduler, and what names the snapshot there: as AWS's SDK for Java writes RDS's members
-# (`stopDBInstance` takes `DbInstanceIdentifier`, as schedules in use have it)
+# Scheduler's actions and the argument that names the snapshot. RDS's arguments are spelled as in
+# AWS's SDK for Java (`stopDBInstance` takes `DbInstanceIdentifier`, as in schedules in use).
 DELETE_ACTIONS: Mapping[Kind, tuple[str, str]] = {
     "rds": ("arn:aws:scheduler:::aws-sdk:rds:deleteDBSnapshot", "DbSnapshotIdentifier"),
     "cassandra": ("arn:aws:scheduler:::aws-sdk:ec2:deleteSnapshot", "SnapshotId"),
@@ -39,12 +39,12 @@ class SeenSnapshot:
     """A snapshot as AWS describes it.
 
     Attributes:
-        kind: Whose it is.
-        id: What a target is restored from, and what deletes it.
-        name: What people call it: the run that prepared it stands in it.
-        state: By AWS's words.
-        tags: By key.
-        made_at: When it was asked for.
+        kind: The kind of target that it belongs to.
+        id: The identifier with which it is restored or deleted.
+        name: The name for people, which contains the id of the run that prepared it.
+        state: The state in AWS's words.
+        tags: The tags by key.
+        made_at: The time at which it was requested.
     """
 
     kind: Kind
@@ -61,13 +61,13 @@ class SeenSnapshot:
 
 
 def find_snapshot(kind: Kind, run_id: str) -> SeenSnapshot | None:
-    """Describe the snapshot that a run has taken; None where there is none."""
+    """Return the snapshot that a run has taken; None if there is none."""
     name = snapshot_name(run_id)
     return next((one for one in list_snapshots(kind, run_id=run_id) if one.name == name), None)
 
 
 def list_snapshots(kind: Kind, *, run_id: str | None = None) -> Iterator[SeenSnapshot]:
-    """Describe Plimsoll's snapshots in the account: all, or those of one run."""
+    """Yield Plimsoll's snapshots in the account: all, or those of one run."""
     match kind:
         case "rds":
             yield from _of_rds(run_id)
@@ -118,13 +118,13 @@ def _of_ebs(run_id: str | None) -> Iterator[SeenSnapshot]:
 
 
 def take_snapshot(kind: Kind, run_id: str, *, source: str, tags: Mapping[str, str]) -> None:
-    """Ask for a snapshot; one that the run has taken already stays as it is.
+    """Request a snapshot; one that the run has already taken is kept.
 
     Args:
-        kind: Of the target.
+        kind: The kind of target.
         run_id: The run that has prepared the dataset.
         source: The RDS instance, or the EBS volume.
-        tags: By key.
+        tags: The tags by key.
     """
     if find_snapshot(kind, run_id) is not None:
         return
@@ -147,17 +147,17 @@ def take_snapshot(kind: Kind, run_id: str, *, source: str, tags: Mapping[str, st
 
 
 def require_sound(snapshot: SeenSnapshot) -> None:
-    """Refuse a snapshot that will never be whole.
+    """Refuse a snapshot that will never be complete.
 
     Raises:
-        DatasetError: AWS says so.
+        DatasetError: AWS reports the snapshot as failed.
     """
     if snapshot.state in _BROKEN:
         raise DatasetError(f"the snapshot {snapshot.name} could not be taken: {snapshot.state}")
 
 
 def delete_snapshot(kind: Kind, run_id: str) -> Deletion:
-    """Ask for the deletion of a run's snapshot, and say how far it is; seen: there is none."""
+    """Request the deletion of a run's snapshot, and return its progress: SEEN if it is gone."""
     found = find_snapshot(kind, run_id)
     if found is None:
         return Deletion.SEEN
@@ -167,7 +167,7 @@ def delete_snapshot(kind: Kind, run_id: str) -> Deletion:
 
 
 def ask_deletion(snapshot: SeenSnapshot) -> None:
-    """Ask AWS to delete a snapshot."""
+    """Have AWS delete a snapshot."""
     match snapshot.kind:
         case "rds":
             clients.rds().delete_db_snapshot(DBSnapshotIdentifier=snapshot.id)
@@ -178,11 +178,11 @@ def ask_deletion(snapshot: SeenSnapshot) -> None:
 def arm_snapshot_deletion(
     snapshot: SeenSnapshot, *, at: datetime, group: str, role_arn: str
 ) -> None:
-    """Make the schedule that deletes a snapshot by itself; one that is there stays as it is.
+    """Create the schedule that deletes a snapshot; an existing one is kept.
 
     Args:
-        snapshot: Which; its name is the schedule's.
-        at: When, in UTC.
+        snapshot: The snapshot, whose name the schedule gets.
+        at: The time of the deletion, in UTC.
         group: The schedule group.
         role_arn: The role with which Scheduler deletes it.
     """

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Deletion(StrEnum):
-    """How far a stack's deletion is."""
+    """The progress of a stack's deletion."""
 
     NEVER_MADE = "never made"
     UNDER_WAY = "under way"
-    SEEN = "seen"  # DELETE_COMPLETE, with our own eyes
+    SEEN = "seen"  # DELETE_COMPLETE was observed
 
 
 def create_stack(
@@ -30,12 +30,12 @@ def create_stack(
     role_arn: str,
     token: str,
 ) -> str:
-    """Create a stack and return its id; a repeated call returns the id of the first one's stack.
+    """Create a stack and return its id; a repeated call returns the id of the existing stack.
 
-    A resource that fails stops the creation and stays as it is: the run's teardown deletes it all.
+    If a resource fails, creation stops and keeps what exists; the run's teardown deletes it.
 
     Raises:
-        TargetCreationError: CloudFormation refuses it.
+        TargetCreationError: CloudFormation refuses the stack.
     """
     client = clients.cloudformation()
     try:
@@ -61,7 +61,7 @@ def create_stack(
 
 
 def find_stack(name_or_id: str) -> "StackTypeDef | None":
-    """Describe a stack; None where there is none. AWS knows deleted stacks by their ids alone."""
+    """Describe a stack; None if there is none. AWS finds deleted stacks by their id only."""
     try:
         answer = clients.cloudformation().describe_stacks(StackName=name_or_id)
     except ClientError as error:
@@ -72,10 +72,10 @@ def find_stack(name_or_id: str) -> "StackTypeDef | None":
 
 
 def outputs_when_created(stack_id: str) -> dict[str, str] | None:
-    """Give a stack's outputs once it is there; None while it is being created.
+    """Return a stack's outputs; None while it is being created.
 
     Raises:
-        TargetCreationError: It will not be there, and why.
+        TargetCreationError: Creation failed; says why.
     """
     stack = find_stack(stack_id)
     if stack is None:
@@ -101,15 +101,15 @@ def _first_failure(stack: "StackTypeDef") -> str:
 
 
 def delete_stack(*, name: str, stack_id: str | None) -> Deletion:
-    """Ask for a stack's deletion, and say how far it is.
+    """Request a stack's deletion, and return its progress.
 
     Args:
         name: The stack's name.
-        stack_id: Its id, where it is known that it was made: only with it can a finished deletion
-            be seen.
+        stack_id: The stack's id, if it is known to have been created; without it a finished
+            deletion cannot be observed.
 
     Raises:
-        TeardownError: The deletion failed; it has been asked for once more.
+        TeardownError: The deletion failed; it was requested once more.
     """
     stack = find_stack(stack_id or name)
     if stack is None:

@@ -1,4 +1,4 @@
-"""The template of a target, filled for one run: pure functions of the request."""
+"""The CloudFormation template of a target, filled in for one run. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -30,21 +30,21 @@ _NEEDED: Mapping[ManagedEngine, Mapping[str, str | int]] = {
 # docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html: from 100 to 300
 INITIALIZATION_MIB_S = 300
 _FROM_SNAPSHOT = ("DBName", "MasterUsername", "StorageEncrypted", "DeleteAutomatedBackups")
-# AWS's public parameters of the newest Amazon Linux 2023, by the processor's architecture
+# AWS's public parameters that name the newest Amazon Linux 2023, by processor architecture
 _IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-"
 
 
 def read_template(name: str) -> str:
-    """Read a template that came with the package (`make synth` writes them)."""
+    """Read a template of the package (`make synth` writes them)."""
     return (files("plimsoll.targets") / "templates" / name).read_text()
 
 
 def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -> str:
-    """Write engine parameters into a template: no CloudFormation parameter can carry a map.
+    """Write engine parameters into a template, since no CloudFormation parameter holds a map.
 
     Args:
-        template: RDS's or Aurora's, whose resource `ParameterGroup` has none yet.
-        parameters: By name; RDS takes every value as text.
+        template: The template of RDS or Aurora, whose `ParameterGroup` is still empty.
+        parameters: The values by name; RDS takes every value as text.
     """
     body: dict[str, Any] = json.loads(template)
     group = body["Resources"]["ParameterGroup"]["Properties"]
@@ -53,17 +53,18 @@ def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -
 
 
 def restored_from(template: str, snapshot: str) -> str:
-    """Have a template make its target from a snapshot.
+    """Change a template so that it creates its target from a snapshot.
 
-    Of RDS the snapshot brings the database, its owner and the encryption, which CloudFormation then
-    refuses to be told, and deletion of the backups that there are none of
+    An RDS snapshot contains the database, its owner and the encryption, so CloudFormation refuses
+    these properties, and also the deletion of backups that do not exist
     (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbinstance.html,
-    DBSnapshotIdentifier). The password is managed again once the instance is there. Of EBS the data
-    volume is made from it, its blocks fetched at the highest rate that can be asked for.
+    DBSnapshotIdentifier). The password becomes managed again once the instance exists. For EBS the
+    data volume is created from the snapshot, and its blocks are fetched at the highest rate
+    allowed.
 
     Args:
-        template: RDS's or Cassandra's.
-        snapshot: As AWS names it.
+        template: The template of RDS or Cassandra.
+        snapshot: The snapshot's AWS identifier.
     """
     body: dict[str, Any] = json.loads(template)
     properties = {name: made.get("Properties") for name, made in body["Resources"].items()}
@@ -71,7 +72,7 @@ def restored_from(template: str, snapshot: str) -> str:
         mappings = properties["LaunchTemplate"]["LaunchTemplateData"]["BlockDeviceMappings"]
         _, with_data, _ = mappings["Fn::If"]
         (volume,) = (one["Ebs"] for one in with_data if one["DeviceName"] == DATA_DEVICE)
-        del volume["Encrypted"]  # as its snapshot is; EC2 refuses to be told
+        del volume["Encrypted"]  # inherited from the snapshot; EC2 refuses the property
         volume |= {"SnapshotId": snapshot, "VolumeInitializationRate": INITIALIZATION_MIB_S}
     else:
         instance = properties["Instance"]
@@ -82,29 +83,29 @@ def restored_from(template: str, snapshot: str) -> str:
 
 
 def engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str | int]:
-    """Give the engine parameters of a target: what is asked for, and what a run needs besides.
+    """Return a target's engine parameters: those that a run needs, then the requested ones.
 
-    Nobody gets in without TLS, and PostgreSQL counts its statements (`pg_stat_statements`): RDS's
-    own defaults for PostgreSQL, which are written here so that each run's template has them.
+    TLS is required, and PostgreSQL counts its statements (`pg_stat_statements`). For PostgreSQL
+    these are RDS's defaults, written here so that every run's template shows them.
     """
     return {**_NEEDED[target.engine], **target.parameters}
 
 
 def parameter_group_family(engine: ManagedEngine, version: str) -> str:
-    """Name the parameter group family of an engine's version.
+    """Return the parameter group family of an engine version.
 
-    The engine and its major version, as `aws rds describe-db-engine-versions` gives them
+    It is the engine with its major version, as `aws rds describe-db-engine-versions` gives it
     (mysql8.4, mariadb11.4, postgres18, aurora-mysql8.0).
     """
     return f"{engine}{major_of(engine, version)}"
 
 
 def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
-    """Give the parameters of RDS's template that follow from the target asked for.
+    """Return the parameters of RDS's template for a target.
 
     Args:
-        target: What is asked for.
-        version: Of the engine, as RDS names it.
+        target: The requested target.
+        version: The engine version, as RDS names it.
     """
     volume = target.volume
     return {
@@ -121,11 +122,11 @@ def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
 
 
 def aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
-    """Give the parameters of Aurora's template that follow from the target asked for.
+    """Return the parameters of Aurora's template for a target.
 
     Args:
-        target: What is asked for.
-        version: Of the engine, as RDS names it.
+        target: The requested target.
+        version: The engine version, as RDS names it.
     """
     return {
         "Engine": target.engine,
@@ -138,7 +139,7 @@ def aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
 
 
 def cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
-    """Give the parameters of Cassandra's template that follow from the target asked for."""
+    """Return the parameters of Cassandra's template for a target."""
     volume = target.volume
     architecture = "arm64" if is_graviton(target.instance_type) else "x86_64"
     return {

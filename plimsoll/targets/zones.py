@@ -1,9 +1,9 @@
-"""In which availability zone a target stands: asked before it is made, tried again after a refusal.
+"""The availability zone of a target: checked before creation, and changed after a refusal.
 
-Not every zone of a region has every class (db.m5, i3 and r4 lack in some), and one that has it may
-have no room just now. Load clients stand in the target's zone, whichever it is: between zones a
-call takes about a millisecond more. A cluster stands in several, and clients in that of its first
-node.
+Not every zone of a region offers every class (some lack db.m5, i3 or r4), and one that does may
+have no capacity at the moment. Load clients run in the target's zone, because a call between zones
+takes about a millisecond more. A cluster spans several zones, and its clients run in that of its
+first node.
 """
 
 import re
@@ -16,7 +16,7 @@ from plimsoll.model.deployment.function_settings import Zone
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 
-# What RDS and EC2 say where a zone has no room, or none of a class:
+# the messages of RDS and EC2 if a zone has no capacity, or does not offer a class:
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Troubleshooting.html (insufficient capacity),
 # docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html
 _NO_ROOM = re.compile(
@@ -30,22 +30,22 @@ Place = TypeVar("Place")
 
 
 def storage_type(target: RdsTarget | AuroraTarget) -> str:
-    """Name a target's storage as RDS does."""
+    """Return RDS's name of a target's storage type."""
     return target.storage_type if isinstance(target, AuroraTarget) else target.volume.type
 
 
 def lacks_room(reason: str) -> bool:
-    """Say whether a target could not be made in its zone, though another zone may have room."""
+    """Whether a creation failed for lack of capacity in the zone, so that another may work."""
     return _NO_ROOM.search(reason) is not None
 
 
 def full_zone(reason: str, zones: Iterable[Zone]) -> str | None:
-    """Name the zone that had no room, where EC2 says which: `... you requested (us-east-1a)`."""
+    """Return the full zone if EC2's message names it: `... you requested (us-east-1a)`."""
     return next((zone.name for zone in zones if f"({zone.name})" in reason), None)
 
 
 def spread(nodes: int, places: Sequence[Place]) -> Sequence[Place]:
-    """Take so many of the places, the first ones first, that each gets as many nodes."""
+    """Return the largest number of places, from the first on, that share the nodes equally."""
     return places[: max(n for n in range(1, nodes + 1) if nodes % n == 0 and n <= len(places))]
 
 
@@ -56,19 +56,19 @@ def choose_zones(
     *,
     refused: Container[str],
 ) -> Sequence[Zone]:
-    """Choose the first zone of a deployment that offers a target and has not refused it.
+    """Choose the deployment's first zone that offers a target and has not refused it.
 
-    Of a cluster it is followed by as many others as give each of them as many nodes: racks of
-    different sizes would give nodes different shares of the rows.
+    A cluster gets further zones such that each has equally many nodes: racks of different sizes
+    would give nodes different shares of the rows.
 
     Args:
-        zones: Of the deployment.
-        target: As it was asked for.
-        version: Of its engine, as RDS resolved it; None: as it was asked for.
-        refused: Zones that had no room for it.
+        zones: The zones of the deployment.
+        target: The requested target.
+        version: The engine version that RDS resolved; None to use the requested one.
+        refused: The zones that had no capacity for it.
 
     Raises:
-        TargetCreationError: There is none.
+        TargetCreationError: No zone is left.
     """
     offering = set(_offering(target, version))
     open_ones = [one for one in zones if one.name in offering and one.name not in refused]

@@ -1,1 +1,1 @@
-"""A canary: a whole deployment tried by its smallest run, asserted, destroyed and compared."""
+"""The canary: deploy Plimsoll, make its smallest run, check it, destroy, compare."""

@@ -1,4 +1,4 @@
-"""What differs between two runs of one request in two places. Pure."""
+"""Differences between a canary's run and the same run on this machine's twin."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -19,7 +19,7 @@ from plimsoll.trial.place import Teller
 
 
 class Row(Model):
-    """A field in which the runs differ, with its value in each."""
+    """A field in which the runs differ, with both values."""
 
     field: str
     here: str
@@ -27,7 +27,7 @@ class Row(Model):
 
 
 def differing(here: RunResult, there: RunResult) -> tuple[Row, ...]:
-    """List the fields in which two runs of one request differ, as they are written for people."""
+    """Return the fields in which two runs of one request differ, formatted for people."""
     ours, theirs = dict(_fields(here)), dict(_fields(there))
     rows = (
         Row(
@@ -46,7 +46,7 @@ def _fields(result: RunResult) -> Iterator[tuple[str, str]]:
         seconds = _seconds(getattr(result.moments, begin), getattr(result.moments, end))
         yield f"time of {phase}", words.duration(seconds)
     first: dict[int, StepResult] = {}
-    for step in result.steps:  # of a load that was measured again, the first step
+    for step in result.steps:  # if a load was measured again, its first step
         first.setdefault(step.plan.clients, step)
     for count, step in first.items():
         load = words.plural(count, "client")
@@ -124,14 +124,14 @@ def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
     return None if begin is None or end is None else (end - begin).total_seconds()
 
 
-# The twin's run of a canary's request, with which the canary's own is compared.
+# The twin's run of the canary's request.
 
 
 def run_on_twin(request: Request, folder: Path, teller: Teller) -> RunResult:
-    """Run a request on one machine, as `plimsoll run --local` does; its files go to a folder.
+    """Run a request on one machine, as `plimsoll run --local` does, and save its files.
 
     Raises:
-        PlimsollError: It failed: where it cannot be run, nothing has to be deployed.
+        PlimsollError: The run failed. Then deploying to AWS would be pointless.
     """
     try:
         with twin_home([request]) as home, LocalTwin(home) as twin:

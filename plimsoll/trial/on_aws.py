@@ -1,4 +1,4 @@
-"""A canary on AWS: a deployment under a name of its own, made and destroyed by `npx cdk`."""
+"""The canary on AWS: a deployment with a name of its own, created and destroyed by `npx cdk`."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from plimsoll.targets.deployment_guard import living_stacks
 from plimsoll.targets.target_stacks import find_stack
 from plimsoll.trial.place import Left, Teller
 
-# `npx cdk`, as the README deploys, with its output in a file and its time told.
+# `npx cdk`, called as in the README, with its output in a file.
 
 
 _LOOK_EVERY_S = 0.5
@@ -38,17 +38,17 @@ _LINES_SHOWN = 5
 
 
 def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> None:
-    """Run `npx cdk` to its end; whatever ends the waiting ends it, too.
+    """Run `npx cdk` to its end. If the wait is interrupted, the process is ended too.
 
     Args:
-        arguments: Behind `cdk`.
-        root: Where `cdk.json` is.
-        log: Gets what it prints, behind what is there.
-        teller: Is told twice a second what is waited for; may raise to end it.
+        arguments: The arguments after `cdk`.
+        root: The folder with `cdk.json`.
+        log: The file to which the output is appended.
+        teller: Gets a status twice a second; it may raise to end the process.
 
     Raises:
-        MissingToolError: There is no npx.
-        PlimsollError: It failed; with its last lines.
+        MissingToolError: npx is not installed.
+        PlimsollError: It failed; the message has its last lines.
     """
     began = time.monotonic()
     with log.open("ab") as output:
@@ -59,7 +59,7 @@ def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> N
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is ours alone
+                start_new_session=True,  # so that Ctrl-C reaches this process alone
             )
         except FileNotFoundError:
             raise MissingToolError("npx is missing: install Node.js 20 or later") from None
@@ -80,7 +80,7 @@ def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> N
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it has started; what CloudFormation has begun goes on there."""
+    """End the process and its children; CloudFormation continues what it has begun."""
     for number in (signal.SIGINT, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -103,7 +103,7 @@ def _last_line(log: Path) -> str:
     return lines[-1][:100] if lines else "starting"
 
 
-# What AWS knows under a tag of ours: the Resource Groups Tagging API, and the janitor's view.
+# Finding what is left: the Resource Groups Tagging API, and the stacks that the janitor sees.
 
 
 RUN_TAG = "plimsoll:run-id"
@@ -111,9 +111,9 @@ DEPLOYMENT_TAG = "plimsoll:deployment"
 
 
 def left_under(tag: str, value: str) -> list[Left]:
-    """List the resources that bear a tag.
+    """Return the resources that have a tag.
 
-    The API goes on to list for some minutes what has just been deleted: ask again before despair.
+    The API still lists deleted resources for some minutes, so ask again before giving up.
 
     https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
     """
@@ -124,7 +124,7 @@ def left_under(tag: str, value: str) -> list[Left]:
 
 
 def left_of_target(run_id: str) -> list[Left]:
-    """List what is left of a run's target: what bears its tag, and the stack that the janitor sees.
+    """Return what is left of a run's target: tagged resources, and the stack the janitor sees.
 
     Args:
         run_id: The run.
@@ -137,12 +137,12 @@ def left_of_target(run_id: str) -> list[Left]:
 
 
 def delete_stack(name: str) -> str:
-    """Give the command that deletes a stack."""
+    """Return the command that deletes a stack."""
     return f"aws cloudformation delete-stack --stack-name {name}"
 
 
 def deletion_of(arn: str) -> str:
-    """Give the command that deletes a resource; of a kind that is not known, one that shows it."""
+    """Return the command that deletes a resource; for an unknown kind, one that shows it."""
     service, name = arn.split(":")[2], arn.split(":", 5)[5]
     make = _DELETIONS.get((service, *_kind(name))) or _DELETIONS.get((service,))
     return (
@@ -187,29 +187,30 @@ _DELETIONS: dict[tuple[str, ...], _Command] = {
 }
 
 
-NAME = "plimsoll-canary"  # of the deployment, and of its stack
+NAME = "plimsoll-canary"  # name of the deployment and of its stack
 TEAM = "canary"
 _ROOT = Path(__file__).parents[2]
 _OUTPUTS = "outputs.json"
-_LOGS = f"/aws/lambda/{NAME}-"  # Lambda makes them for the CDK's own functions, beyond the stack
+# Lambda creates them for the CDK's own functions; no stack deletes them
+_LOGS = f"/aws/lambda/{NAME}-"
 _SESSION = re.compile(r"(arn:[a-z-]+:sts::\d{12}:assumed-role/[^/]+)/.+")
 
 
 class OnAws:
-    """The account and the region that the AWS clients are of."""
+    """A deployment in the account and region of the AWS clients."""
 
     name = "AWS"
 
     def __init__(self, folder: Path, *, region: str, profile: str | None = None) -> None:
-        """Prepare; nothing is asked yet.
+        """Set up; AWS is not called yet.
 
         Args:
-            folder: For the deployment's outputs and what `cdk` prints.
-            region: Where.
-            profile: Of the AWS command line; None: as that chooses.
+            folder: The folder for the deployment's outputs and the output of `cdk`.
+            region: The AWS region.
+            profile: The profile of the AWS command line; None for its default.
 
         Raises:
-            UsageError: This is no checkout of Plimsoll: what is deployed is not here.
+            UsageError: This is no checkout of Plimsoll, so there is nothing to deploy.
         """
         if not (_ROOT / "app.py").is_file() or not (_ROOT / "cdk.json").is_file():
             raise UsageError(
@@ -222,7 +223,7 @@ class OnAws:
         self._configuration: dict[str, Any] = {}
 
     def require_free(self) -> None:
-        """Look who asks, and whether another canary is there."""
+        """Check the credentials, and that no other canary exists."""
         try:
             caller = clients.sts().get_caller_identity()["Arn"]
             taken = find_stack(NAME)
@@ -238,7 +239,7 @@ class OnAws:
         self._configuration = _configuration(caller, makes_log_role=not role)
 
     def creates(self) -> Sequence[str]:
-        """Say what deploying makes."""
+        """Return what a deployment creates."""
         account = clients.sts().get_caller_identity()["Account"]
         return (
             f"in the account {account}, region {self._region}:",
@@ -257,11 +258,11 @@ class OnAws:
         return Service(Http(read_address(url, source=f"the stack's output {OUTPUT}")))
 
     def left_of_run(self, run_id: str) -> list[Left]:
-        """Ask the Tagging API, and look as the janitor does."""
+        """Ask the Tagging API, and look for the stack as the janitor does."""
         return left_of_target(run_id)
 
     def destroy(self, teller: Teller) -> None:
-        """Run `npx cdk destroy`, and delete the logs that are of no stack."""
+        """Run `npx cdk destroy`, and delete the log groups that belong to no stack."""
         if find_stack(NAME) is not None:
             teller.say(
                 "destroying: the network waits for the functions' interfaces, 20 to 40 minutes"
@@ -271,7 +272,7 @@ class OnAws:
             clients.logs().delete_log_group(logGroupName=group)
 
     def left_of_deployment(self) -> list[Left]:
-        """Look for the stack, for what bears its tag, and for logs."""
+        """Return the stack, the resources with its tag, and the log groups that still exist."""
         left = left_under(DEPLOYMENT_TAG, NAME)
         if find_stack(NAME) is not None:
             left = [Left(f"the stack {NAME}", delete_stack(NAME)), *left]
@@ -290,12 +291,12 @@ class OnAws:
 
 
 def _configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
-    """Write what `cdk.json` would say: the defaults, a name, and the caller's own team.
+    """Return the configuration of the canary: defaults, its name, and a team with the caller.
 
-    The account has one role with which API Gateway logs: where it has one, that is left alone.
+    An account has a single role with which API Gateway logs; an existing one is left alone.
 
     Raises:
-        UsageError: The caller cannot be of a team.
+        UsageError: The caller cannot belong to a team.
     """
     session = _SESSION.fullmatch(caller)
     principal = f"{session[1]}/*" if session else caller
@@ -312,7 +313,7 @@ def _configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
         raise UsageError(
             f"{caller} cannot call the API, use an IAM user or role: {error}"
         ) from None
-    assert read.stack_name == NAME  # noqa: S101 - what `cdk deploy` is told
+    assert read.stack_name == NAME  # noqa: S101 - the name that `cdk deploy` gets
     return configuration
 
 
@@ -322,14 +323,14 @@ def _logs() -> list[str]:
     return [group["logGroupName"] for page in found for group in page["logGroups"]]
 
 
-# What of the preflight needs no deployment: whether the account can make the canary's target.
+# The part of the preflight that needs no deployment: can the account create the target?
 
 
 def require_orderable(request: Request) -> None:
-    """Look before anything is made; what these credentials cannot know is no failure.
+    """Check the account before anything is created. What these credentials cannot see passes.
 
     Raises:
-        PreflightError: The account, its region or its quotas do not have what the run takes.
+        PreflightError: The account, its region or its quotas lack something that the run needs.
     """
     failed = [check for check in _checks(request) if check.state == "failed"]
     if failed:

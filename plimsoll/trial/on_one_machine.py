@@ -1,4 +1,4 @@
-"""A canary on one machine: what stands in for AWS is deployed, tried and ended."""
+"""The canary on one machine: deploys and removes the stand-in for AWS."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,12 +15,12 @@ from plimsoll.trial.place import Left, Teller
 
 
 class OnOneMachine:
-    """A folder on this machine."""
+    """A deployment in a folder of this machine."""
 
     name = "one machine"
 
     def __init__(self, home: Path) -> None:
-        """Prepare.
+        """Create the twin; nothing starts yet.
 
         Args:
             home: An empty folder for the twin.
@@ -30,11 +30,11 @@ class OnOneMachine:
         self.twin = LocalTwin(home)
 
     def require_free(self) -> None:
-        """See that a twin can run here."""
+        """Check that a twin can run on this machine."""
         check_machine()
 
     def creates(self) -> Sequence[str]:
-        """Say what deploying makes."""
+        """Return what a deployment creates."""
         return ("a stand-in for AWS on 127.0.0.1, and in it a database; both end with the canary",)
 
     def deploy(self, teller: Teller) -> Service:
@@ -49,7 +49,7 @@ class OnOneMachine:
         return Service(Http(read_address(front.url, source="the service on this machine")))
 
     def left_of_run(self, run_id: str) -> list[Left]:
-        """Ask the twin as AWS is asked, and for the database itself."""
+        """Ask the twin as AWS would be asked, and look for the database server's process."""
         servers = (database for name, database in self.twin.databases.items() if run_id in name)
         running = [Left(f"the server of {each.identifier}", f"kill {each.pid}") for each in servers]
         return [*left_of_target(run_id), *running]
@@ -60,7 +60,7 @@ class OnOneMachine:
         self._made.close()
 
     def left_of_deployment(self) -> list[Left]:
-        """Look for the twin's process and for databases in its folder."""
+        """Return the twin if it is alive, and the databases in its folder."""
         left = [Left("the stand-in for AWS", "end this process")] if self.twin.alive else []
         folder = self._home / "databases"
         servers = [path for path in folder.glob("*") if path.is_dir()] if folder.is_dir() else []

@@ -1,4 +1,4 @@
-"""Where a canary lives: the seam between AWS and one machine. Only what differs is in it."""
+"""Where a canary is deployed: the interface that AWS and one machine implement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from plimsoll.workflow.status import Snapshot
 
 @dataclass(frozen=True)
 class Left:
-    """Something that is still there and should not be.
+    """Something that still exists but should have been deleted.
 
     Attributes:
-        what: Its name.
-        command: What deletes it, for a shell.
+        what: The name of the resource.
+        command: The shell command that deletes it.
     """
 
     what: str
@@ -22,51 +22,51 @@ class Left:
 
 
 class Teller(Protocol):
-    """Who is told what happens."""
+    """Receives progress messages."""
 
     def say(self, text: str) -> None:
-        """Tell what has happened."""
+        """Report what has happened."""
 
     def status(self, text: str) -> None:
-        """Tell what is waited for; called several times a second, shown each few of them."""
+        """Report what is waited for. Called several times a second; shown every few seconds."""
 
     def show(self, now: Snapshot) -> None:
-        """Tell where the run stands."""
+        """Report the state of the run."""
 
 
 class Place(Protocol):
-    """Where a deployment is made and destroyed."""
+    """Where a deployment is created and destroyed."""
 
     @property
     def name(self) -> str:
-        """Its title in tables: `AWS`, `one machine`."""
+        """The place's title in tables: `AWS`, `one machine`."""
 
     def creates(self) -> Sequence[str]:
-        """Say what deploying makes, a line for each thing."""
+        """Return what a deployment creates, one line per thing."""
 
     def require_free(self) -> None:
-        """Look whether a canary can be deployed; makes nothing.
+        """Check that a canary can be deployed. Creates nothing.
 
         Raises:
-            PlimsollError: It cannot; says what to do.
+            PlimsollError: It cannot; the message says what to do.
         """
 
     def deploy(self, teller: Teller) -> Service:
-        """Deploy, and give the service that then answers; `teller` may raise to end it.
+        """Deploy, and return the service. A `teller` that raises ends the deployment.
 
         Raises:
-            PlimsollError: It failed. Some of it may be there.
+            PlimsollError: The deployment failed; parts of it may exist.
         """
 
     def left_of_run(self, run_id: str) -> list[Left]:
-        """Look for what is still there of a run's target."""
+        """Return what still exists of a run's target."""
 
     def destroy(self, teller: Teller) -> None:
-        """Remove all that `deploy` has made, or some of it; safe to repeat.
+        """Remove everything that `deploy` has created, complete or not. Safe to repeat.
 
         Raises:
-            PlimsollError: It failed.
+            PlimsollError: Removing failed.
         """
 
     def left_of_deployment(self) -> list[Left]:
-        """Look for what is still there of the deployment."""
+        """Return what still exists of the deployment."""

@@ -1,4 +1,4 @@
-"""A canary's course: deploy, run, assert, destroy; whatever happens, what was made is removed."""
+"""The course of a canary: deploy, run, check, destroy. Whatever was created is always removed."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,13 +23,14 @@ from plimsoll.report.words import limit_cell
 from plimsoll.trial.place import Left, Place, Teller
 from plimsoll.workflow.status import Snapshot
 
-# The canary's budget: refused where the quote exceeds it, and the time that it buys. Pure.
+# The budget: refused if the quote exceeds it; it also limits the time.
 
 
 # one zone, us-east-1: https://aws.amazon.com/privatelink/pricing/ (2026-11-21)
 DEPLOYMENT_USD_PER_HOUR = 0.01
 DEPLOYING_MOST_S = 1800.0
-DESTROYING_MOST_S = 3600.0  # the functions' network interfaces go 20 to 40 minutes after them
+# Lambda's network interfaces vanish 20 to 40 minutes after the functions
+DESTROYING_MOST_S = 3600.0
 _FIELD = ("--budget-usd",)
 
 
@@ -38,10 +39,11 @@ class Allowance:
     """What a canary may spend.
 
     Attributes:
-        request: The run, which holds its own part of the budget on the service.
-        expected_usd: Of all, by the quote.
-        most_usd: Of all, by the quote: at the run's time limit.
-        lasts_s: After so many seconds all is stopped and destroyed; that is paid for, too.
+        request: The run, with its own part of the budget, which the service enforces.
+        expected_usd: The expected total cost, from the quote.
+        most_usd: The total cost at the run's time limit, from the quote.
+        lasts_s: The seconds after which everything is stopped and destroyed; removing is paid for
+            too.
     """
 
     request: Request
@@ -55,11 +57,12 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
 
     Args:
         request: The run.
-        quote: Of the request.
-        budget_usd: Of everything, in dollars.
+        quote: The quote of the run.
+        budget_usd: The budget for everything, in US dollars.
 
     Raises:
-        UsageError: The quote exceeds it or has no sum, or what is charged is counted afterwards.
+        UsageError: The quote exceeds the budget or has no sum, or some charges are counted only
+            afterwards.
     """
     require_countable(budget_usd, quote, path=_FIELD)
     if quote.usd is None:
@@ -74,7 +77,8 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
         enough = Range(least=round(most + 0.005, 2))
         raise UsageError(Complaint(_FIELD, problem, budget_usd, enough))
     target_usd_per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    by_load = quote.usd.most - target_usd_per_s * quote.time_s.most  # clients, calls: their most
+    # clients and calls, at their highest
+    by_load = quote.usd.most - target_usd_per_s * quote.time_s.most
     removing_s = STACK_DELETION.most_s + DESTROYING_MOST_S
     removing_usd = target_usd_per_s * STACK_DELETION.most_s + deployment_usd(removing_s)
     per_s = target_usd_per_s + DEPLOYMENT_USD_PER_HOUR / 3600
@@ -90,19 +94,19 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
 
 
 def deployment_usd(standing_s: float) -> float:
-    """Estimate what the deployment costs by list prices while it stands, in dollars."""
+    """Estimate the deployment's cost for a time at list prices, in US dollars."""
     return DEPLOYMENT_USD_PER_HOUR * standing_s / 3600
 
 
-# What a canary asserts of its run, each with what was seen. Pure.
+# The canary's assertions about its run, each with what was found.
 
 
 ANSWERS: tuple[Verdict, ...] = ("KNEE", "PLATEAU", "LOWER_BOUND", "BELOW_FIRST_STEP")
-METRICS = ("read_iops", "write_iops", "queue", "cpu_percent")  # of every RDS target
+METRICS = ("read_iops", "write_iops", "queue", "cpu_percent")  # every RDS target has these
 
 
 class Finding(Model):
-    """One thing that was asserted."""
+    """One assertion and its outcome."""
 
     what: str
     holds: bool
@@ -110,16 +114,16 @@ class Finding(Model):
 
 
 def findings_of(result: RunResult) -> tuple[Finding, ...]:
-    """Assert what the result of a run has to say, whatever its figures."""
+    """Check the result of a run, whatever its figures."""
     return (_verdict(result), _limit(result), _metrics(result), _deleted(result))
 
 
 def nothing_left(what: str, left: Sequence[Left]) -> Finding:
-    """Assert that nothing is left of something.
+    """Check that nothing is left of something.
 
     Args:
-        what: Of what, in words.
-        left: What was found after as much patience as AWS may need.
+        what: The thing, in words.
+        left: What was still found after waiting as long as AWS may need.
     """
     names = ", ".join(each.what for each in left)
     seen = f"still there: {names}" if left else "nothing bears its tag, no stack of it is listed"
@@ -170,27 +174,27 @@ def _deleted(result: RunResult) -> Finding:
     return Finding(what="the target was seen deleted", holds=deleted is not None, seen=seen)
 
 
-# RDS refuses to delete an instance while it makes it: a run's end may wait for that
+# RDS refuses to delete an instance while it is being created: a run's end may wait for that
 STOPPING_MOST_S = STACK_CREATION.most_s + STACK_DELETION.most_s
-TAG_PATIENCE_S = 900.0  # what is deleted stays listed under its tags for some minutes
+TAG_PATIENCE_S = 900.0  # deleted resources stay listed under their tags for some minutes
 _LOOK_EVERY_S = 2.0
 _RUNS_MOST = 50
 _FAILURES = (PlimsollError, BotoCoreError, ClientError, OSError)
 
-Check = Callable[[Request], None]  # raises a PlimsollError where a run of a request would fail
+Check = Callable[[Request], None]  # raises PlimsollError if the request would fail
 
 
 @dataclass
 class Trial:
-    """What a canary came to.
+    """The outcome of a canary.
 
     Attributes:
-        findings: What was asserted.
-        result: Of its run; None: it came to none.
-        problem: Why it did not come to its end; None: it did.
+        findings: The assertions and their outcomes.
+        result: The result of its run; None if there is none.
+        problem: The reason why it did not finish; None if it did.
         interrupted: Whether Ctrl-C ended it.
-        left: What it could not delete.
-        took_s: Seconds from the first thing that was made to the last one that was deleted.
+        left: The things that it could not delete.
+        took_s: The seconds from the first creation to the last deletion.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -202,7 +206,7 @@ class Trial:
 
     @property
     def passed(self) -> bool:
-        """Whether everything that was asserted holds, and nothing is left."""
+        """Whether all assertions hold and nothing is left."""
         held = bool(self.findings) and all(finding.holds for finding in self.findings)
         return held and self.problem is None and not self.interrupted and not self.left
 
@@ -216,18 +220,18 @@ def try_out(
     checks: Sequence[Check] = (),
     tag_patience_s: float = TAG_PATIENCE_S,
 ) -> Trial:
-    """Deploy, run a request, assert, and destroy.
+    """Deploy, run a request, check its result, and destroy.
 
     Args:
-        place: Where.
+        place: The place to deploy to.
         request: The run.
-        teller: Who is told what happens.
-        lasts_s: After so many seconds it is stopped and destroyed.
-        checks: What is looked at before anything is made.
-        tag_patience_s: Until what is deleted may no longer be listed.
+        teller: The receiver of progress messages.
+        lasts_s: The seconds after which it is stopped and destroyed.
+        checks: Checks that run before anything is created.
+        tag_patience_s: How long deleted resources may stay listed, in seconds.
 
     Raises:
-        PlimsollError: A check failed, or the place is not free; nothing has been made.
+        PlimsollError: A check failed, or the place is not free; nothing was created.
     """
     place.require_free()
     for check in checks:
@@ -260,7 +264,7 @@ def try_out(
 
 
 class _Deadline:
-    """A teller that ends what it is told of when the time that the budget buys is over."""
+    """A teller that raises when the time that the budget allows is over."""
 
     def __init__(self, teller: Teller, lasts_s: float) -> None:
         self._teller = teller
@@ -292,7 +296,7 @@ def _run(service: Service, request: Request, teller: Teller) -> RunResult:
 def _remove(
     trial: Trial, place: Place, services: Sequence[Service], teller: Teller, tag_patience_s: float
 ) -> None:
-    """Stop what runs, destroy the deployment, and look; a second Ctrl-C ends that."""
+    """Stop runs, destroy the deployment, and check what is left; a second Ctrl-C ends that."""
     problems: list[str] = []
     acts: tuple[Callable[[], None], ...] = (
         lambda: _stop_runs(services, teller),
@@ -305,7 +309,7 @@ def _remove(
             except _FAILURES as error:
                 problems.append(str(error))
                 teller.say(f"failed: {error}")
-        # what is still listed of what was destroyed without a complaint may only be late to go
+        # what was destroyed without an error may stay listed for a while
         patience_s = 0.0 if problems else tag_patience_s
         left = _await_nothing(place.left_of_deployment, "the deployment", patience_s, teller)
         trial.findings.append(nothing_left("the deployment", left))
@@ -322,7 +326,7 @@ def _remove(
 def _stop_runs(services: Sequence[Service], teller: Teller) -> None:
     """Stop every run that has not ended, and wait until its target is gone.
 
-    All that there are, for one whose submission was not answered has no id here.
+    It stops all runs of the deployment: if a submission got no reply, its run's id is unknown here.
 
     Raises:
         TeardownError: A target is not gone in time.
@@ -347,7 +351,7 @@ def _stop_runs(services: Sequence[Service], teller: Teller) -> None:
 def _await_nothing(
     look: Callable[[], list[Left]], what: str, patience_s: float, teller: Teller
 ) -> list[Left]:
-    """Look until nothing is left of something, or patience is over; gives what is left then."""
+    """Wait until nothing is left of something, or patience is over; returns what is left."""
     began = time.monotonic()
     while (left := look()) and time.monotonic() - began < patience_s:
         number = words.plural(len(left), "thing is", "things are")
