@@ -1,4 +1,4 @@
-"""A workload with every name and number resolved: what the engine and the schema need."""
+"""A compiled workload: all names and numbers are resolved for the engine and the schema."""
 
 from dataclasses import dataclass
 
@@ -13,24 +13,24 @@ from plimsoll.model.engine.asked import (
 )
 from plimsoll.model.engine.values import Value
 
-ROWS_PER_STATEMENT = 500  # of one INSERT, while a dataset is loaded
-ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are
+ROWS_PER_STATEMENT = 500  # in one INSERT while a dataset is loaded
+ROWS_PER_LOAD = 2**40  # distance between the new rows of successive loads
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table as the database knows it.
+    """A table of the database.
 
     Attributes:
-        name: Its name in the database.
-        key_space: The table's name in the workload, without the copy's number.
-        rows: Rows of its dataset.
-        first: Number of the first row; the others follow.
-        columns: Its columns, in the order of `row`.
-        key: Those of its primary key.
-        row: What fills them.
-        create_sql: Makes it, unless it is there; of CQL databases, in CQL.
-        index_sql: By index name, what makes its secondary indexes once its rows are there.
+        name: The table's name in the database.
+        key_space: The table's name in the workload, without the number of the copy.
+        rows: The number of rows of the dataset.
+        first: The number of the first row; the others follow.
+        columns: The columns, in the order of `row`.
+        key: The columns of the primary key.
+        row: The values that fill the columns.
+        create_sql: The statement that creates the table if it does not exist; CQL for Cassandra.
+        index_sql: The statements that create secondary indexes after loading, by index name.
     """
 
     name: str
@@ -55,17 +55,18 @@ class Table:
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:
-        """Say what one of several loaders, each with an equal share of the rows, has to load.
+        """Return the part that one of several loaders has to load; parts are of equal size.
 
         Args:
             target: The database.
-            share: The loader's share, counted from 0.
-            shares: How many loaders there are.
-            connections: Connections that insert at the same time.
-            load_order: `number`: as YCSB inserts, so that hashed keys come in no order.
-            rows_per_statement: Rows of one INSERT.
-            timeout_ms: After which an INSERT has failed.
-            seed: Seed of the rows' random parts.
+            share: The number of the loader, from 0.
+            shares: The number of loaders.
+            connections: The number of concurrent inserts.
+            load_order: The order of the rows. `number` is that of YCSB, where hashed keys come
+                unsorted.
+            rows_per_statement: The number of rows per INSERT.
+            timeout_ms: The time after which an INSERT has failed, in milliseconds.
+            seed: The random seed of the rows.
         """
         return DatasetSpec(
             target=target,
@@ -84,17 +85,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A workload for a number of records and a choice of its parameters.
+    """A workload, compiled for a number of records and values of its parameters.
 
     Attributes:
         name: The workload's name.
-        protocol: The databases that it is resolved for.
-        dataset: Name of its dataset; workloads with the same one run on the same tables.
-        records: What `$records` stands for.
-        parameters: Every parameter's value.
-        dataset_parameters: Those of them that the tables and their rows depend on.
-        tables: All tables, copies one by one.
-        engine: What the engine sends.
+        protocol: The wire protocol of the database family.
+        dataset: The name of the dataset; workloads with the same dataset use the same tables.
+        records: The value of `$records`.
+        parameters: The values of all parameters.
+        dataset_parameters: The values of the parameters that the tables and rows depend on.
+        tables: All tables, with each copy as one.
+        engine: The workload that the engine sends.
     """
 
     name: str
@@ -107,10 +108,10 @@ class Compiled:
     engine: EngineWorkload
 
     def engine_workload(self, load_number: int = 0) -> EngineWorkload:
-        """What the engine sends when `load_number` loads have inserted into the tables before.
+        """The workload to send after `load_number` loads have inserted into the tables.
 
-        Each load's new rows have numbers of their own, so that a table can be loaded again and
-        again without a key being met twice. 0 for the first load on a fresh dataset.
+        Each load's new rows have numbers of their own, so that a table can be loaded repeatedly
+        without duplicate keys. 0 for the first load on a fresh dataset.
         """
         spaces = tuple(
             KeySpace(
@@ -127,10 +128,10 @@ class Compiled:
 
     @property
     def inserts(self) -> bool:
-        """Whether its operations add rows with numbers of their own."""
+        """Whether operations insert rows with new numbers."""
         return '"next_key"' in self.engine.model_dump_json()
 
     @property
     def rows(self) -> int:
-        """Rows of all tables together."""
+        """The number of rows of all tables."""
         return sum(table.rows for table in self.tables)

@@ -1,4 +1,4 @@
-"""Data definition: what makes a dataset's tables in Cassandra."""
+"""Creation of a dataset's tables in Cassandra."""
 
 import re
 
@@ -7,7 +7,7 @@ from plimsoll.errors import WorkloadError
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape, copy_names
 
-# SQL types by their beginning, each with the CQL type that holds the same values
+# SQL types and the CQL types that hold the same values
 _TYPES = (
     (r"tinyint$", "tinyint"),
     (r"(tinyint unsigned|smallint)$", "smallint"),
@@ -24,7 +24,7 @@ def define(table: str, shape: TableShape) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
-        WorkloadError: It has what Cassandra has not: secondary indexes, some types.
+        WorkloadError: It has something that Cassandra lacks: secondary indexes, some types.
     """
     columns = shape.cql_names
     return [
@@ -39,13 +39,13 @@ def define(table: str, shape: TableShape) -> list[Table]:
             create_sql=_create_table(shape, name),
             index_sql={},
         )
-        # what an unquoted name in a statement stands for
+        # the server reads unquoted names in lower case
         for name in map(str.lower, copy_names(table, shape.copies))
     ]
 
 
 def _create_table(shape: TableShape, name: str) -> str:
-    """Write the statement that makes one copy of a table, unless it is there."""
+    """Return the statement that creates one copy of a table if it does not exist."""
     if shape.indexes:
         raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
     if not shape.primary_key:
@@ -58,7 +58,7 @@ def _create_table(shape: TableShape, name: str) -> str:
 
 
 def _cql_type(declared: str) -> str:
-    """Find the CQL type of a column that is declared in SQL's words."""
+    """Return the CQL type for a declared SQL type."""
     for pattern, cql_type in _TYPES:
         if re.match(pattern, declared):
             return cql_type

@@ -1,66 +1,66 @@
-"""A place in a statement that moves forward, token by token."""
+"""A cursor that moves through a statement token by token."""
 
 from plimsoll.workload.declared import refusal
 from plimsoll.workload.tokens import Token
 
-END = Token("mark", "", 0, 0)  # what follows the last token
+END = Token("mark", "", 0, 0)  # stands after the last token
 
 
 def word_of(token: Token) -> str:
-    """Give an unquoted word in capitals; empty for any other token."""
+    """Return an unquoted word in capitals; empty for any other token."""
     return token.text.upper() if token.kind == "word" else ""
 
 
 class Cursor:
-    """Goes through tokens once, from left to right."""
+    """Reads tokens once, from left to right."""
 
     def __init__(self, tokens: tuple[Token, ...]) -> None:
-        """Stand before the first one."""
+        """Start before the first token."""
         self._tokens = tokens
         self._at = 0
 
     def peek(self) -> Token:
-        """Look at what comes, and stay."""
+        """Return the next token without moving."""
         return self._tokens[self._at] if self._at < len(self._tokens) else END
 
     def next(self) -> Token:
-        """Take what comes."""
+        """Return the next token and move past it."""
         token = self.peek()
         self._at += 1
         return token
 
     def skip(self, *words: str) -> bool:
-        """Pass over some words, in any order; say whether there was any."""
+        """Skip all of these words that come next, in any order; returns whether there was one."""
         start = self._at
         while word_of(self.peek()) in words:
             self.next()
         return self._at > start
 
     def require(self, *words: str) -> None:
-        """Take one of some words.
+        """Take one of these words.
 
         Raises:
-            WorkloadError: Something else comes.
+            WorkloadError: The next token is another one.
         """
         token = self.next()
         if word_of(token) not in words:
             raise refusal(f"has {shown(token)} where {' or '.join(words)} is allowed")
 
     def expect(self, mark: str) -> None:
-        """Take a mark.
+        """Take this mark.
 
         Raises:
-            WorkloadError: Something else comes.
+            WorkloadError: The next token is another one.
         """
         token = self.next()
         if not token.is_mark(mark):
             raise refusal(f"has {shown(token)} where {mark} is allowed")
 
     def is_call(self, token: Token) -> bool:
-        """Whether a parenthesis comes right after: behind a space, it may be another function."""
+        """Whether a parenthesis follows directly; after a space it may be another function."""
         return self.peek().is_mark("(") and self.peek().start == token.end
 
 
 def shown(token: Token) -> str:
-    """Name a token for people; the beginning of a long one."""
+    """Show a token to people; a long one is cut."""
     return repr(token.text[:64]) if token is not END else "its end"

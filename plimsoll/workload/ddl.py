@@ -1,4 +1,4 @@
-"""Data definition: the tables of a dataset as one protocol's databases have them."""
+"""Creation of a dataset's tables, for each protocol."""
 
 from typing import assert_never
 
@@ -12,7 +12,7 @@ def define(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
-        WorkloadError: The protocol's databases have no such table.
+        WorkloadError: The protocol's databases cannot have such a table.
     """
     match protocol:
         case "mysql":

@@ -1,4 +1,4 @@
-"""What the parts of a workload's document have in common: strict models, read one by one."""
+"""Helpers to read the parts of a workload's document: strict models, read one by one."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,14 +23,14 @@ from plimsoll.model.validation import complaints_of
 
 
 class Declared(Model):
-    """A part of a document: text is no number in it, and a number no text."""
+    """A part of a document. Types are strict: text is never taken for a number, nor vice versa."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
     def _fields_are_known(cls, value: Any) -> Any:
-        """Complain of an unknown field first: it may be the misspelled name of one that lacks."""
+        """Report an unknown field first: it may be the misspelled name of a missing one."""
         for name in value if isinstance(value, dict) else ():
             if name not in cls.model_fields:
                 raise WorkloadError(unknown("field", name, cls.model_fields, (name,)))
@@ -45,13 +45,13 @@ def read(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclar
     """Read a part of a document.
 
     Args:
-        part: What it should be.
-        value: What stands in the document.
-        scope: What the part may refer to; its validators find it as their context.
+        part: The model of the part.
+        value: The value in the document.
+        scope: What the part may refer to; validators find it in their context.
 
     Raises:
-        WorkloadError: It cannot be. Of several reasons it names one, and the lack of a field rather
-            than what stands in another.
+        WorkloadError: It is not valid. If there are several reasons, one is named; a missing field
+            comes before a wrong value.
     """
     try:
         return part.model_validate(value, context=scope)
@@ -62,13 +62,13 @@ def read(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclar
 
 
 def refusal(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
-    """Build the error that says what is wrong with the field at a path."""
+    """Return the error that describes a problem with the field at a path."""
     return WorkloadError(Complaint(path, problem, value))
 
 
 @contextmanager
 def within(*path: str | int) -> Iterator[None]:
-    """Say of errors about a part where in the document the part is."""
+    """Add a path to the errors that the block raises."""
     try:
         yield
     except UsageError as error:
@@ -77,22 +77,22 @@ def within(*path: str | int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ReadBy:
-    """Marks the type of a field that a function reads, called with the value and the scope.
+    """Marks a field that a function reads; it gets the value and the scope.
 
-    Pydantic would build a schema of the type again for each such field, and never use it.
+    Otherwise pydantic would build a schema of the type for each such field and never use it.
     """
 
     function: Callable[[Any, Any], Any]
 
     def __get_pydantic_core_schema__(self, *_: Any) -> CoreSchema:
-        """Call the function, and nothing else."""
+        """Call only the function."""
         return core_schema.with_info_plain_validator_function(
             lambda value, info: self.function(value, info.context)
         )
 
 
 def in_scope(check: Callable[[Any, Any], Any]) -> AfterValidator:
-    """Have a function check a field, called with the value and the scope."""
+    """Return a validator that calls a function with the value and the scope."""
     return AfterValidator(lambda value, info: check(value, info.context))
 
 
@@ -122,8 +122,9 @@ def _in_order(bounds: tuple[int, ...]) -> tuple[int, ...]:
     return bounds
 
 
-Given = Annotated[T | None, BeforeValidator(_not_null)]  # None where the document does not say
-Listed = Annotated[tuple[T, ...], Field(strict=False)]  # YAML's lists
+# None if the field is missing; an explicit null is an error
+Given = Annotated[T | None, BeforeValidator(_not_null)]
+Listed = Annotated[tuple[T, ...], Field(strict=False)]  # accepts YAML's lists
 Text = Annotated[str, AfterValidator(_not_blank)]
-Name = Annotated[str, AfterValidator(_is_name)]  # of a table, a column, a parameter ...
+Name = Annotated[str, AfterValidator(_is_name)]  # name of a table, a column, a parameter ...
 Bounds = Annotated[Listed[T], AfterValidator(_in_order)]  # [lowest, highest]

@@ -1,4 +1,4 @@
-"""Distributions by name, as YCSB and sysbench know them, with their settings in parentheses."""
+"""Distributions by the names of YCSB and sysbench, with their settings in parentheses."""
 
 import re
 from typing import Any, get_args
@@ -17,10 +17,10 @@ KINDS: dict[str, type[Any]] = {
 
 
 def read_distribution(text: object) -> Distribution:
-    """Read `zipfian`, or `special(hot_set=15, hot_operations=75)`.
+    """Parse `zipfian`, or `special(hot_set=15, hot_operations=75)`.
 
     Raises:
-        WorkloadError: No such distribution or setting, or a value out of its range.
+        WorkloadError: The distribution or a setting is unknown, or a value is out of range.
     """
     if not isinstance(text, str):
         raise refusal("must be text, the name of a distribution")

@@ -14,7 +14,7 @@ _SUFFIX = ".yaml"
 
 
 def builtin_names() -> list[str]:
-    """Name the workloads that come with Plimsoll."""
+    """Return the names of the workloads that come with Plimsoll."""
     return sorted(
         entry.name.removesuffix(_SUFFIX)
         for entry in packaged_folder("workloads").iterdir()
@@ -23,13 +23,13 @@ def builtin_names() -> list[str]:
 
 
 def load_workload(name: str) -> Workload:
-    """Read and check a workload by its built-in name or from a file.
+    """Read and check a workload, by its built-in name or from a file.
 
-    A name with a `/`, or one that ends in .yaml or .yml, is a file's.
+    A name with a `/`, or one that ends in .yaml or .yml, is a file.
 
     Raises:
-        WorkloadError: Something in it cannot be.
-        UsageError: There is none of that name.
+        WorkloadError: Something in it is not valid.
+        UsageError: There is no workload of that name.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return parse_workload(read_text(Path(name)), source=name)
@@ -41,14 +41,14 @@ def load_workload(name: str) -> Workload:
 
 
 def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload") -> Workload:
-    """Read and check a workload from YAML text, or from a mapping as it stands in a request.
+    """Read and check a workload from YAML text, or from a mapping as in a request.
 
     Args:
         document: The workload.
-        source: What errors call it: a file's name, or the request's field.
+        source: The name for error messages: a file name, or the field of the request.
 
     Raises:
-        WorkloadError: Something in it cannot be.
+        WorkloadError: Something in it is not valid.
     """
     name = Path(source).name.removesuffix(_SUFFIX)
     try:

@@ -1,4 +1,4 @@
-"""Data definition: what makes a dataset's tables in MySQL and its relatives."""
+"""Creation of a dataset's tables in MySQL and its relatives."""
 
 from plimsoll.complaints import Scalar
 from plimsoll.workload.compiled import Table
@@ -24,7 +24,7 @@ def define(table: str, shape: TableShape) -> list[Table]:
 
 
 def _create_table(shape: TableShape, name: str) -> str:
-    """Write the statement that makes one copy of a table, unless it is there."""
+    """Return the statement that creates one copy of a table if it does not exist."""
     lines = [_column(*named) for named in shape.columns.items()]
     if shape.primary_key:
         lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
@@ -33,10 +33,9 @@ def _create_table(shape: TableShape, name: str) -> str:
 
 
 def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
-    """Write the statements that make a copy's secondary indexes, by index name.
+    """Return the statements that create a copy's secondary indexes, by index name.
 
-    They run once the rows are there, as the original benchmarks do it: building an index in one go
-    is quicker.
+    They run after loading, as in the original benchmarks: building a whole index at once is faster.
     """
     statements = {}
     for template, columns in shape.indexes.items():

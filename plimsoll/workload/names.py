@@ -19,7 +19,7 @@ class Names:
 
     @classmethod
     def of(cls, shapes: Mapping[str, TableShape], language: Language) -> "Names":
-        """Take those of its tables, each copy by its own name."""
+        """Collect the names of the workload's tables, with those of their copies."""
         copies = (copy_names(table, shape.copies) for table, shape in shapes.items())
         tables = {name for names in copies for name in names}
         columns = {name for shape in shapes.values() for name in _columns(shape, language)}

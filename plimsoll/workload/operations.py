@@ -1,4 +1,4 @@
-"""Operations: the weighted mix, and what each one sends."""
+"""Operations: the weighted mix, and the statements of each."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self, get_args
@@ -24,11 +24,11 @@ MAX_STATEMENTS = 1000
 
 
 class Operation(Declared):
-    """One operation as the workload declares it.
+    """An operation as a workload declares it.
 
     Attributes:
-        let: Values drawn once, by name. Each may use those before it, and statements use them:
-            `resolve` reads both, in this order.
+        let: The values that are drawn once per operation, by name. Each may use the ones before it,
+            and the statements use them; `resolve` reads both, in this order.
     """
 
     weight: Annotated[float, Field(ge=0, le=1e9)]
@@ -45,16 +45,16 @@ class Operation(Declared):
         names: Mapping[Language, Names],
         wanted: Language | None = None,
     ) -> dict[Protocol, EngineOperation]:
-        """Resolve it for each protocol in whose language all its statements have a text.
+        """Compile it for each protocol in whose language every statement has a text.
 
         Args:
-            name: The operation's.
-            tables: How many copies there are of each table.
-            names: What its statements may name.
-            wanted: The language that is asked for; None: all are as good.
+            name: The name of the operation.
+            tables: The number of copies of each table.
+            names: The names that its statements may use.
+            wanted: The required language; None if any language will do.
 
         Raises:
-            WorkloadError: Something in it cannot be.
+            WorkloadError: Something in it is not valid.
         """
         scope = Scope(copies=tables)
         for variable, declared in self.let.items():
@@ -104,14 +104,14 @@ class Operations(Declared):
 
 
 def _characters(texts: Mapping[Language, EngineStatement]) -> int:
-    """Count the characters that a target is sent at most: no target is sent two languages."""
+    """Return the highest number of characters for one target, which gets one language only."""
     return max((sum(map(len, statement.sql)) for statement in texts.values()), default=0)
 
 
 def _still_used(
     variables: Mapping[str, Value], statements: tuple[EngineStatement, ...]
 ) -> tuple[Let, ...]:
-    """Leave out what nothing asks for any more, such as the copy where a table has but one."""
+    """Drop variables that are no longer used, such as the choice of a copy if there is only one."""
     used: set[str] = set()
     for statement in statements:
         used |= used_variables(statement.binds)

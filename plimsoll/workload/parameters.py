@@ -1,4 +1,4 @@
-"""Parameters: what a user may set of a workload, and where a document refers to it."""
+"""Parameters that a user may set, and the references to them in a document."""
 
 import operator
 import re
@@ -25,7 +25,7 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
 
 
 class Parameter(Declared):
-    """Something of a workload that a user may set: a number, a word, a distribution ..."""
+    """A parameter of a workload: a number, a word, a distribution ..."""
 
     about: Text
     default: Scalar
@@ -35,12 +35,12 @@ class Parameter(Declared):
 
     @property
     def takes(self) -> str:
-        """What it takes: `number`, `distribution`, `consistency` (of CQL alone) or `word`."""
+        """The kind of value: `number`, `distribution`, `consistency` (CQL only) or `word`."""
         return self.kind or ("word" if self.range is None else "number")
 
     @property
     def allowed(self) -> tuple[int | str, ...]:
-        """Lowest and highest number, or the words; empty of a distribution."""
+        """The lowest and highest number, or the allowed words; empty for a distribution."""
         levels = get_args(Consistency) if self.kind == "consistency" else ()
         return self.range or self.words or levels
 
@@ -53,10 +53,10 @@ class Parameter(Declared):
         return self
 
     def check(self, value: Scalar) -> Scalar:
-        """Return the value as it is used.
+        """Check a value, and return it in the form that is used.
 
         Raises:
-            WorkloadError: It is not allowed.
+            WorkloadError: The value is not allowed.
         """
         if self.range is not None:
             low, high = self.range
@@ -88,7 +88,8 @@ def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
     """Replace each `$name`, `$name + 1`, `$name * 3` ... in a part of a document.
 
     Raises:
-        WorkloadError: There is no such parameter, or arithmetic on what is no whole number.
+        WorkloadError: The parameter is unknown, or arithmetic is applied to something not an
+            integer.
     """
     if isinstance(value, dict | list):
         parts = value.items() if isinstance(value, dict) else enumerate(value)
@@ -102,7 +103,7 @@ def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
 
 
 def referenced(value: Any) -> set[str]:
-    """Name the parameters that a part of a document refers to."""
+    """Return the names of the parameters that a part of a document refers to."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
         return set().union(*map(referenced, parts))

@@ -1,4 +1,4 @@
-"""Data definition: what makes a dataset's tables in PostgreSQL."""
+"""Creation of a dataset's tables in PostgreSQL."""
 
 import re
 
@@ -7,10 +7,10 @@ from plimsoll.errors import WorkloadError
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import Column, TableShape, copy_names
 
-NAME_MOST = 63  # characters that a server keeps of a name
+NAME_MOST = 63  # longest name that a server keeps
 
-# types as a workload declares them, each with the one that holds the same values; MySQL's unsigned
-# bigint too: no value of a workload is beyond 64 bits with a sign
+# Declared types and the PostgreSQL types that hold the same values. MySQL's unsigned bigint maps to
+# BIGINT too: no value of a workload exceeds a signed 64-bit integer.
 _TYPES = (
     (r"tinyint(?: unsigned)?|smallint", "SMALLINT"),
     (r"smallint unsigned|mediumint(?: unsigned)?|int|integer", "INTEGER"),
@@ -28,7 +28,7 @@ _TYPES = (
 
 
 def define(table: str, shape: TableShape) -> list[Table]:
-    """Define each copy of a table, every name in small letters: so an unquoted one is read."""
+    """Define each copy of a table. All names are in lower case, as unquoted names are read."""
     return [
         Table(
             name=name,
@@ -46,7 +46,7 @@ def define(table: str, shape: TableShape) -> list[Table]:
 
 
 def _create_table(shape: TableShape, name: str) -> str:
-    """Write the statement that makes one copy of a table, unless it is there."""
+    """Return the statement that creates one copy of a table if it does not exist."""
     lines = [_column(*named) for named in shape.columns.items()]
     if shape.primary_key:
         lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
@@ -55,11 +55,11 @@ def _create_table(shape: TableShape, name: str) -> str:
 
 
 def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
-    """Write the statements that make a copy's secondary indexes, by index name.
+    """Return the statements that create a copy's secondary indexes, by index name.
 
-    They run once the rows are there, as the original benchmarks do it. An index's name is one in
-    the whole schema: it begins with its
-    table's, of which it has the end (the copy's number) where both are too long.
+    They run after loading, as in the original benchmarks. Index names are unique within a schema,
+    so a name begins with that of its table; if both are too long, only the end of the table's name
+    is kept, which has the number of the copy.
     """
     statements = {}
     for template, columns in shape.indexes.items():

@@ -1,8 +1,8 @@
 """The words that a statement for PostgreSQL may use.
 
-Most of PostgreSQL's words are names wherever a name may stand, so that a word which seems to end a
-list of tables may be a table's other name: `FROM item lock, pg_authid`. So nothing but what
-`after_table` holds may follow a table, and all of it is reserved by every version
+Most of PostgreSQL's keywords are also valid names, so a word that seems to end a list of tables may
+be an alias: `FROM item lock, pg_authid`. Therefore only the words of `after_table` may follow a
+table. Every version reserves all of them
 (www.postgresql.org/docs/current/sql-keywords-appendix.html; versions 14 to 18 were compared).
 """
 

@@ -1,12 +1,13 @@
-"""What a statement may do: read and write rows of its workload's tables, and nothing beside them.
+"""Checks that a statement only reads and writes rows of its workload's tables.
 
 Tables, functions, words and kinds of statements are allowed by list. Servers look for a table in
 few places: after FROM, JOIN, INTO and UPDATE, and after a comma among tables. The reader below
-follows exactly these, through subqueries and joins; it leaves the rest of the grammar to the
-server. What it does not know it refuses. docs/decisions/0060 says why it is ours.
+follows exactly these through subqueries and joins, leaves the rest of the grammar to the server,
+and refuses what it does not know. docs/decisions/0060 says why this parser is our own.
 
-This keeps mistakes and malice from an endpoint whose user may do more than it should. On targets of
-our own the user that a load connects as may do no more either (`plimsoll.databases.load_user`).
+It protects an endpoint whose user has more rights than it should from mistakes and malice. On
+targets that Plimsoll creates, the load's user has no further rights either
+(`plimsoll.databases.load_user`).
 """
 
 from dataclasses import dataclass
@@ -19,18 +20,19 @@ from plimsoll.workload.names import Names
 from plimsoll.workload.tokens import Token, tokens_of
 from plimsoll.workload.vocabulary import vocabulary
 
-DEPTH_MOST = 40  # of parentheses within each other
-_WITH_FROM = {"EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"}  # functions whose FROM leads to no table
+DEPTH_MOST = 40  # nested parentheses
+# functions whose FROM is not followed by a table
+_WITH_FROM = {"EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"}
 
 
 @dataclass
 class _Level:
-    """Where the reader is, between the parentheses around it.
+    """The reader's state between a pair of parentheses.
 
     Attributes:
         tables: Whether a comma is followed by a table.
         selected: Whether a FROM belongs to a SELECT.
-        call: The function whose parameters these are.
+        call: The function whose arguments these are; empty if they belong to none.
     """
 
     tables: bool = False
@@ -39,11 +41,11 @@ class _Level:
 
 
 def read_statement(text: str, names: Names) -> tuple[Token, ...]:
-    """Read a statement whose tables are filled in.
+    """Check a statement whose table names are filled in, and return its tokens.
 
     Raises:
         WorkloadError: It does something else than to read or write rows of the workload's tables,
-            or what it does cannot be told.
+            or it is not clear what it does.
     """
     tokens = tokens_of(text, names.language)
     _Reader(tokens, names).statement()
@@ -55,19 +57,19 @@ def _beyond(what: str) -> WorkloadError:
 
 
 class _Reader(Cursor):
-    """Goes through a statement once, from left to right."""
+    """Reads a statement once, from left to right."""
 
     def __init__(self, tokens: tuple[Token, ...], names: Names) -> None:
         super().__init__(tokens)
         self._depth = 0
         self._vocabulary = vocabulary(names.language)
         self._names = names
-        self._tables = set(names.tables)  # and what WITH names, from there on
-        self._made: set[str] = set()  # names that the statement makes: for tables and columns
-        self._used: list[tuple[str | None, str]] = []  # qualifier and column
+        self._tables = set(names.tables)  # the workload's, and those that WITH defines
+        self._made: set[str] = set()  # names that the statement defines, for tables and columns
+        self._used: list[tuple[str | None, str]] = []  # qualifier, column
 
     def statement(self) -> None:
-        """Read all of it."""
+        """Read the whole statement."""
         of_union = self.peek().is_mark("(")  # (SELECT ...) UNION (SELECT ...)
         first = "SELECT" if of_union else word_of(self.next())
         if first not in self._vocabulary.kinds:
@@ -122,7 +124,7 @@ class _Reader(Cursor):
         self._read(_Level(selected=True))
 
     def _read(self, level: _Level) -> None:
-        """Read up to the end, or to the parenthesis that closes what was opened."""
+        """Read up to the end, or to the closing parenthesis."""
         while (token := self.peek()) is not END and not token.is_mark(")"):
             self.next()
             word = word_of(token)
@@ -138,11 +140,12 @@ class _Reader(Cursor):
                 self._operand(token, word)
             elif token.kind == "name":
                 self._name(token)
-            elif token.kind == "text" and self.peek().is_mark("("):  # a name, by sql_mode
+            # a name in some settings of sql_mode
+            elif token.kind == "text" and self.peek().is_mark("("):
                 raise refusal(f"calls {shown(token)}, which is text")
 
     def _clause(self, word: str, level: _Level) -> None:
-        """Read a word that says whether tables follow."""
+        """Read a keyword that decides whether tables follow."""
         known = self._vocabulary
         if word == "SELECT":
             level.selected, level.tables = True, False
@@ -161,7 +164,7 @@ class _Reader(Cursor):
             self._phrase(word, level)
 
     def _upsert(self) -> None:
-        """Read what becomes of a row that is there already."""
+        """Read the part of an INSERT that says what happens to an existing row."""
         if self._vocabulary.upsert == "DUPLICATE":
             self.require("KEY")
             self.require("UPDATE")
@@ -172,10 +175,10 @@ class _Reader(Cursor):
         if not self.skip("NOTHING"):
             self.require("UPDATE")
             self.require("SET")
-            self._made.add("excluded")  # the row that was to be inserted
+            self._made.add("excluded")  # the row proposed for insertion
 
     def _phrase(self, word: str, level: _Level) -> None:
-        """Read a word that something particular has to follow."""
+        """Read a keyword that must be followed by something specific."""
         match word:
             case "USING" if not self._vocabulary.joins:
                 self.require("TTL", "TIMESTAMP")
@@ -194,7 +197,7 @@ class _Reader(Cursor):
                 raise refusal(f"has {word} where it may lead to another table")
 
     def _operand(self, token: Token, word: str) -> None:
-        """Read a function, a word of an expression, or a column."""
+        """Read a function call, a word of an expression, or a column."""
         known = self._vocabulary
         opens = self.peek().is_mark("(")
         if self.is_call(token) and word in known.functions:
@@ -210,7 +213,7 @@ class _Reader(Cursor):
             self._name(token)
 
     def _within(self, level: _Level) -> None:
-        """Read what stands between parentheses, the first of which is read."""
+        """Read the content of parentheses; the opening one is already read."""
         self._depth += 1
         if self._depth > DEPTH_MOST:
             raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
@@ -221,7 +224,7 @@ class _Reader(Cursor):
         self._depth -= 1
 
     def _factor(self, *follows: str) -> None:
-        """Read a table where the server looks for one, and its other name."""
+        """Read a table in a place where the server expects one, and its alias."""
         token = self.next()
         if token.is_mark("("):
             self._within(_Level(tables=True))
@@ -237,7 +240,7 @@ class _Reader(Cursor):
             raise refusal(f"has {shown(after)} where it may lead to another table")
 
     def _table(self, token: Token) -> None:
-        """Take a table's name, which is one of the workload's."""
+        """Take a table name, which must be one of the workload's."""
         name = self._folded(token)
         if self.peek().is_mark("."):
             raise _beyond(f"another database, {shown(token)}")
@@ -254,7 +257,8 @@ class _Reader(Cursor):
             qualifier, column = token.text, self.next()
         if self.peek().is_mark("(") or self.peek().is_mark("."):
             raise _beyond(shown(token))
-        if self._vocabulary.types and self.peek().kind == "text":  # a cast: regclass 'pg_authid'
+        # a cast such as regclass 'pg_authid'
+        if self._vocabulary.types and self.peek().kind == "text":
             raise refusal(f"has text right after {shown(token)}, which makes a type of it")
         if column.kind in {"word", "name"}:
             self._used.append((qualifier, column.text))
@@ -274,9 +278,9 @@ class _Reader(Cursor):
                 raise WorkloadError(unknown("column", column, self._names.columns, hint=hint))
 
     def _list_of_names(self) -> None:
-        """Read `(a, b)`: names that are looked for among those of the tables that are there."""
+        """Read `(a, b)`: columns or indexes, which the server resolves within the known tables."""
         self.expect("(")
-        while self.skip("PRIMARY") or self._own_name():  # as an index of MySQL is called
+        while self.skip("PRIMARY") or self._own_name():  # PRIMARY is the name of an index in MySQL
             if not self.peek().is_mark(","):
                 break
             self.next()
@@ -289,12 +293,12 @@ class _Reader(Cursor):
         return self._folded(token) if folded else token.text
 
     def _folded(self, token: Token) -> str:
-        """Give the name of a table as the server reads it."""
+        """Return a table's name as the server reads it: unquoted names may become lower case."""
         folds = self._vocabulary.folds and token.kind == "word"
         return token.text.lower() if folds else token.text
 
     def _is_free(self, token: Token) -> bool:
-        """Whether an unquoted word is a name, wherever it stands."""
+        """Whether an unquoted word is a name in every place."""
         word, known = word_of(token), self._vocabulary
         taken = word in known.structure or word in known.words or word in known.modifiers
         return bool(word) and not taken and word not in known.reserved

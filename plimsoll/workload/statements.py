@@ -1,4 +1,4 @@
-"""Statements: their text for each copy and choice, and what fills their `?`."""
+"""Statements: their text for each copy of a table, and the values of their `?`."""
 
 import re
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ from plimsoll.workload.tokens import Token, tokens_of
 from plimsoll.workload.values import AnyValue, WholeNumber
 
 MAX_ALTERNATIVES = 10_000
-MAX_CHARACTERS = 4 * 2**20  # of statements written out for each copy and each word
+MAX_CHARACTERS = 4 * 2**20  # total of statements, written out for every copy and word
 MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
 
-Copies = Mapping[str, int | None]  # of each table; None: one table, without a number
+Copies = Mapping[str, int | None]  # number of copies by table; None for a table without a number
 
 _NAME = re.compile(r"\{(\w+)\}")
 
@@ -39,14 +39,14 @@ Words = Annotated[Listed[Annotated[str, AfterValidator(_word)]], Field(min_lengt
 
 
 class Statement(Declared):
-    """A statement as the workload declares it, in one language or in several.
+    """A statement as a workload declares it, in one or several languages.
 
     Attributes:
-        sql: For MySQL and its relatives, and for PostgreSQL where it is good for both.
-        cql: For Cassandra.
-        postgres: For PostgreSQL.
-        binds: What fills the `?`.
-        postgres_binds: The same in PostgreSQL, where it differs.
+        sql: The text for MySQL and its relatives, and for PostgreSQL if `postgres` is missing.
+        cql: The text for Cassandra.
+        postgres: The text for PostgreSQL.
+        binds: The values of the `?`.
+        postgres_binds: The values in PostgreSQL, if they differ.
     """
 
     sql: Given[Text] = None
@@ -75,23 +75,23 @@ class Statement(Declared):
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """What is drawn for it."""
+        """All values that are drawn for the statement."""
         binds = self.binds + (self.postgres_binds or ())
         return binds if self.choose is None else (*binds, self.choose)
 
     def resolve(
         self, tables: Copies, names: Mapping[Language, Names], wanted: Language | None = None
     ) -> dict[Language, EngineStatement]:
-        """Write it in each language that it has a text in.
+        """Write the statement in each language that it has a text for.
 
         Args:
-            tables: How many copies there are of each table.
-            names: What it may name.
-            wanted: The language that is asked for. Others borrow a text only where it is theirs
-                too: that one which cannot be borrowed for the language asked for is an error.
+            tables: The number of copies of each table.
+            names: The names that it may use.
+            wanted: The required language. If `sql` serves as its text and is not valid in it, that
+                is an error; for other languages the text is skipped.
 
         Raises:
-            WorkloadError: Unknown tables, unbound or superfluous parameters ...
+            WorkloadError: An unknown table, unbound or superfluous parameters ...
         """
         written: dict[Language, EngineStatement] = {}
         for language in get_args(Language):
@@ -108,7 +108,7 @@ class Statement(Declared):
         return written
 
     def _text(self, language: Language) -> tuple[str | None, Language]:
-        """Give the text in a language, and the field that it stands in."""
+        """Return the text for a language, and the field that it comes from."""
         match language:
             case "sql":
                 return self.sql, "sql"
@@ -133,7 +133,7 @@ class Statement(Declared):
             raise refusal("picks a table's copy, and no table here has copies", "choose")
         with within(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
-            # copies differ in names of ours alone; chosen words may be anything's name
+            # copies differ only in table names, but chosen words may be any name
             for alternative in alternatives if self.one_of else alternatives[:1]:
                 count = sum(map(_is_placeholder, read_statement(alternative, names)))
                 if count != len(binds):
@@ -156,7 +156,7 @@ class Statement(Declared):
                 raise refusal(f"{{{name}}} is not in the statement", "one_of", name)
 
     def _copies(self, template: str, tables: Copies) -> int | None:
-        """How many copies the tables of the statement have; they must agree."""
+        """Return the number of copies of the statement's tables; they must agree."""
         names = [name for name in _NAME.findall(template) if name not in (self.one_of or ())]
         for name in names:
             if name not in tables:
@@ -200,10 +200,10 @@ def _table_name(name: str, language: Language) -> str:
 
 
 def require_short(characters: int) -> None:
-    """Refuse statements that are too long together, written out for each copy and each word.
+    """Refuse statements that are too long in total, written out for every copy and word.
 
     Raises:
-        WorkloadError: They are.
+        WorkloadError: They are too long.
     """
     if characters > MAX_CHARACTERS:
         raise refusal(
@@ -216,7 +216,7 @@ def _is_placeholder(token: Token) -> bool:
 
 
 def _with_rows(text: str, rows: int, language: Language) -> str:
-    """Repeat the list after VALUES, which holds all placeholders and no parentheses."""
+    """Repeat the list after VALUES. It must hold all placeholders and no parentheses."""
     if rows == 1:
         return text
     tokens = tokens_of(text, language)
@@ -231,13 +231,13 @@ def _with_rows(text: str, rows: int, language: Language) -> str:
 
 
 def _with_parameters(text: str, language: Language) -> str:
-    """Write each `?` as the language's servers know it: of PostgreSQL as $1, $2 ..."""
+    """Write each `?` in the form that the server expects: $1, $2 ... for PostgreSQL."""
     if language != "postgres" or "?" not in text:
         return text
     parts, at = [], 0
     marks = filter(_is_placeholder, tokens_of(text, language))
     for number, mark in enumerate(marks, start=1):
-        # with a space where it could run into a name or a number beside it
+        # a space keeps it apart from a word or number beside it
         before = " " if re.match(r"\w", text[mark.start - 1 : mark.start]) else ""
         after = " " if re.match(r"\w", text[mark.end : mark.end + 1]) else ""
         parts.append(f"{text[at : mark.start]}{before}${number}{after}")
@@ -246,7 +246,7 @@ def _with_parameters(text: str, language: Language) -> str:
 
 
 def _not_borrowed(error: WorkloadError) -> WorkloadError:
-    """Say that a text in SQL is none for PostgreSQL."""
+    """Add to an error that the SQL text is not valid in PostgreSQL."""
     hint = "in PostgreSQL; the field 'postgres' has another text for it"
     return WorkloadError(
         *(replace(about, problem=f"{about.problem} ({hint})") for about in error.complaints)

@@ -1,4 +1,4 @@
-"""Tables: columns, keys, indexes, and the values that fill their rows."""
+"""Tables of a workload: columns, keys, indexes, and the values that fill their rows."""
 
 import re
 from typing import Annotated, Self
@@ -12,7 +12,7 @@ from plimsoll.workload.declared import Declared, Given, Listed, Name, Text, refu
 from plimsoll.workload.values import BIGINT_MAX, AnyValue
 
 MAX_COPIES = 1000
-MAX_TABLES = 10_000  # with their copies
+MAX_TABLES = 10_000  # copies included
 
 _INTEGER = r"(?:tinyint|smallint|mediumint|int|integer|bigint)(?: unsigned)?"
 _SIZED = r"(?P<sized>char|varchar|binary|varbinary)\((?P<length>\d{1,5})\)"
@@ -58,7 +58,7 @@ ColumnNames = Annotated[KeyColumns, AfterValidator(_some)]
 
 
 class Column(Declared):
-    """One column as its table declares it; `cql_name`: what Cassandra calls it."""
+    """A column as a workload declares it. `cql_name` is the column's name in Cassandra."""
 
     type: Annotated[Text, AfterValidator(_type)]
     value: AnyValue
@@ -77,15 +77,15 @@ class Column(Declared):
 
 
 class TableShape(Declared):
-    """A table as the workload declares it: one or several copies alike.
+    """A table as a workload declares it: one table, or several equal copies.
 
     Attributes:
-        rows: Rows of each copy.
-        primary_key: The columns of the key; none: the table has none, and no rows to begin with,
-            since those of an interrupted load could not be told from new ones.
-        copies: Number of tables of this shape, named `name1`, `name2` ...; None: one, `name`.
-        first: Number of the first row.
-        indexes: Columns by index name; `{copy}` in a name stands for the copy's number.
+        rows: The number of rows of each copy.
+        primary_key: The columns of the key. A table without a key must begin without rows, since
+            rows of an interrupted load could not be distinguished from new ones.
+        copies: The number of copies, named `name1`, `name2` ...; None for one table `name`.
+        first: The number of the first row.
+        indexes: The columns by index name; `{copy}` in a name stands for the number of the copy.
     """
 
     rows: RowNumber
@@ -129,12 +129,12 @@ class TableShape(Declared):
 
     @property
     def cql_names(self) -> dict[str, str]:
-        """What Cassandra calls each column."""
+        """The columns' names in Cassandra."""
         return {name: column.cql_name or name.lower() for name, column in self.columns.items()}
 
 
 def copy_names(table: str, copies: int | None) -> tuple[str, ...]:
-    """Name each copy of a table as the database knows it; None: one table, called as it is."""
+    """Return the copies' names in the database; None for one table with the name as it is."""
     if copies is None:
         return (table,)
     return tuple(f"{table}{number}" for number in range(1, copies + 1))

@@ -1,11 +1,11 @@
-"""Statements as tokens, in one pass from left to right.
+"""Tokens of a statement, found in one pass from left to right.
 
-What servers read differently by their version or their settings is no token, so that a statement
-means the same here and there: comments (some are executed), backslashes in text (`sql_mode`), `;`,
-`@`, `{`, and letters beyond ASCII outside quotes. In SQL, `"` quotes text or a name, by `sql_mode`:
-what stands in it is taken for neither. PostgreSQL has prefixes of quotes (E'', U&"") and quotes of
-dollars, in which other things count as their end. Each pattern takes as much as it can and never
-less (possessive quantifiers), so that the time is linear in the statement's length.
+What servers read differently depending on version or settings is no token, so that a statement
+means the same everywhere: comments (some are executed), backslashes in text (`sql_mode`), `;`, `@`,
+`{`, and non-ASCII letters outside quotes. In SQL, `"` quotes text or a name depending on
+`sql_mode`, so its content is treated as neither. PostgreSQL has prefixed quotes (E'', U&"") and
+dollar quotes, which end differently. Patterns use possessive quantifiers, so that the time is
+linear in the statement's length.
 """
 
 import re
@@ -15,17 +15,19 @@ from plimsoll.model.databases import Language
 from plimsoll.workload.declared import refusal
 
 Kind = Literal["name", "text", "number", "word", "mark"]
-KINDS: dict[str | None, Kind] = {kind: kind for kind in get_args(Kind)}  # by a pattern's group
+# keyed by the name of a pattern's group
+KINDS: dict[str | None, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 class Token(NamedTuple):
-    """A part of a statement.
+    """A token of a statement.
 
     Attributes:
-        kind: `name` in quotes, `text`, `number`, `word`, or `mark`: an operator, a parenthesis ...
-        text: As it is written; a name without its quotes.
-        start: Where it begins in the statement.
-        end: Where what follows it begins.
+        kind: `name` for a quoted name, `text`, `number`, `word`, or `mark` for an operator, a
+            parenthesis ...
+        text: The text as written; a name without its quotes.
+        start: The position of its first character.
+        end: The position after its last character.
     """
 
     kind: Kind
@@ -34,7 +36,7 @@ class Token(NamedTuple):
     end: int
 
     def is_mark(self, mark: str) -> bool:
-        """Whether it is this mark; one in quotes is none."""
+        """Whether it is this mark, outside quotes."""
         return self.kind == "mark" and self.text == mark
 
 
@@ -80,10 +82,10 @@ PATTERNS = {
 
 
 def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
-    """Read a statement.
+    """Split a statement into tokens.
 
     Raises:
-        WorkloadError: Something in it is no token; says what.
+        WorkloadError: A part is no token; the message says which.
     """
     tokens: list[Token] = []
     match, at = PATTERNS[language].match, 0

@@ -1,4 +1,4 @@
-"""Values as documents write them: what fills a column, or a `?` of a statement."""
+"""Values as documents write them: for a column, or for a `?` of a statement."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -44,13 +44,13 @@ MAX_LENGTH_BYTES = 65_535
 
 @dataclass(frozen=True)
 class Scope:
-    """What a value may refer to where it stands.
+    """The names that a value may refer to.
 
     Attributes:
-        copies: Number of copies by table, None of a table without; empty while a dataset is made,
-            since no row can be drawn then.
-        variables: Values of `let` by name, so far.
-        row: Whether there is a row being made.
+        copies: The number of copies by table; None for a table without copies. Empty while a
+            dataset is loaded, when no row can be drawn.
+        variables: The values of `let` so far, by name.
+        row: Whether a row is being created.
     """
 
     copies: Mapping[str, int | None] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Scope:
     row: bool = False
 
     def with_variable(self, name: str, value: Value) -> "Scope":
-        """Let what follows refer to one variable more."""
+        """Return a scope with one more variable."""
         return replace(self, variables={**self.variables, name: value})
 
 
@@ -66,7 +66,7 @@ def read_value(value: Any, scope: Scope) -> Value:
     """Read a value: a number, a variable's name, or a mapping such as `{text: 100}`.
 
     Raises:
-        WorkloadError: Not a value, or it refers to what is not there.
+        WorkloadError: It is no value, or refers to an unknown name.
     """
     if not isinstance(value, dict):
         return _plain(value, scope)
@@ -78,7 +78,7 @@ def read_value(value: Any, scope: Scope) -> Value:
 
 
 def is_number(value: Value, scope: Scope) -> bool:
-    """Whether a value is always a whole number."""
+    """Whether a value is always an integer."""
     match value:
         case LiteralValue(value=literal):
             return isinstance(literal, int)
@@ -93,7 +93,7 @@ def is_number(value: Value, scope: Scope) -> bool:
 
 
 def used_variables(values: Collection[Value]) -> set[str]:
-    """Name the variables that values refer to, at any depth."""
+    """Return the names of the variables that values refer to, at any depth."""
     names: set[str] = set()
     for value in values:
         match value:
@@ -173,16 +173,16 @@ DistributionText = Annotated[Distribution, ReadBy(lambda text, _: read_distribut
 
 
 class _Form(Declared):
-    """A value that is written as a mapping, and known by the name of its first field.
+    """A value that is written as a mapping and identified by its first field.
 
     Attributes:
-        engine: The engine's model of it, and what that calls the first field.
+        engine: The engine's model of the value, and its name for the first field.
     """
 
     engine: ClassVar[tuple[Callable[..., Value], str]]
 
     def drawn(self, _: Scope) -> Value:
-        """Give what the engine draws."""
+        """Return the value in the engine's form."""
         model, first = self.engine
         fields = dict(self)
         value = fields.pop(next(iter(fields)))

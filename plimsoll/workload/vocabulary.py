@@ -1,6 +1,6 @@
-"""The words that a statement may use, by language: everything else is a name.
+"""The words that a statement may use in each language. Every other word is a name.
 
-A name that a server reserves has to be in quotes, or its words could make another statement of it.
+A name that the server reserves must be quoted, or it could turn the text into another statement.
 """
 
 from typing import assert_never
@@ -47,7 +47,7 @@ _SQL = Vocabulary(
         JSON_VALID JSON_KEYS JSON_SEARCH JSON_MERGE_PATCH UUID
         """
     ),
-    reserved=words_set(  # by MySQL, MariaDB, or both
+    reserved=words_set(  # reserved by MySQL, MariaDB, or both
         """
         ACCESSIBLE ADD ALTER ANALYZE AS ASENSITIVE BEFORE BIGINT BLOB CALL CASCADE CHANGE CHARACTER
         CHECK COLLATE COLUMN CONDITION CONSTRAINT CONTINUE CONVERT CREATE CUBE CURRENT_ROLE
@@ -117,7 +117,7 @@ _CQL = Vocabulary(
 
 
 def vocabulary(language: Language) -> Vocabulary:
-    """Look up the words of a language."""
+    """Return the words of a language."""
     match language:
         case "sql":
             return _SQL

@@ -1,4 +1,4 @@
-"""What is said of the words of a language: which of them a statement may use, and where."""
+"""The vocabulary of a language: which words a statement may use, and where."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,20 @@ class Vocabulary:
     """The words of a language, in capitals.
 
     Attributes:
-        kinds: Words that a statement begins with.
-        words: Words that lead to no table, wherever they stand.
-        modifiers: The same, and no parenthesis follows: with one, it would be a call of a function.
-        functions: Functions of the server's own that read nothing but their parameters.
-        reserved: Words that are names in quotes only.
-        ends_tables: Words that end a list of tables.
-        joins: Words that another table follows; where there are none, a statement reads one table,
-            and under no other name.
-        folds: Whether a name without quotes means the one in small letters.
-        upsert: What follows ON where an INSERT says what becomes of a row that is there; empty: it
-            cannot.
-        after_insert: Words between INSERT and INTO.
-        after_table: The only words that may follow a table in a list; None: as the server has it.
-        recursion: Whether WITH may be RECURSIVE: where nothing bounds it, it may be endless.
-        types: What CAST makes; empty: as the server has it.
+        kinds: The words that may begin a statement.
+        words: The words that never lead to a table.
+        modifiers: Words like `words` that must not precede a parenthesis, which would make a call.
+        functions: The built-in functions that read nothing but their arguments.
+        reserved: The words that are names only when quoted.
+        ends_tables: The words that end a list of tables.
+        joins: The words that another table follows. If empty, a statement reads a single table,
+            without an alias.
+        folds: Whether unquoted names are read in lower case.
+        upsert: The word after ON in an INSERT that handles existing rows; empty if there is none.
+        after_insert: The words allowed between INSERT and INTO.
+        after_table: The only words that may follow a table in a list; None if any may.
+        recursion: Whether WITH may be RECURSIVE. Without a server limit it might never end.
+        types: The types that CAST may have; empty if any may.
     """
 
     kinds: frozenset[str]
@@ -43,10 +42,10 @@ class Vocabulary:
 
     @property
     def structure(self) -> frozenset[str]:
-        """Words that say what follows them."""
+        """The words that determine what follows them."""
         return self.ends_tables | self.joins | _STRUCTURE
 
 
 def words_set(words: str) -> frozenset[str]:
-    """Read words between which is space."""
+    """Split words at white space."""
     return frozenset(words.split())

@@ -1,4 +1,4 @@
-"""A workload: read, checked, and resolved for a number of records."""
+"""A workload: its document, checked, and compiled for a number of records."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ _NAMES: dict[Language, str] = {"sql": "SQL", "cql": "CQL", "postgres": "PostgreS
 
 
 class DatasetDocument(Declared):
-    """The document of a dataset; `Tables` reads its tables once parameters have their values."""
+    """The document of a dataset. `Tables` reads its tables once all parameters have values."""
 
     about: Text
     source: Any = None
@@ -37,9 +37,9 @@ class DatasetDocument(Declared):
 
 
 class WorkloadDocument(DatasetDocument):
-    """The document of a workload, which has tables of its own or names a dataset.
+    """The document of a workload, which has its own tables or names a dataset.
 
-    `Operations` reads its operations once parameters have their values.
+    `Operations` reads its operations once all parameters have values.
     """
 
     name: Given[Text] = None
@@ -59,14 +59,14 @@ class Workload:
     """A checked workload.
 
     Attributes:
-        name: Its name.
-        about: One line for people.
-        dataset: Name of its dataset.
-        default_records: Records where nobody says how many; None: somebody must.
-        parameters: What a user may set, by name.
-        document: What it was read from.
-        tables_document: The document that holds its tables: a dataset's, or its own.
-        text: The document as written.
+        name: The workload's name.
+        about: A description in one line.
+        dataset: The name of its dataset.
+        default_records: The default number of records; None if the user must choose it.
+        parameters: The parameters that a user may set, by name.
+        document: The document that it was read from.
+        tables_document: The document with its tables: a dataset's or its own.
+        text: The text of the document.
     """
 
     name: str
@@ -84,16 +84,16 @@ class Workload:
         parameters: Mapping[str, Scalar] | None = None,
         protocol: Protocol = "mysql",
     ) -> Compiled:
-        """Resolve it for a family of databases.
+        """Compile it for a family of databases.
 
         Args:
-            records: What `$records` stands for; None: the workload's own default.
-            parameters: Values by name, for those that are not to have their default.
-            protocol: The family.
+            records: The value of `$records`; None for the workload's default.
+            parameters: Parameter values that differ from the defaults, by name.
+            protocol: The wire protocol of the database family.
 
         Raises:
-            WorkloadError: A parameter or the number of records is not allowed, or what comes of
-                them cannot be.
+            WorkloadError: A parameter or the number of records is not allowed, or the result is not
+                valid.
         """
         facts = protocol_facts(protocol)
         chosen = self._records(records)
@@ -123,7 +123,7 @@ class Workload:
         )
 
     def summary(self) -> dict[str, object]:
-        """Say what it is for, and what may be set of it, in plain values."""
+        """Describe it and its parameters, as plain values."""
         return {
             "name": self.name,
             "about": self.about,
@@ -141,10 +141,10 @@ class Workload:
         }
 
     def setting(self, name: str, value: Scalar) -> Scalar:
-        """Check a value for a parameter, and return it as it is used.
+        """Check a parameter's value, and return it in the form that is used.
 
         Raises:
-            WorkloadError: There is no such parameter, or it does not take the value.
+            WorkloadError: There is no such parameter, or it does not allow the value.
         """
         if name not in self.parameters:
             what = f"parameter of {self.name}"
@@ -153,10 +153,10 @@ class Workload:
             return self.parameters[name].check(value)
 
     def check(self) -> None:
-        """Read everything once, with the defaults.
+        """Check everything once, with default parameters.
 
         Raises:
-            WorkloadError: Something in it cannot be.
+            WorkloadError: Something in it is not valid.
         """
         self._resolve({"records": self.default_records or 1000, **self._values({})})
 
@@ -214,16 +214,16 @@ class Workload:
 def read_workload(
     document: Document, *, text: str, name: str, datasets: Callable[[str], Document]
 ) -> Workload:
-    """Read a workload's document and check all of it.
+    """Read and check a workload's document.
 
     Args:
         document: The document.
-        text: The document as written.
-        name: The workload's name where the document has none.
-        datasets: Finds the document of a dataset that the workload names.
+        text: The text of the document.
+        name: The name of the workload if the document has none.
+        datasets: A function that finds the document of a dataset by name.
 
     Raises:
-        WorkloadError: Something in it cannot be.
+        WorkloadError: Something in it is not valid.
     """
     with _in_document(document):
         declared = read(WorkloadDocument, document.value)
@@ -254,7 +254,7 @@ def read_workload(
 
 
 def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
-    """Count the characters that a target is sent at most."""
+    """Return the highest number of characters that one target gets for an operation."""
     return max(
         (
             sum(len(text) for each in family.statements for text in each.sql)
@@ -266,7 +266,7 @@ def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
 
 @contextmanager
 def _in_document(document: Document) -> Iterator[None]:
-    """Say of whatever is wrong with a part of a document where it stands."""
+    """Add the position in the document to every error that the block raises."""
     try:
         yield
     except (UsageError, RecursionError) as error:

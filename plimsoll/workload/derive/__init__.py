@@ -1,6 +1,6 @@
-"""A workload from what a server tells of the statements that it was sent.
+"""Deriving a workload from a server's statement statistics.
 
-`derived` is the whole of it: statements are read (`reading`), their values guessed from tables
-(`columns`, `binds`), transactions put together again by counts (`grouping`), and what comes of it
-is written as a workload (`document`), which the workload's own reader checks.
+`derived` does the whole: it reads statements (`reading`), guesses their values from the tables
+(`columns`, `binds`), reassembles transactions by counts (`grouping`) and writes a workload
+(`document`), which is then checked like any other.
 """

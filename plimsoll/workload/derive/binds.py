@@ -1,4 +1,4 @@
-"""What fills the `?` of a statement: values of the right kind, and as many rows as were met."""
+"""Values for the `?` of a statement, of the right kind and for the observed number of rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,21 @@ from plimsoll.workload.declared import refusal
 from plimsoll.workload.derive.columns import DRAWN, Filled, filled, numbering
 from plimsoll.workload.derive.shapes import Shape, Slot
 
-LIST_GUESSED = 10  # values of a list, and rows of a LIMIT, where no rows are counted
+LIST_GUESSED = 10  # length of a list, and of a LIMIT, if rows are not counted
 LIST_MOST = 1000
-DISTINCT_READS = 3  # of a row: itself, from the temporary table, and to sort (MariaDB 11.4)
+# reads per row: itself, from the temporary table, and for sorting (MariaDB 11.4)
+DISTINCT_READS = 3
 
 
 @dataclass(frozen=True)
 class Known:
-    """A table as the workload has it.
+    """A table of the workload.
 
     Attributes:
-        seen: The table.
-        name: What the workload calls it: of several alike, their common name.
-        columns: What stands for its columns' values.
-        copies: How many there are alike; None: this one.
+        seen: The table in the database.
+        name: The table's name in the workload; copies share one.
+        columns: The stand-in values of its columns.
+        copies: The number of copies; None for a single table.
     """
 
     seen: TableSeen
@@ -34,25 +35,25 @@ class Known:
     def of(
         cls, seen: TableSeen, name: str, copies: int | None = None, *, prefixes: bool = False
     ) -> "Known":
-        """Take a table."""
+        """Create one from a table of the database."""
         return cls(seen, name, filled(seen, prefixes=prefixes), copies)
 
     @property
     def key(self) -> dict[str, str]:
-        """What draws the number of one of its rows."""
+        """The value that draws the number of one of its rows."""
         return {"key": self.name, "distribution": DRAWN}
 
 
 @dataclass
 class Bound:
-    """What fills a statement.
+    """The values of a statement.
 
     Attributes:
-        binds: A value for each `?`.
-        let: Values that several of them share, by name.
-        many: Values of a list whose length the digest does not tell.
-        rows: Rows of an INSERT.
-        guesses: What was concluded from rows, in words.
+        binds: One value for each `?`.
+        let: The values that several of them share, by name.
+        many: The length of a list that the digest does not tell.
+        rows: The number of rows of an INSERT.
+        guesses: The conclusions drawn from row counts, as text.
     """
 
     binds: list[Any] = field(default_factory=list)
@@ -63,12 +64,12 @@ class Bound:
 
 
 def rows_of_a_call(shape: Shape, digest: Digest) -> float | None:
-    """Say how many rows a call met; None: the server does not tell."""
+    """Return the rows that a call reads or changes; None if the server does not count them."""
     writes = shape.verb not in {"SELECT", "WITH"}
     counted = digest.rows_affected if writes else digest.rows_sent
     if shape.aggregates and not writes:
         counted = digest.rows_examined
-    elif shape.distinct and counted is not None:  # each row is read again from a table of the rest
+    elif shape.distinct and counted is not None:  # DISTINCT reads rows again from a temporary table
         counted = max(counted, round((digest.rows_examined or 0) / DISTINCT_READS))
     return None if counted is None or not digest.calls else counted / digest.calls
 
@@ -82,19 +83,19 @@ def bound(
     replaced: str = "",
     usual_rows: float | None = None,
 ) -> Bound:
-    """Say what fills a statement.
+    """Find the values of a statement.
 
     Args:
         shape: The statement.
-        digest: What its calls came to.
-        tables: By the names that the shape has for them.
-        mark: Makes its names in `let` its own.
-        replaced: The name of a row's number that another statement deletes and this one inserts,
-            or the other way round; empty: there is no such.
-        usual_rows: Of ranges elsewhere, for one whose rows nobody counts.
+        digest: The totals of its calls.
+        tables: The tables by the names that the shape uses.
+        mark: A suffix that makes its names in `let` unique.
+        replaced: The name of the number of a row that one statement deletes and another inserts;
+            empty if there is none.
+        usual_rows: The rows of other ranges, for a range whose rows are not counted.
 
     Raises:
-        WorkloadError: No value can be given; says why.
+        WorkloadError: A value cannot be given; says why.
     """
     found = _Binder(shape, digest, tables, mark=mark, replaced=replaced, usual_rows=usual_rows)
     return found.bound()
@@ -132,7 +133,7 @@ class _Binder:
         return self._found
 
     def _lists(self) -> None:
-        """Find how long lists are, of values or of rows."""
+        """Find the lengths of lists of values or rows."""
         found = self._found
         lists = [slot for slot in self._shape.slots if slot.many]
         if lists:
@@ -165,7 +166,7 @@ class _Binder:
         return self._tables[slot.table].columns[slot.column]
 
     def _given(self, slot: Slot) -> Any:
-        """What a column gets."""
+        """Return the value that a column gets."""
         known, column = self._tables[slot.table], self._filled(slot)
         inserts = self._shape.verb in {"INSERT", "REPLACE"}
         if not inserts or not column.by_row:
@@ -195,14 +196,14 @@ class _Binder:
         return column.of(known.key)
 
     def _shared(self, name: str, value: Any) -> str:
-        """Name a value that is drawn once for several `?`."""
+        """Return the name of a value that is drawn once for several `?`."""
         name = f"{name}{self._mark}".lower()
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
         self._found.let.setdefault(name[-50:].lstrip("0123456789"), value)
         return name[-50:].lstrip("0123456789")
 
     def _end(self, slot: Slot) -> Any:
-        """One end of a range, or the only one."""
+        """Return a value for one end of a range."""
         known, column = self._tables[slot.table], self._filled(slot)
         if (slot.alias, slot.column) in self._ranges:
             if not column.number:
@@ -227,7 +228,7 @@ class _Binder:
         return width
 
     def _beyond(self, slot: Slot, known: Known, column: Filled) -> list[int]:
-        """Bounds of a value beyond which so many rows lie, as a mean."""
+        """Return bounds of a value beyond which the observed number of rows lies on average."""
         if column.by_row:
             first, rows = numbering(known.seen)
             low, high = first, first + rows - 1

@@ -1,7 +1,7 @@
-"""Tables as a workload writes them: types, and values that stand for those that nobody reads.
+"""Table columns of a derived workload: types, and values that stand in for the real ones.
 
-No value of a row is taken over. Known are types, how many rows and different values there are, how
-long texts are in a sample, and of numbers with an index the lowest and the highest.
+No value of a row is copied. Known are the types, the numbers of rows and distinct values, the text
+lengths in a sample, and the lowest and highest number in indexed columns.
 """
 
 import re
@@ -10,8 +10,8 @@ from typing import Any
 
 from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
 
-DRAWN = "$distribution"  # the parameter for what digests do not tell: which rows are asked for
-HASH_DIGITS = 20  # of YCSB's hash of a number
+DRAWN = "$distribution"  # parameter for what digests do not tell: which rows are accessed
+HASH_DIGITS = 20  # digits of YCSB's hash of a number
 _BIGINT_MAX = 2**63 - 1
 _BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}
 _INTEGER = re.compile(
@@ -22,7 +22,7 @@ _KEPT = re.compile(
     r"(?:tiny|medium|long)?(?:text|blob)|float|double|date|(?:datetime|timestamp)(?:\([0-6]\))?|json"
 )
 _DECIMAL = re.compile(r"(?:decimal|numeric)\((\d{1,2}),(\d{1,2})\)")
-# how a server writes it, the type that a workload has for it, and whether both hold the same values
+# the server's type, the workload's type, and whether both hold the same values
 _OTHERS = (
     (r"character varying\((\d{1,5})\)", r"varchar(\1)", True),
     (r"character\((\d{1,5})\)", r"char(\1)", True),
@@ -52,16 +52,16 @@ _MOMENT = {
 
 @dataclass(frozen=True)
 class Filled:
-    """A column, and what stands for its values.
+    """A column and the values that stand in for its own.
 
     Attributes:
-        type: As a workload declares it.
-        same_type: Whether that is the server's own.
-        value: What stands for any value of it; None: its row's number tells it.
-        template: Of a key, text around the number; empty: the number itself.
+        type: The type in the workload.
+        same_type: Whether the server's type is the same.
+        value: The stand-in value; None if it follows from the row's number.
+        template: The text around the number in a key; empty for the number alone.
         hashed: Whether that number is hashed.
-        number: Whether it holds whole numbers, of which ranges can be made.
-        rows_each: How many rows there are for each of its values.
+        number: Whether it holds integers, which can form ranges.
+        rows_each: The number of rows per distinct value.
     """
 
     type: str
@@ -74,11 +74,11 @@ class Filled:
 
     @property
     def by_row(self) -> bool:
-        """Whether its row's number tells it."""
+        """Whether its value follows from the row's number."""
         return self.value is None
 
     def of(self, number: Any) -> Any:
-        """Give its value in the row of a number."""
+        """Return its value in the row with a number."""
         if self.value is not None:
             return self.value
         if not self.template:
@@ -87,12 +87,12 @@ class Filled:
 
     @property
     def takes_new_rows(self) -> bool:
-        """Whether numbers of new rows, which lie far apart, fit it."""
+        """Whether it can hold the numbers of new rows, which lie far apart."""
         return bool(self.template) or self.value is not None or self.type.startswith("bigint")
 
 
 def declared_type(seen: str) -> tuple[str, bool]:
-    """Write a server's type as a workload has it; says also whether it is the same one."""
+    """Return the workload's type for a server's type, and whether they are the same."""
     written = " ".join(seen.lower().split())
     if found := _INTEGER.fullmatch(written):
         return " ".join(filter(None, found.groups())), True
@@ -107,10 +107,10 @@ def declared_type(seen: str) -> tuple[str, bool]:
 
 
 def numbering(table: TableSeen) -> tuple[int, int]:
-    """Give the number of the first row, and how many rows there are.
+    """Return the number of the first row, and the number of rows.
 
-    A server's estimate of its rows may be far off. Where the key is a number without large gaps,
-    its lowest and highest value tell it.
+    A server's row estimate may be far off. If the key is a number without large gaps, its lowest
+    and highest value give the count.
     """
     column = key_of(table)
     if column is None or column.lowest is None or column.highest is None or column.lowest < 0:
@@ -121,12 +121,12 @@ def numbering(table: TableSeen) -> tuple[int, int]:
 
 
 def filled(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
-    """Say what stands for each column's values.
+    """Return the stand-in values of each column.
 
     Args:
         table: The table.
-        prefixes: Whether statements compare with a part of a key of several columns: then a row's
-            number tells its last column alone.
+        prefixes: Whether statements compare only a part of a key of several columns. Then only its
+            last column follows from the row's number.
     """
     by_row = set(table.primary_key[-1:] if prefixes else table.primary_key)
     indexed = {name for names in (table.primary_key, *table.indexes.values()) for name in names}
@@ -139,7 +139,7 @@ def filled(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
 
 
 def key_of(table: TableSeen) -> ColumnSeen | None:
-    """Give the only column of its key; None: it has none, or several."""
+    """Return the single column of a table's key; None if the key has none or several."""
     if len(table.primary_key) != 1:
         return None
     return next((c for c in table.columns if c.name == table.primary_key[0]), None)
@@ -175,7 +175,7 @@ def _is_text(declared: str) -> bool:
 
 
 def _key_template(column: ColumnSeen, declared: str) -> tuple[str, bool]:
-    """Give the text of keys, as long as they are, and whether numbers in it are hashed."""
+    """Return a template as long as the keys, and whether the number in it is hashed."""
     room = int(found[2]) if (found := _SIZED.fullmatch(declared)) else 255
     if room < HASH_DIGITS:
         return "{}", False
@@ -196,7 +196,7 @@ def _numbers(column: ColumnSeen, integer: re.Match[str], distinct: int) -> dict[
 
 
 def _skew(column: ColumnSeen) -> dict[str, str]:
-    """Say how unevenly values occur, as a sample of rows has them; nothing where they are even."""
+    """Return a distribution for uneven values, from a sample of rows; empty if they are even."""
     share = column.top_share
     if share is None or share < 2 * TOP_VALUES:
         return {}
@@ -204,7 +204,7 @@ def _skew(column: ColumnSeen) -> dict[str, str]:
 
 
 def _other(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) -> Any:
-    """Give what stands for the values of a column that is no whole number."""
+    """Return the stand-in values of a column that holds no integers."""
     if declared in _FIXED:
         return _FIXED[declared]
     if declared.startswith(("datetime", "timestamp")):

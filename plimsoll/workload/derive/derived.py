@@ -1,4 +1,4 @@
-"""A workload made of what a server tells of the statements that it was sent."""
+"""The derivation of a workload from a server's statement statistics."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,10 +41,10 @@ class DerivedOperation:
     """An operation of the workload.
 
     Attributes:
-        name: Its name.
-        calls: How often it was done.
-        time_s: In the server, all of them together.
-        statements: Its statements, each with how often it is sent.
+        name: The name of the operation.
+        calls: The number of times that it was executed.
+        time_s: The total time in the server.
+        statements: The statements, each with its repetitions.
     """
 
     name: str
@@ -55,16 +55,16 @@ class DerivedOperation:
 
 @dataclass(frozen=True)
 class Derived:
-    """What became of what was seen.
+    """A derived workload.
 
     Attributes:
-        document: The workload.
-        operations: What it does, the most called first.
-        left_out: What it does not do, the longest in the server first.
-        notes: What a reader has to know: what is guessed, and from what.
-        calls: Of all statements that were counted, but those that begin and end transactions.
-        calls_unknown: Of statements of which the server does not say what they are.
-        time_s: In the server, all statements together.
+        document: The document of the workload.
+        operations: The operations, the most frequent first.
+        left_out: The statements that are not in it, those with most server time first.
+        notes: Notes for the reader: what is guessed, and from what.
+        calls: The calls of all counted statements, without transaction control.
+        calls_unknown: The calls of statements that the server does not tell apart.
+        time_s: The total time of all statements in the server.
     """
 
     document: dict[str, Any]
@@ -77,14 +77,14 @@ class Derived:
 
     @property
     def share_of_calls(self) -> float | None:
-        """The share of the calls that the workload stands for."""
+        """The share of the calls that the workload covers."""
         whole = self.calls + self.calls_unknown
         left_out = sum(one.calls for one in self.left_out)
         return (self.calls - left_out) / whole if whole else None
 
     @property
     def share_of_time(self) -> float | None:
-        """The share of the server's time that the workload stands for."""
+        """The share of the server's time that the workload covers."""
         lost_s = sum(one.time_s for one in self.left_out)
         return 1 - lost_s / self.time_s if self.time_s else None
 
@@ -96,16 +96,16 @@ def derive(
     writes: bool = False,
     only: Collection[str] = (),
 ) -> Derived:
-    """Make a workload of what was seen.
+    """Derive a workload from statement statistics.
 
     Args:
-        seen: Statements, and the tables that there are.
-        name: The workload's.
-        writes: Whether it has statements that change or lock rows.
-        only: The tables that are asked for; none: all.
+        seen: The statements and the tables.
+        name: The name of the workload.
+        writes: Whether it includes statements that change or lock rows.
+        only: The tables of interest; empty for all.
 
     Raises:
-        UsageError: There is no such table, or no statement of which a workload can be made.
+        UsageError: A table does not exist, or no statement can be used.
     """
     language = protocol_facts(seen.protocol).language
     tables = usable(seen.tables, folds=language == "postgres")
@@ -138,7 +138,7 @@ def derive(
 
 
 def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
-    """Give the statements that can be sent, and note the others."""
+    """Yield the statements that can be sent, and record the others."""
     for one in taken:
         problem = maker.problem(one)
         if problem is None:
@@ -151,12 +151,12 @@ def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[T
 
 @dataclass
 class _Made:
-    """What was made of statements.
+    """The operations made so far.
 
     Attributes:
-        operations: As a document has them, by name.
-        done: How often each was done.
-        sent: Their statements.
+        operations: The operations as in a document, by name.
+        done: The operations with their calls.
+        sent: The statements of these operations.
     """
 
     operations: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class _Made:
 
 
 def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
-    """Make operations of statements, and note what is too much."""
+    """Turn statements into operations, and record those beyond the limit."""
     made = _Made()
     parts = _parts(sent, found)
     if parts:
@@ -190,7 +190,7 @@ def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
 
 
 def _parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
-    """Say which statements a transaction has, of those that can be sent in one."""
+    """Return the statements of a transaction that can be sent in one."""
     parts = transaction_of([one.digest.calls for one in sent], found.commits)
     replaced = replaced_rows(sent, parts)
     return tuple(
@@ -199,7 +199,7 @@ def _parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
 
 
 def _order(sent: Sequence[Taken]) -> Any:
-    """Sort a transaction's statements as they were first seen, reads before writes."""
+    """Sort a transaction's statements by first occurrence, reads before writes."""
 
     def key(part: Part) -> tuple[float, bool]:
         return sent[part.index].digest.order, sent[part.index].shape.writes
@@ -210,7 +210,7 @@ def _order(sent: Sequence[Taken]) -> Any:
 def _document(
     seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Write the workload; gives what a reader has to know too."""
+    """Write the workload; returns the notes too."""
     operations, done, sent = made.operations, made.done, made.sent
     total = sum(one.calls for one in done)
     for one in done:
@@ -235,7 +235,7 @@ def _document(
 
 
 def _skew(pool: Pool | None, constant: float | None) -> str:
-    """Say how rows are drawn, and why."""
+    """Describe how rows are drawn, and why."""
     otherwise = "(--set distribution=zipfian asks otherwise)"
     if pool is None or constant is None:
         return (
@@ -251,7 +251,7 @@ def _skew(pool: Pool | None, constant: float | None) -> str:
 
 
 def _line(one: Taken) -> str:
-    """Write a statement for people, without its values."""
+    """Return a statement for people, without its values."""
     return one.shape.written(tables={table: table for table in one.shape.tables})
 
 

@@ -10,7 +10,7 @@ from plimsoll.errors import UsageError
 
 
 class _Whole(yaml.SafeDumper):
-    """Writes each part where it stands, so that a reader finds it there."""
+    """Writes every part in full, without YAML aliases, so that people find it in its place."""
 
     def ignore_aliases(self, data: Any) -> bool:
         del data
@@ -18,7 +18,7 @@ class _Whole(yaml.SafeDumper):
 
 
 def text_of(document: Mapping[str, Any]) -> str:
-    """Write a workload's document as YAML.
+    """Return a workload's document as YAML.
 
     Raises:
         UsageError: It is longer than a workload may be.

@@ -1,37 +1,37 @@
-"""Transactions put together again: digests count statements, and not which ones went together.
+"""Reassembles transactions from statement counts: digests do not say which went together.
 
-Where a statement's calls are a whole multiple of the COMMITs, it is taken for a part of every
-transaction, so many times. That is a guess: two kinds of transactions that take turns may look like
-one. What is no whole multiple is left as an operation by itself.
+If a statement's calls are an integer multiple of the COMMITs, it is assumed to be a part of every
+transaction, that many times. This is a guess: two alternating kinds of transactions may look like
+one. Other statements become operations of their own.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-COMMITS_LEAST = 100  # fewer say nothing of a ratio
-SLACK = 0.02  # of a whole number
-UNDER_WAY = 8  # transactions at either look, whose statements are counted in part
-SLACK_MOST = 0.25  # of one statement: of many, a whole number is always near
+COMMITS_LEAST = 100  # with fewer, a ratio says nothing
+SLACK = 0.02  # tolerance, relative to the integer
+UNDER_WAY = 8  # transactions in progress at each reading, whose statements are counted in part
+SLACK_MOST = 0.25  # largest tolerance: a larger ratio always has an integer nearby
 REPEAT_MOST = 1000
 
 
 @dataclass(frozen=True)
 class Part:
-    """A statement of a transaction: which of those that were given, and how often in each."""
+    """A statement of a transaction: its index among the given ones, and its repetitions."""
 
     index: int
     repeat: int
 
 
 def transaction_of(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
-    """Say which statements a transaction has.
+    """Return the statements of a transaction.
 
     Args:
-        calls: Of each statement.
-        commits: How many transactions ended.
+        calls: The number of calls of each statement.
+        commits: The number of transactions that ended.
 
     Returns:
-        Nothing where there are too few commits to tell, or none of the statements fits.
+        The parts; empty if there are too few commits, or no statement fits.
     """
     if commits < COMMITS_LEAST:
         return ()
@@ -40,7 +40,7 @@ def transaction_of(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
 
 
 def _times(calls: int, commits: int) -> int:
-    """Give the whole number that a ratio is; 0: it is none."""
+    """Return the integer near a ratio; 0 if there is none."""
     ratio = calls / commits
     whole = round(ratio)
     slack = min((SLACK + UNDER_WAY / commits) * whole, SLACK_MOST)

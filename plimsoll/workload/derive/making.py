@@ -1,4 +1,4 @@
-"""Operations of a derived workload, as a document has them."""
+"""Writes the operations of a derived workload."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,24 +26,24 @@ from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
 _REPLACED = "replaced"
-_VALUES: dict[str, Scalar] = {"records": 1000, "distribution": "uniform"}  # to check with
-Text = tuple[str, int]  # of a statement, and how often it is sent
+_VALUES: dict[str, Scalar] = {"records": 1000, "distribution": "uniform"}  # values used in checks
+Text = tuple[str, int]  # text of a statement, and how often it is sent
 
 
 def parameters(distribution: str = "uniform") -> dict[str, Any]:
-    """Give the parameters of a derived workload: how rows are drawn, which nobody counts."""
+    """Return the parameters of a derived workload: the distribution of row accesses, a guess."""
     about = "how rows are drawn: a guess, for digests do not tell"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
 
 
 @dataclass(frozen=True)
 class _Checked:
-    """Tables that were read.
+    """Tables that were checked.
 
     Attributes:
-        problems: Why one cannot be, by its name.
-        copies: Of each that can.
-        names: What statements may name.
+        problems: The problems of tables that are not possible, by name.
+        copies: The number of copies of the other tables.
+        names: The names that statements may use.
     """
 
     problems: Mapping[str, str]
@@ -53,13 +53,13 @@ class _Checked:
 
 @dataclass
 class Maker:
-    """Makes operations of statements.
+    """Writes statements as operations.
 
     Attributes:
-        protocol: The databases that they are for.
-        known: The tables, by the names that the server has for them.
-        usual_rows: Of a range, for one whose rows nobody counts.
-        guesses: What was concluded so far.
+        protocol: The wire protocol of the databases.
+        known: The tables by the names in the server.
+        usual_rows: The rows of a usual range, for ranges whose rows are not counted.
+        guesses: The guesses made so far.
     """
 
     protocol: Protocol
@@ -69,15 +69,15 @@ class Maker:
 
     @property
     def language(self) -> Language:
-        """Which field of a statement its text is."""
+        """The field of a statement that has its text."""
         return protocol_facts(self.protocol).language
 
     def problem(self, one: Taken, *, replaced: bool = False) -> str | None:
-        """Say why a statement cannot be sent, by the workload's own reader; None: it can.
+        """Return why a statement cannot be sent, as the workload's reader says; None if it can.
 
         Args:
             one: The statement.
-            replaced: Whether it inserts a row that has been deleted.
+            replaced: Whether it inserts a row that was deleted before.
         """
         if not one.shape.tables:
             return "names no table that is known"
@@ -96,7 +96,7 @@ class Maker:
 
     @cached_property
     def _checked(self) -> "_Checked":
-        """The tables as the workload's own reader has them."""
+        """The tables as the workload's reader checks them."""
         tables, _ = written(list(self.known.values()))
         shapes: dict[str, TableShape] = {}
         problems: dict[str, str] = {}
@@ -115,12 +115,12 @@ class Maker:
     def single(
         self, one: Taken, *, kept: bool = True, replaced: bool = False
     ) -> tuple[dict[str, Any], tuple[Text, ...]]:
-        """Make an operation of one statement; gives its texts too.
+        """Write one statement as an operation; returns its texts too.
 
         Args:
             one: The statement.
-            kept: Whether what is guessed of it is to be told.
-            replaced: Whether it inserts a row that has been deleted.
+            kept: Whether to record its guesses.
+            replaced: Whether it inserts a row that was deleted before.
         """
         row = _REPLACED if replaced else ""
         let, statement = self._statement(one, kept=kept, replaced=row)
@@ -131,7 +131,7 @@ class Maker:
     def transaction(
         self, taken: Sequence[Taken], parts: Sequence[Part]
     ) -> tuple[dict[str, Any], tuple[Text, ...]]:
-        """Make an operation of the statements of a transaction; gives its texts too."""
+        """Write the statements of a transaction as one operation; returns their texts too."""
         let: dict[str, Any] = {}
         statements = []
         replaced = replaced_rows(taken, parts)
@@ -153,7 +153,7 @@ class Maker:
     def _statement(
         self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Write a statement; gives the values that it shares, and the statement."""
+        """Write a statement; returns the shared values and the statement."""
         found = bound(
             one.shape,
             one.digest,
@@ -177,9 +177,9 @@ class Maker:
 
 
 def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
-    """Say how the buffer pool did with what was asked; None where the server does not tell.
+    """Return the buffer pool's figures for these statements; None if the server lacks them.
 
-    A call asks for a page, and for as many more as the rows that it met fill.
+    A call is assumed to access one page, and one more for each page that its rows fill.
     """
     used = {table for one in taken for table in one.shape.tables}
     tables = [table for table in seen.tables if table.name in used]
@@ -198,7 +198,7 @@ def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
 
 
 def usual_rows(taken: Sequence[Taken]) -> float | None:
-    """Give the rows that a range has, as a median of those known; None: nobody counts any."""
+    """Return the median number of rows of ranges; None if no rows are counted."""
     known = [
         rows
         for one in taken
@@ -214,7 +214,7 @@ def _operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict
 
 
 def replaced_rows(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
-    """Name the DELETE and the INSERT of a transaction that are likely of the same row."""
+    """Return the indexes of a transaction's DELETE and INSERT that probably affect the same row."""
     found: dict[str, dict[str, int]] = {}
     for part in parts:
         shape = taken[part.index].shape

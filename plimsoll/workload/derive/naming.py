@@ -1,4 +1,4 @@
-"""Names of operations: what a statement does, to which table, by which columns."""
+"""Names of derived operations: verb, table and compared columns."""
 
 from collections.abc import Collection, Mapping
 
@@ -9,7 +9,7 @@ _LONGEST = 50
 
 
 def operation_name(shape: Shape, known: Mapping[str, Known], taken: Collection[str]) -> str:
-    """Name an operation: `select_orders_by_id`, `update_item_by_sku_2`."""
+    """Return an unused name: `select_orders_by_id`, `update_item_by_sku_2`."""
     table = known[shape.tables[0]].name if shape.tables else ""
     compared = [
         slot.column

@@ -1,4 +1,4 @@
-"""What a reader of a derived workload has to know: what it was counted from, what is guessed."""
+"""Notes for the reader of a derived workload: what it was counted from, and what is guessed."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,14 +17,14 @@ def notes_of(
     transaction: str | None,
     guesses: Iterable[str],
 ) -> tuple[str, ...]:
-    """Say it, a sentence each.
+    """Return the notes, one sentence each.
 
     Args:
-        seen: What was seen.
-        found: The statements in it.
-        tables: That the workload has.
-        transaction: The operation that was put together; None: none was.
-        guesses: What was concluded.
+        seen: The statistics of the server.
+        found: The sorted statements.
+        tables: The tables of the workload.
+        transaction: The name of the reassembled operation; None if there is none.
+        guesses: The conclusions that are guesses.
     """
     time = "since its counting began"
     if seen.interval_s is not None:

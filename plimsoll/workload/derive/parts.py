@@ -1,10 +1,10 @@
-"""The text of a statement's digest as parts, in which no value is left.
+"""The text of a digest as parts, without any values.
 
-Servers write `?` (PostgreSQL: `$1`) where a value stood, but not all of them everywhere: whatever
-number or text is left is taken for a value too. MySQL and MariaDB shorten lists
+Servers write `?` (PostgreSQL: `$1`) in place of most values; any number or text that is left counts
+as a value too. MySQL and MariaDB shorten lists
 (dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-digests.html): `(...)` is a list of
-values in parentheses, `?, ...` one without, and `/* , ... */` behind a list says that there were
-several; PostgreSQL 18 writes `$1 /*, ... */` for a list.
+values in parentheses, `?, ...` one without them, and `/* , ... */` after a list means that there
+were several. PostgreSQL 18 writes `$1 /*, ... */` for a list.
 """
 
 import re
@@ -15,24 +15,25 @@ from plimsoll.model.databases import Language
 from plimsoll.workload.declared import refusal
 from plimsoll.workload.tokens import Token, tokens_of
 
-CHARACTERS_MOST = 8192  # of a digest's text; MySQL and MariaDB keep 1,024 bytes of one by default
+CHARACTERS_MOST = 8192  # longest digest text; MySQL and MariaDB keep 1,024 bytes by default
 Kind = Literal["word", "name", "mark", "value", "list", "more"]
 
 _PARAMETER = re.compile(r"\$[0-9]++")
-_CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?")  # the server finds types itself
-_LIST_GOES_ON = re.compile(r"\? /\*, \.\.\. \*/")  # as PostgreSQL 18 has it
+# casts can go: the server finds the types itself
+_CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?")
+_LIST_GOES_ON = re.compile(r"\? /\*, \.\.\. \*/")  # the form of PostgreSQL 18
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 _MORE_LISTS = "/* , ... */"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a statement: `value` is a single one, `list` so many, `more` that lists go on.
+    """A part of a statement. `value` is one value, `list` a list of them, `more` continues a list.
 
     Attributes:
-        kind: What it is.
-        text: As it is written; a name without its quotes.
-        glued: Whether nothing stands between it and what comes before.
+        kind: The kind of part.
+        text: The text as written; a name without its quotes.
+        glued: Whether no space separates it from the part before.
     """
 
     kind: Kind
@@ -50,16 +51,15 @@ class Part:
 
     @property
     def is_name(self) -> bool:
-        """Whether it may name a table or a column."""
+        """Whether it may be the name of a table or column."""
         return self.kind in {"word", "name"}
 
 
 def parts_of(text: str, language: Language) -> tuple[Part, ...]:
-    """Read the text of a digest, in time that is linear in its length.
+    """Split the text of a digest, in time linear in its length.
 
     Raises:
-        WorkloadError: It is too long, cut short, or cannot be read; says which, and quotes none of
-            its values.
+        WorkloadError: The text is too long, cut short or unreadable. The message quotes no values.
     """
     if len(text) > CHARACTERS_MOST:
         raise refusal(f"is longer than {CHARACTERS_MOST} characters")
@@ -75,7 +75,7 @@ def parts_of(text: str, language: Language) -> tuple[Part, ...]:
 
 
 def first_word(text: str) -> str:
-    """Name what kind of statement it is by its first word; empty where there is none."""
+    """Return the first word, which tells the kind of statement; empty if there is none."""
     found = re.match(r"[\s(]*+([A-Za-z]{1,20}+)\b", text)
     return found[1].upper() if found else ""
 
@@ -110,7 +110,7 @@ def _part(token: Token, glued: bool) -> Part:
         case "mark" if token.is_mark("?"):
             return Part("value", "?", glued)
         case "word":
-            # NULL, TRUE and FALSE are values that say nothing of anybody
+            # NULL, TRUE and FALSE may stay: they reveal nothing
             return Part("word", token.text, glued)
         case kind:
             return Part(kind, token.text, glued)

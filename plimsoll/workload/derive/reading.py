@@ -1,8 +1,8 @@
-"""Reads the parts of a statement once, from left to right: which tables, and what values are for.
+"""Reads a statement once, from left to right: its tables, and the role of each value.
 
-It knows as much of the grammar as it takes to say of a value which column it is compared with or
-put into. Where it does not know, it says so, and the statement is not taken. The workload's own
-reader (`plimsoll.workload.reach`) then decides whether what is left may be sent.
+It knows only as much grammar as it needs to tell which column a value is compared with or put into.
+A statement that it does not understand is refused. The workload's own reader
+(`plimsoll.workload.reach`) then decides whether the rest may be sent.
 """
 
 from collections.abc import Mapping
@@ -43,19 +43,19 @@ def shape_of(
     """Read a statement.
 
     Args:
-        text: As the server's digest has it.
-        language: Whose dialect it is.
-        tables: What there is, by name.
-        database: Its own name, which may stand before a table's.
+        text: The text in the server's digest.
+        language: The dialect of the statement.
+        tables: The tables of the database, by name.
+        database: The database's name, which may precede a table's.
 
     Raises:
-        WorkloadError: It cannot be taken; says why.
+        WorkloadError: The statement cannot be used; says why.
     """
     return _Reader(Sight(parts_of(text, language), language, tables, database)).shape()
 
 
 class _Reader:
-    """Goes through a statement once."""
+    """Reads a statement once."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
@@ -87,7 +87,7 @@ class _Reader:
         return self._levels[-1]
 
     def _take(self, at: int) -> int:
-        """Read one part, and what belongs to it; gives the place behind."""
+        """Read one part with what belongs to it; returns the next position."""
         part = self._sight.at(at)
         match part.kind:
             case "value":
@@ -133,7 +133,7 @@ class _Reader:
             self._slots.pass_and(at)
 
     def _begins_clause(self, at: int, word: str) -> bool:
-        """Whether a word begins a clause, and is no column's name or a function's own word."""
+        """Whether a word begins a clause, rather than being a column or a function's keyword."""
         sight, level, before = self._sight, self._level, self._sight.at(at - 1)
         if word not in _CLAUSES or before.is_mark(".") or (level.call and word in {"FROM", "FOR"}):
             return False
@@ -164,13 +164,13 @@ class _Reader:
             raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
 
     def _put(self, *pieces: Piece, glued: bool = False) -> None:
-        """Write pieces, behind a space unless they are glued to what is there."""
+        """Append pieces, after a space unless they are glued to the text before."""
         last = self._pieces[-1] if self._pieces else "("
         glued = glued or last in {"(", "."}
         self._pieces += [*([] if glued else [" "]), *pieces]
 
     def _list(self, at: int) -> None:
-        """Read `(...)`, so many values: of a row, or after IN."""
+        """Read `(...)`, a list of unknown length: an inserted row, or after IN."""
         if self._level.clause == "values":
             slots = [self._slots.of_row(n) for n in range(len(self._slots.row()))]
             self._put("(", *_with_commas(slots))
@@ -182,7 +182,7 @@ class _Reader:
             raise refusal(_LIST_UNKNOWN)
 
     def _more(self, at: int) -> None:
-        """Read `...`: a list goes on, of rows or of values."""
+        """Read `...`, the continuation of a list of rows or values."""
         level, before = self._level, self._sight.at(at - 1)
         if level.clause == "values" and (before.kind == "list" or before.is_mark(")")):
             self._many_rows = True
@@ -199,7 +199,7 @@ class _Reader:
             raise refusal(_LIST_UNKNOWN)
 
     def _values_behind(self, at: int) -> int:
-        """Count the values of a row that are told behind a place."""
+        """Count the values of a row that stand after a position."""
         depth = behind = 0
         for part in self._sight.parts[at + 1 :]:
             depth += part.is_mark("(") - part.is_mark(")")
@@ -209,7 +209,7 @@ class _Reader:
         return behind
 
     def _write(self, at: int) -> None:
-        """Write a part, the same way however far apart the server writes them."""
+        """Append a part with uniform spacing, whatever the server's."""
         sight, part, before = self._sight, self._sight.at(at), self._sight.at(at - 1)
         if part.kind == "mark":
             called = part.is_mark("(") and self._is_function(at - 1)
@@ -225,13 +225,13 @@ class _Reader:
             self._put(self._column_name(at, part))
 
     def _is_function(self, at: int) -> bool:
-        """Whether a function is called there; MariaDB writes some in quotes, as names."""
+        """Whether a function is called there. MariaDB quotes some function names."""
         part = self._sight.at(at)
         known = part.is_name and part.text.upper() in self._sight.vocabulary.functions
         return known and self._sight.at(at + 1).is_mark("(")
 
     def _column_name(self, at: int, part: Part) -> str:
-        """Give a column as its table has it: MariaDB writes some in capitals, as words."""
+        """Return a column's name as in its table. MariaDB writes some in capitals, as keywords."""
         free = part.kind == "name" or (part.kind == "word" and self._sight.is_name_here(at))
         found = self._sight.column(part.text) if free else None
         if found is None and part.kind == "word":
@@ -239,7 +239,7 @@ class _Reader:
         return self._quoted(found[1] if found else part.text)
 
     def _names_table(self, at: int) -> bool:
-        """Whether a name that is a table's stands for the table."""
+        """Whether a table's name stands for the table in this place."""
         sight = self._sight
         if sight.at(at + 1).is_mark("."):
             return sight.is_mention(sight.at(at).text)
@@ -264,7 +264,7 @@ def _with_commas(slots: list[Slot]) -> list[Piece]:
 
 
 def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
-    """Put texts beside each other together."""
+    """Merge adjacent texts."""
     joined: list[Piece] = []
     for piece in pieces:
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""What a statement of a digest is: its text with its tables, and where values stood in it."""
+"""The shape of a digest's statement: its text, its tables, and the places of its values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ AGGREGATES = {"COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG"}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a value stood.
+    """The place of a value in a statement.
 
     Attributes:
-        role: `equal`: a column is compared with it; `member`: of a list after IN; `low` and `high`:
-            ends of a range; `set`: a column gets it; `limit`, `offset`; `constant`: something else
-            that any number will do for.
-        table: The table that the column belongs to; empty where there is no column.
-        column: The column's name, as the table has it.
-        alias: Which mention of the table it is.
-        many: How many values stood there is not told.
+        role: `equal` if a column is compared with it; `member` in a list after IN; `low` and `high`
+            as the ends of a range; `set` if a column gets it; `limit`, `offset`; `constant` for
+            anything else, where any number will do.
+        table: The table of the column; empty if there is no column.
+        column: The column's name in the table.
+        alias: The alias, which tells apart several mentions of one table.
+        many: Whether it stands for a list of unknown length.
     """
 
     role: Role
@@ -31,7 +31,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TableMark:
-    """Where a table is named."""
+    """The place of a table's name."""
 
     table: str
 
@@ -41,16 +41,16 @@ Piece = str | Slot | TableMark
 
 @dataclass(frozen=True)
 class Shape:
-    """One statement.
+    """A statement.
 
     Attributes:
         verb: SELECT, INSERT, REPLACE, UPDATE, DELETE or WITH.
-        pieces: Its text: as it is, tables, and values.
-        tables: Those that it names, the first one first.
-        locks: Whether it locks rows that it reads (FOR UPDATE).
-        aggregates: Whether it gives fewer rows than it reads: COUNT, GROUP BY ...
-        distinct: Whether it may, by DISTINCT.
-        many_rows: Whether an INSERT has several rows, of which the text shows one.
+        pieces: The text, split at tables and values.
+        tables: The tables that it names, in order.
+        locks: Whether it locks the rows that it reads (FOR UPDATE).
+        aggregates: Whether it returns fewer rows than it reads: COUNT, GROUP BY ...
+        distinct: Whether DISTINCT may reduce its rows.
+        many_rows: Whether it is an INSERT of several rows, one of which is in the text.
     """
 
     verb: str
@@ -68,19 +68,19 @@ class Shape:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """Where values stood, in order."""
+        """The places of values, in order."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Slot))
 
     def has(self, role: Role) -> bool:
-        """Whether a value of this role stood in it."""
+        """Whether it has a value of this role."""
         return any(slot.role == role for slot in self.slots)
 
     def written(self, many: int = 1, tables: Mapping[str, str] | None = None) -> str:
-        """Write it as a workload has it: `{table}` for tables, `?` for values.
+        """Return its text as in a workload: `{table}` for tables, `?` for values.
 
         Args:
-            many: How many values a list has whose length is not told.
-            tables: What else a table is called.
+            many: The number of values in a list of unknown length.
+            tables: Other names for tables.
         """
         names = tables or {}
 

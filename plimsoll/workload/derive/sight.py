@@ -1,4 +1,4 @@
-"""The parts of a statement with what they name: its tables, their other names, its columns."""
+"""A statement's parts with the tables, aliases and columns that they name."""
 
 from collections.abc import Mapping
 
@@ -16,14 +16,14 @@ _ENDS_TABLES = {
 _NO_ALIAS = {"FORCE", "USE", "IGNORE", "PARTITION"}
 _END = Part("mark", "")
 
-Column = tuple[str, str, str]  # its table, its name, and which mention of the table it is of
+Column = tuple[str, str, str]  # table, column, alias
 
 
 class Sight:
-    """Looks at a statement's parts.
+    """Gives access to a statement's parts and what they name.
 
     Attributes:
-        tables: Those that it names, the first one first.
+        tables: The tables that the statement names, in order.
     """
 
     def __init__(
@@ -33,51 +33,51 @@ class Sight:
         tables: Mapping[str, TableSeen],
         database: str,
     ) -> None:
-        """Find the tables: a column of the SELECT list stands before its table."""
+        """Find all tables first: columns of the SELECT list come before their table."""
         self.parts, self.vocabulary, self.language = parts, vocabulary(language), language
         self.tables: list[str] = []
         self._seen = tables
         self._known = {name.lower(): name for name in tables}
         self._database = database.lower()
         self._by_alias: dict[str, str] = {}
-        self._columns: dict[str, dict[str, str]] = {}  # of each table, in small letters
+        self._columns: dict[str, dict[str, str]] = {}  # by table, keyed in lower case
         self._find_tables()
 
     def at(self, at: int) -> Part:
-        """Give the part at a place; beyond the ends an empty one."""
+        """Return the part at a position; an empty one beyond the ends."""
         return self.parts[at] if 0 <= at < len(self.parts) else _END
 
     def table(self, at: int) -> str | None:
-        """Name the table whose name stands at a place; None where none does."""
+        """Return the table named at a position; None if there is none."""
         part = self.at(at)
         return self._known.get(part.text.lower()) if part.is_name else None
 
     def behind_database(self, at: int) -> int:
-        """Pass over the database's own name, where it stands before a table's."""
+        """Return the position after the database's name if a table follows, else the same one."""
         named = self.at(at).is_name and self.at(at).text.lower() == self._database
         passed = named and self.at(at + 1).is_mark(".") and self.table(at + 2) is not None
         return at + 2 if passed else at
 
     def is_free(self, word: str) -> bool:
-        """Whether an unquoted word is a name, wherever it stands."""
+        """Whether an unquoted word is a name in every place."""
         known = self.vocabulary
         taken = known.structure | known.words | known.modifiers | known.reserved | _NO_ALIAS
         return word.upper() not in taken
 
     def is_name_here(self, at: int) -> bool:
-        """Whether an unquoted word can only be a name where it stands, though servers know it."""
+        """Whether a keyword can only be a name in this place."""
         return self.is_free(self.at(at).text) or self.at(at - 1).is_mark(".")
 
     def is_mention(self, name: str) -> bool:
-        """Whether a name before a dot is one that the statement has for a table."""
+        """Whether a name before a dot is an alias or a table of the statement."""
         return name.lower() in self._by_alias
 
     def columns_of_first(self) -> list[str]:
-        """Name the columns of the first table, in their order."""
+        """Return the columns of the first table, in order."""
         return [column.name for column in self._seen[self.tables[0]].columns] if self.tables else []
 
     def column(self, name: str, qualifier: str = "") -> Column | None:
-        """Find a column by its name; None where no table of the statement has it."""
+        """Find a column by name; None if no table of the statement has it."""
         for alias, table in self._by_alias.items():
             found = self._columns[table].get(name.lower())
             if found is not None and (not qualifier or alias == qualifier.lower()):
@@ -85,7 +85,7 @@ class Sight:
         return None
 
     def column_before(self, at: int) -> Column | None:
-        """Find the column whose name ends right before a place; None for any other expression."""
+        """Find the column that ends right before a position; None for any other expression."""
         name = self.at(at - 1)
         if not name.is_name:
             return None
@@ -97,7 +97,7 @@ class Sight:
         return self.column(name.text, qualifier)
 
     def names_within(self, at: int) -> list[str]:
-        """Give the names between a parenthesis and the next one that closes."""
+        """Return the names up to the next closing parenthesis."""
         names, at = [], at + 1
         while at < len(self.parts) and not self.at(at).is_mark(")"):
             if self.at(at).is_name:
@@ -106,7 +106,8 @@ class Sight:
         return names
 
     def _find_tables(self) -> None:
-        among, around = False, []  # whether a comma is followed by a table: here, and outside
+        # whether a comma is followed by a table: here, and in enclosing levels
+        among, around = False, []
         for at, part in enumerate(self.parts):
             before = self.at(at - 1)
             if part.is_mark("("):

@@ -1,4 +1,4 @@
-"""What a value of a statement is for, told from what stands around it."""
+"""The role of each value in a statement, concluded from its surroundings."""
 
 from dataclasses import dataclass
 
@@ -21,14 +21,14 @@ _UNKNOWN = "has a value where it is not known what it is for"
 
 @dataclass
 class Level:
-    """What holds between the parentheses around a part.
+    """The state between a pair of parentheses.
 
     Attributes:
-        clause: Of the statement.
+        clause: The clause of the statement.
         tables: Whether a comma is followed by a table.
-        compared: What IN compares, where these are its parentheses.
-        position: Of a value in a row that is inserted.
-        call: Whether these are the parentheses of a function.
+        compared: The column before IN, if these are its parentheses.
+        position: The index of a value within an inserted row.
+        call: Whether these are a function's parentheses.
     """
 
     clause: str = "other"
@@ -39,13 +39,13 @@ class Level:
 
 
 class Slots:
-    """Says of each value in turn what it is for."""
+    """Finds the role of each value in turn."""
 
     def __init__(self, sight: Sight) -> None:
-        """Begin with a statement.
+        """Start with a statement.
 
         Attributes:
-            inserted: The columns that an INSERT names; none: all that there are.
+            inserted: The columns that an INSERT names; empty for all columns.
         """
         self.inserted: list[str] = []
         self._sight = sight
@@ -53,10 +53,10 @@ class Slots:
         self._assigned: Column | None = None
 
     def of(self, at: int, level: Level) -> Slot:
-        """Say it of the value at a place.
+        """Return the role of the value at a position.
 
         Raises:
-            WorkloadError: It cannot be told.
+            WorkloadError: The role is not clear.
         """
         match level.clause:
             case "select":
@@ -75,10 +75,10 @@ class Slots:
                 raise refusal(_UNKNOWN)
 
     def of_row(self, position: int) -> Slot:
-        """Say it of a value of a row that is inserted, by its place.
+        """Return the role of a value in an inserted row, by its index.
 
         Raises:
-            WorkloadError: No column belongs there.
+            WorkloadError: There is no column at this index.
         """
         columns = self.row()
         found = self._sight.column(columns[position]) if position < len(columns) else None
@@ -87,20 +87,20 @@ class Slots:
         return Slot("set", *found)
 
     def row(self) -> list[str]:
-        """Name the columns of a row that is inserted."""
+        """Return the columns of an inserted row."""
         return self.inserted or self._sight.columns_of_first()
 
     def of_list(self, at: int) -> Slot:
-        """Say it of a list after IN, of which the text does not tell how long it is.
+        """Return the role of a list of unknown length after IN.
 
         Raises:
-            WorkloadError: What is compared is no column.
+            WorkloadError: The compared expression is no column.
         """
         back = 2 if self._sight.at(at - 2).word == "NOT" else 1
         return Slot("member", *_required(self._sight.column_before(at - back)), many=True)
 
     def pass_and(self, at: int) -> None:
-        """Note an AND that ends no BETWEEN."""
+        """Record an AND that does not belong to a BETWEEN."""
         if self._sight.at(at + 1).kind != "value":
             self._between = None
 

@@ -1,4 +1,4 @@
-"""The statements of a derived workload, each with all of its calls, and those that are left out."""
+"""The statements of a derived workload with their calls, and those that are left out."""
 
 import math
 import re
@@ -20,19 +20,20 @@ _CONTROLS = _COMMITS | {"BEGIN", "START", "ROLLBACK", "ABORT", "SAVEPOINT", "REL
 _SERVERS_OWN = re.compile(
     r"information_schema|performance_schema|pg_catalog|pg_stat_\w|plimsoll_datasets", re.IGNORECASE
 )
-_SHOWN_MOST = 160  # characters of a statement that is left out
-_ALIKE_MOST = 1.5  # times the mean calls of those that differ from it in a column alone
+_SHOWN_MOST = 160  # length of a left-out statement's text
+# ratio to the mean calls up to which similar statements count as equally frequent
+_ALIKE_MOST = 1.5
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is not in the workload.
+    """A statement that is not in the workload.
 
     Attributes:
-        statement: It, without any value; of one that cannot be read its first word alone.
+        statement: The text without values; only the first word if it cannot be read.
         why: The reason.
-        calls: How often it was called.
-        time_s: In the server, all calls together.
+        calls: The number of calls.
+        time_s: The total time in the server.
     """
 
     statement: str
@@ -46,10 +47,12 @@ class Taken:
     """A statement of the workload.
 
     Attributes:
-        shape: What it is.
-        digest: What its calls came to, together with those of statements alike.
-        columns: Of statements that differ in the column alone that they set: these columns.
-        unless_replaced: Why it cannot be sent, but in a transaction that deletes what it inserts.
+        shape: The shape of the statement.
+        digest: The totals of its calls, with those of equal statements.
+        columns: The columns, if it stands for statements that differ only in the column that they
+            set.
+        unless_replaced: The reason why it can be sent only in a transaction that deletes the row
+            first.
     """
 
     shape: Shape
@@ -63,11 +66,11 @@ class Sorted:
     """All statements that a server counted.
 
     Attributes:
-        taken: Those that can be sent.
-        left_out: Those that cannot, or shall not.
-        commits: Transactions that ended.
-        rollbacks: Transactions that were undone.
-        controls_s: Time in statements that begin and end transactions.
+        taken: The statements that can be sent.
+        left_out: The statements that cannot or should not be sent.
+        commits: The number of committed transactions.
+        rollbacks: The number of transactions that were rolled back.
+        controls_s: The time of statements that begin and end transactions.
     """
 
     taken: list[Taken] = field(default_factory=list)
@@ -86,15 +89,15 @@ def sort_statements(
     only: Collection[str] = (),
     writes: bool = True,
 ) -> Sorted:
-    """Read each digest once, and say which can be sent.
+    """Read each digest once, and decide whether it can be sent.
 
     Args:
-        digests: What the server counted.
-        language: Whose dialect the statements are.
-        tables: That there are, by name.
-        database: Its name, which may stand before a table's.
-        only: The tables that are asked for; none: all.
-        writes: Whether what changes or locks rows is wanted.
+        digests: The server's statement statistics.
+        language: The dialect of the statements.
+        tables: The tables of the database, by name.
+        database: The database's name, which may precede a table's.
+        only: The tables of interest; empty for all.
+        writes: Whether statements that change or lock rows are wanted.
     """
     found = Sorted()
     for digest in digests:
@@ -102,7 +105,7 @@ def sort_statements(
         if word in _CONTROLS:
             found.controls_s += digest.time_s
             found.commits += digest.calls if word in _COMMITS else 0
-            # ROLLBACK TO a savepoint ends nothing
+            # ROLLBACK TO a savepoint does not end a transaction
             undone = word in {"ROLLBACK", "ABORT"} and " TO " not in digest.text.upper()
             found.rollbacks += digest.calls if undone else 0
         elif word not in VERBS:
@@ -127,14 +130,14 @@ def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> Non
 
 
 def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
-    """Note a statement that is not in the workload."""
+    """Describe a statement that is not in the workload."""
     line = words.visible(" ".join(statement.split()))
     line = line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
     return LeftOut(line, words.visible(why), digest.calls, digest.time_s)
 
 
 def _shown(text: str, language: Language) -> str:
-    """Write a statement without its values, in a line; its first word where it cannot be read."""
+    """Return a statement in one line without its values; its first word if it cannot be read."""
     try:
         parts = parts_of(text, language)
     except WorkloadError:
@@ -143,7 +146,7 @@ def _shown(text: str, language: Language) -> str:
 
 
 def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
-    """Put statements together that differ in a table's copy, or in the column that they set."""
+    """Merge statements that differ only in a table's copy, or in the column that they set."""
     by_text: dict[str, list[Taken]] = {}
     for one in taken:
         by_text.setdefault(_text(one, known), []).append(one)
@@ -162,7 +165,7 @@ def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
 
 
 def _as_often(calls: Sequence[int]) -> bool:
-    """Whether statements are called about as often, but for chance (of counts: 4 of its root)."""
+    """Whether statements are about equally frequent, within four standard deviations of counts."""
     mean = sum(calls) / len(calls)
     chance = 4 * math.sqrt(mean)
     low, high = mean / _ALIKE_MOST - chance, mean * _ALIKE_MOST + chance
@@ -174,7 +177,7 @@ def _text(one: Taken, known: Mapping[str, Known]) -> str:
 
 
 def _without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
-    """Write an UPDATE of one column without its name; None for any other statement."""
+    """Return an UPDATE of one column without the column's name; None for other statements."""
     shape = one.shape
     sets = [slot for slot in shape.slots if slot.role == "set"]
     if shape.verb != "UPDATE" or len(sets) != 1 or shape.slots[0].role != "set":
@@ -188,7 +191,7 @@ def _without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
 
 
 def _together(alike: Sequence[Taken]) -> Digest:
-    """Add up what the calls of several digests came to; what one does not tell is not known."""
+    """Add up several digests; a total is None if one of them lacks the figure."""
     digests = [one.digest for one in alike]
 
     def total(name: str) -> int | None:

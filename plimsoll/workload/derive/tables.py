@@ -1,4 +1,4 @@
-"""The tables of a derived workload: those alike are put together, all written as in a file."""
+"""The tables of a derived workload. Equal tables become copies of one."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -15,11 +15,11 @@ _NUMBERED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)([1-9][0-9]{0,3})")
 
 
 def usable(tables: Iterable[TableSeen], *, folds: bool = False) -> dict[str, TableSeen]:
-    """Give the tables by name, without those, and those columns, whose names no workload may have.
+    """Return the tables by name, without tables and columns whose names a workload cannot have.
 
     Args:
-        tables: That there are.
-        folds: Whether a workload's names are in small letters there (PostgreSQL).
+        tables: The tables of the database.
+        folds: Whether the workload's names are read in lower case (PostgreSQL).
     """
 
     def fits(name: str) -> bool:
@@ -35,7 +35,7 @@ def usable(tables: Iterable[TableSeen], *, folds: bool = False) -> dict[str, Tab
 
 
 def known_tables(tables: Mapping[str, TableSeen], shapes: Collection[Shape]) -> dict[str, Known]:
-    """Say what stands for the rows of the tables that statements name."""
+    """Return the tables that statements name, with the values that stand in for their rows."""
     named = {table for shape in shapes for table in shape.tables}
     common = _alike({name: tables[name] for name in named})
     known = {}
@@ -47,7 +47,7 @@ def known_tables(tables: Mapping[str, TableSeen], shapes: Collection[Shape]) -> 
 
 
 def _alike(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:
-    """Find tables `name1`, `name2` ... of the same columns; gives their name and their number."""
+    """Find numbered tables `name1`, `name2` ... with equal columns; returns base name and count."""
     found: dict[str, dict[int, TableSeen]] = {}
     for name, table in tables.items():
         if match := _NUMBERED.fullmatch(name):
@@ -63,7 +63,7 @@ def _alike(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:
 
 
 def _asks_for_prefix(shape: Shape, table: TableSeen) -> bool:
-    """Whether a statement compares with some columns of a key, and not with all of them."""
+    """Whether a statement compares only some columns of a table's key."""
     asked: dict[str, set[str]] = {}
     for slot in shape.slots:
         if slot.table == table.name and slot.role in {"equal", "member", "low", "high"}:
@@ -73,7 +73,7 @@ def _asks_for_prefix(shape: Shape, table: TableSeen) -> bool:
 
 
 def written(known: Collection[Known]) -> tuple[dict[str, Any], int]:
-    """Write tables as a workload has them; gives the number of records too, the largest's rows."""
+    """Return the tables as in a document, and the number of records: the largest table's rows."""
     by_name: dict[str, list[Known]] = {}
     for one in known:
         by_name.setdefault(one.name, []).append(one)
