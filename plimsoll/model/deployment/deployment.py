@@ -1,6 +1,6 @@
-"""How Plimsoll is deployed in an account: what `cdk.json` says under `context.plimsoll`.
+"""The configuration of a deployment: `context.plimsoll` in `cdk.json`.
 
-Every value has a default: an empty configuration deploys, and costs next to nothing while idle.
+Every value has a default. A deployment of an empty configuration costs almost nothing while idle.
 """
 
 import json
@@ -24,14 +24,15 @@ PrefixListId = Annotated[str, Field(pattern=r"^pl-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
-# Functions get these in their environment, which AWS limits to 4 KiB in all: about 1,000 characters
-# of it are names, addresses and short values.
+# These values are passed in the functions' environment, which AWS limits to 4 KiB. Names, addresses
+# and short values take about 1,000 characters of it.
 PRICES_MOST_CHARACTERS = 2_000
 TEAMS_MOST_CHARACTERS = 1_400
-NAME_MOST_CHARACTERS = 24  # a function's name has 64, and the longest of ours 25
-TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices, allowed endpoints and snapshots, grafana
+NAME_MOST_CHARACTERS = 24  # of 64 in a function's name; the longest suffix of ours has 25
+# Of teams, prices, allowed endpoints and snapshots, and the Grafana address together
+TOGETHER_MOST_CHARACTERS = 2_900
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
-_IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
+_IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable characters without `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
 Principal = Annotated[
     str,
@@ -41,21 +42,22 @@ Principal = Annotated[
     ),
 ]
 
-DEFAULT_NAME = "plimsoll"  # what the names of a deployment's resources begin with
+DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
 
 
 class ExistingVpc(Model):
-    """A VPC that is there already, in place of one made for Plimsoll.
+    """An existing VPC, used instead of a new one.
 
-    From its subnets S3, DynamoDB and Secrets Manager must be within reach, by endpoints or a NAT
-    gateway. The load clients run in the first subnet, and targets are placed in its zone.
+    S3, DynamoDB and Secrets Manager must be reachable from its subnets, through endpoints or a NAT
+    gateway. Load clients run in the first subnet, and targets are created in that subnet's zone.
     """
 
     vpc_id: Annotated[str, Field(pattern=r"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$")]
     subnet_ids: Annotated[tuple[SubnetId, ...], Field(min_length=2)]
-    availability_zones: Annotated[tuple[Zone, ...], Field(min_length=2)]  # of each subnet
-    s3_prefix_list_id: PrefixListId | None = None  # of S3 in its region; for Cassandra targets
+    availability_zones: Annotated[tuple[Zone, ...], Field(min_length=2)]  # zone of each subnet
+    # Prefix list of S3 in the region; needed by Cassandra targets
+    s3_prefix_list_id: PrefixListId | None = None
 
     @model_validator(mode="after")
     def _zones_fit(self) -> Self:
@@ -67,10 +69,10 @@ class ExistingVpc(Model):
 
 
 class Network(Model):
-    """Where targets and load clients meet."""
+    """The network of targets and load clients."""
 
     cidr: IPv4Network = IPv4Network("10.73.0.0/20")
-    existing: ExistingVpc | None = None  # None: a VPC is made, of range `cidr`
+    existing: ExistingVpc | None = None  # None to create a VPC with the range `cidr`
 
     @model_validator(mode="after")
     def _room_for_clients(self) -> Self:
@@ -80,11 +82,11 @@ class Network(Model):
 
 
 class AllowedEndpoint(Model):
-    """An existing database that runs may put under load."""
+    """An existing database that runs are allowed to put under load."""
 
     host: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+$", max_length=253)]
     port: Annotated[int, Field(ge=1, le=65_535)]
-    cidr: IPv4Network  # the addresses that `host` resolves to: the way out that the fleet gets
+    cidr: IPv4Network  # addresses that `host` resolves to; the fleet is allowed to reach them
     secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
 
     @model_validator(mode="after")
@@ -95,13 +97,13 @@ class AllowedEndpoint(Model):
 
 
 class NoMetrics(Model):
-    """Results in S3 and DynamoDB alone."""
+    """No metrics store: results are only in S3 and DynamoDB."""
 
     kind: Literal["none"] = "none"
 
 
 class InfluxDbMetrics(Model):
-    """Timestream for InfluxDB: an instance that costs by the hour, used or not."""
+    """Timestream for InfluxDB: an instance that AWS charges per hour, used or not."""
 
     kind: Literal["influxdb"]
     instance_type: Annotated[str, Field(pattern=r"^db\.influx\.[0-9a-z]+$")] = "db.influx.medium"
@@ -117,7 +119,7 @@ class LiveAnalyticsMetrics(Model):
 
 
 class CloudWatchMetrics(Model):
-    """CloudWatch, which charges each metric for the hours in which it gets points."""
+    """CloudWatch, which charges each metric for the hours in which it receives points."""
 
     kind: Literal["cloudwatch"]
 
@@ -129,26 +131,29 @@ Metrics = Annotated[
 
 
 class Team(Model):
-    """Who belongs to a team, and what it may use."""
+    """The members of a team and its limits."""
 
-    # ARNs of IAM users and roles; of a role's sessions `arn:aws:sts::ACCOUNT:assumed-role/ROLE/*`
+    # ARNs of IAM users and roles; `arn:aws:sts::ACCOUNT:assumed-role/ROLE/*` for a role's sessions
     principals: tuple[Principal, ...] = ()
     concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 2
-    clients: Annotated[int, Field(ge=1, le=100_000)] = 200  # at once, of all its runs
-    # of the others None is no limit
-    provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000  # at once, of all its targets
+    # At the same time, over all runs of the team
+    clients: Annotated[int, Field(ge=1, le=100_000)] = 200
+    # The next limits are None for no limit.
+    # At the same time, over all targets of the team
+    provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000
     usd_per_run: Annotated[float, Field(gt=0)] | None = 50.0
     spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
 
 
 class Api(Model):
-    """Who may call the REST API, and how often; the team's `principals` say who belongs to whom."""
+    """The REST API: who may call it, and how often. The teams' `principals` say who is in which."""
 
     organization_id: Annotated[str, Field(pattern=r"^o-[a-z0-9]{10,32}$")] | None = None
-    accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()  # besides its own
+    # Accounts allowed besides the deployment's own
+    accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()
     calls_per_second: Annotated[int, Field(ge=1, le=10_000)] = 20
     calls_burst: Annotated[int, Field(ge=1, le=5_000)] = 40
-    makes_log_role: bool = True  # of the account: API Gateway writes every log with it
+    makes_log_role: bool = True  # the role with which API Gateway writes all logs of the account
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -158,34 +163,37 @@ class Api(Model):
 
 
 class Cassandra(Model):
-    """Cassandra targets; instances in the VPC have no way to the internet to install it from."""
+    """Cassandra targets. Instances in the VPC cannot download it, so the archive is deployed."""
 
-    archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` brings it
+    archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` downloads it
 
 
 class DeploymentConfig(Model):
-    """What `cdk.json` says of one deployment."""
+    """The configuration of one deployment in `cdk.json`."""
 
-    # others than the default are for a second deployment in one account and region
+    # Needed only for a second deployment in the same account and region
     name: Annotated[
         str, Field(pattern=r"^plimsoll(-[a-z0-9]+)*$", max_length=NAME_MOST_CHARACTERS)
     ] = DEFAULT_NAME
-    regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
+    regions: tuple[Region, ...] = ()  # one stack in each; empty for the region of the command line
     network: Network = Network()
     allowed_endpoints: tuple[AllowedEndpoint, ...] = ()
-    allowed_snapshots: tuple[SnapshotArn, ...] = ()  # of RDS, which targets may be restored from
+    # RDS snapshots from which targets may be restored
+    allowed_snapshots: tuple[SnapshotArn, ...] = ()
     metrics: Metrics = NoMetrics()
     teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
         default_factory=lambda: {"default": Team()}
     )
     api: Api = Api()
     prices: PriceOverrides = PriceOverrides()
-    alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
-    reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
+    alarm_addresses: tuple[Address, ...] = ()  # each has to confirm one message
+    # None to share the account's concurrency
+    reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
-    grafana: DashboardUrl | None = None  # the address of one of docs/grafana, imported
-    results_days: Annotated[int, Field(ge=1, le=3650)] = 365  # then S3 and DynamoDB forget a run
-    keep_results: bool = False  # `cdk destroy` then leaves the bucket and the table
+    grafana: DashboardUrl | None = None  # address of an imported dashboard of docs/grafana
+    # After so many days, S3 and DynamoDB delete a run
+    results_days: Annotated[int, Field(ge=1, le=3650)] = 365
+    keep_results: bool = False  # whether `cdk destroy` keeps the bucket and the table
 
     @field_validator("prices")
     @classmethod
@@ -239,12 +247,12 @@ class DeploymentConfig(Model):
 
     @property
     def stack_name(self) -> str:
-        """The stack's name; with `regions`, that of the region follows it."""
+        """The name of the stack. With `regions`, the region's name is appended."""
         return "Plimsoll" if self.name == DEFAULT_NAME else self.name
 
     @property
     def endpoints_json(self) -> str:
-        """The secret of each allowed `host:port`, for the functions' environment."""
+        """JSON {host:port: ARN of the secret} of the endpoints, for the functions' environment."""
         secrets = {
             f"{endpoint.host}:{endpoint.port}": endpoint.secret_arn
             for endpoint in self.allowed_endpoints
@@ -253,24 +261,24 @@ class DeploymentConfig(Model):
 
     @property
     def snapshots_json(self) -> str:
-        """The ARNs of the snapshots allowed, for the functions' environment."""
+        """JSON list of the allowed snapshots' ARNs, for the functions' environment."""
         return json.dumps(self.allowed_snapshots, separators=(",", ":"))
 
     @property
     def teams_json(self) -> str:
-        """The teams, for the functions' environment."""
+        """JSON of the teams, for the functions' environment."""
         teams = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
         return json.dumps(teams, separators=(",", ":"))
 
 
 def read_deployment(context: Mapping[str, Any] | None) -> DeploymentConfig:
-    """Check a deployment's configuration.
+    """Validate the configuration of a deployment.
 
     Args:
-        context: The value of `plimsoll` in the context of `cdk.json`; None where there is none.
+        context: the value of `plimsoll` in the context of `cdk.json`; None if there is none.
 
     Raises:
-        UsageError: A line for every value that is wrong: its path, what is wrong, what was given.
+        UsageError: A value is invalid; one line for each, with its path, the problem and the value.
     """
     try:
         return DeploymentConfig.model_validate(context or {})

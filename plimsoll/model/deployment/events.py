@@ -1,4 +1,4 @@
-"""What Plimsoll tells of itself: events on its bus. docs/events.md explains them.
+"""Events that Plimsoll puts on its event bus. See docs/events.md.
 
 `docs/events/*.json` are the JSON schemas of these models, written by `tools/event_schemas.py`.
 """
@@ -16,7 +16,7 @@ SOURCE = "plimsoll"
 
 
 class Event(Model):
-    """The detail of an event on the bus."""
+    """The detail of an event."""
 
     detail_type: ClassVar[str]
 
@@ -24,7 +24,7 @@ class Event(Model):
 
 
 class RunStarted(Event):
-    """A run's workflow has begun."""
+    """A run has started."""
 
     detail_type: ClassVar[str] = "Run Started"
 
@@ -33,31 +33,31 @@ class RunStarted(Event):
     team: str
     local: bool  # on one machine, not on AWS
     started_at: datetime
-    expires_at: datetime | None  # when its target is deleted, whatever happens
+    expires_at: datetime | None  # when its target is deleted regardless of the run's state
 
 
 class StepJudged(Event):
-    """A step has been measured, and judged beside the steps before it."""
+    """A step has been measured, and judged together with the steps before it."""
 
     detail_type: ClassVar[str] = "Step Judged"
 
     run_id: str
     name: str
     team: str
-    step: int  # its number in the run
+    step: int  # number of the step in the run
     clients: int
     connections: int
-    rate_ops_per_second: float | None  # offered; null: closed loop
-    throughput_ops_per_second: float | None  # of successful operations; null: none was measured
+    rate_ops_per_second: float | None  # offered load; null for a closed loop
+    throughput_ops_per_second: float | None  # successful operations; null if none was measured
     errors: int | None  # failed operations in the window
     latency_us: dict[str, dict[Statistic, float]]  # {operation: {statistic: microseconds}}
-    passed: bool | None  # null: it cannot be told, or an audit disputes it
-    reasons: tuple[str, ...]  # why not, worst first
-    problems: tuple[str, ...]  # what a reader has to know of it
+    passed: bool | None  # null if undecided, or if an audit disputes the step
+    reasons: tuple[str, ...]  # why it failed, worst first
+    problems: tuple[str, ...]  # remarks for the reader
 
 
 class RunEnded(Event):
-    """A run has ended, its target seen to be gone or told to be left behind."""
+    """A run has ended. Its target is deleted, or was left behind as the event reports."""
 
     detail_type: ClassVar[str] = "Run Ended"
 
@@ -67,16 +67,16 @@ class RunEnded(Event):
     local: bool
     state: RunState
     failure: Failure | None
-    verdict: Verdict | None  # null: it did not get as far
-    capacity_ops_per_second: float | None  # null: the verdict has no figure
-    bound: Bound | None  # what the figure is: "=" the capacity, ">=" or "<" a bound of it
+    verdict: Verdict | None  # null if the run did not get that far
+    capacity_ops_per_second: float | None  # null if the verdict has no figure
+    bound: Bound | None  # "=" if the figure is the capacity, ">=" or "<" if it is a bound of it
     summary: str | None  # the verdict in one sentence
     ended_at: datetime
-    results: str  # s3:// address of its files; result.json and report.html are among them
+    results: str  # s3:// address of the run's files, including result.json and report.html
 
 
 class TargetLeaked(Event):
-    """The janitor found a target past its run's time limit, and asked for its deletion."""
+    """The janitor found a target past the time limit of its run, and requested its deletion."""
 
     detail_type: ClassVar[str] = "Target Leaked"
 
@@ -87,7 +87,7 @@ class TargetLeaked(Event):
 
 
 class RegressionFound(Event):
-    """A check's history has changed for the worse: told once."""
+    """A check found a regression. Sent once for each regression."""
 
     detail_type: ClassVar[str] = "Regression"
 
@@ -96,29 +96,29 @@ class RegressionFound(Event):
     change: Change
     cause: Cause
     results: str | None  # s3:// address of the first run after the change
-    text: str  # the message to people
+    text: str  # the message for people
 
 
 class CheckSilent(Event):
-    """The latest runs of a check say nothing of a metric: told once."""
+    """The latest runs of a check have no figure for a metric. Sent once."""
 
     detail_type: ClassVar[str] = "Check Silent"
 
     team: str
     check: str
     silences: tuple[Silence, ...]
-    text: str  # the message to people
+    text: str  # the message for people
 
 
 class CheckAnswered(Event):
-    """A check that was told to be silent has a figure again: told once."""
+    """A check whose missing metric was announced has a figure again. Sent once."""
 
     detail_type: ClassVar[str] = "Check Answered"
 
     team: str
     check: str
-    silences: tuple[Silence, ...]  # that have ended, as they were when last judged
-    text: str  # the message to people
+    silences: tuple[Silence, ...]  # those that have ended, as last judged
+    text: str  # the message for people
 
 
 EVENTS: tuple[type[Event], ...] = (

@@ -1,4 +1,4 @@
-"""What a function of a deployment is: its limits, its settings, and what it may do."""
+"""The definition of a Lambda function: its limits, its settings and its permissions."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -10,47 +10,48 @@ from plimsoll.model.settings import Setting, Settings
 
 
 class Resource(StrEnum):
-    """What a permission is for; a deployment turns each into ARNs of its own."""
+    """A resource of a permission; a deployment turns each into its own ARNs."""
 
-    RUN_FILES = "run-files"  # objects runs/* of the results bucket
-    EXPERIMENT_FILES = "experiment-files"  # objects experiments/*
-    RUN_LISTING = "run-listing"  # the results bucket, prefix runs/
+    RUN_FILES = "run-files"  # objects runs/* in the results bucket
+    EXPERIMENT_FILES = "experiment-files"  # objects experiments/* in the results bucket
+    RUN_LISTING = "run-listing"  # list of the results bucket, prefix runs/
     RUNS_TABLE = "runs-table"
-    RUNS_BY_TEAM = "runs-by-team"  # the runs table's index
+    RUNS_BY_TEAM = "runs-by-team"  # the index of the runs table
     SERVICE_TABLE = "service-table"
     TARGET_STACKS = "target-stacks"  # stacks named plimsoll-run-*
-    TARGET_SERVICE_ROLE = "target-service-role"  # to pass to CloudFormation only
-    DELETION_ROLE = "deletion-role"  # to pass to Scheduler only
+    TARGET_SERVICE_ROLE = "target-service-role"  # only to pass it to CloudFormation
+    DELETION_ROLE = "deletion-role"  # only to pass it to Scheduler
     DELETION_SCHEDULES = (
         "deletion-schedules"  # plimsoll-run-*, plimsoll-dataset-* in the schedule group
     )
-    TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
+    TARGET_SECRETS = "target-secrets"  # secrets of targets and of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
-    TARGET_PARAMETERS = "target-parameters"  # parameter groups of RDS named plimsoll-*
-    DATASET_SNAPSHOTS = "dataset-snapshots"  # of RDS, named plimsoll-dataset-*
-    DATASET_VOLUME_SNAPSHOTS = "dataset-volume-snapshots"  # of EBS, with the tag plimsoll:run-id
-    NEW_VOLUME_SNAPSHOTS = "new-volume-snapshots"  # ... while they are made
-    TARGET_VOLUMES = "target-volumes"  # of EBS, with the same tag
+    TARGET_PARAMETERS = "target-parameters"  # RDS parameter groups named plimsoll-*
+    DATASET_SNAPSHOTS = "dataset-snapshots"  # RDS snapshots named plimsoll-dataset-*
+    # EBS snapshots with the tag plimsoll:run-id
+    DATASET_VOLUME_SNAPSHOTS = "dataset-volume-snapshots"
+    NEW_VOLUME_SNAPSHOTS = "new-volume-snapshots"  # the same, while they are created
+    TARGET_VOLUMES = "target-volumes"  # EBS volumes with the same tag
     ALARM_TOPIC = "alarm-topic"
     EVENT_BUS = "event-bus"
-    CHECK_SCHEDULES = "check-schedules"  # in the group of checks
-    CHECK_ROLE = "check-role"  # to pass to Scheduler only
+    CHECK_SCHEDULES = "check-schedules"  # in the schedule group of checks
+    CHECK_ROLE = "check-role"  # only to pass it to Scheduler
     RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
-    RUN_EXECUTIONS = "run-executions"  # executions of it, to stop them
+    RUN_EXECUTIONS = "run-executions"  # executions of that workflow, to stop them
     EXPERIMENT_MACHINE = "experiment-machine"  # the workflow of experiments, to start it
-    EXPERIMENT_EXECUTIONS = "experiment-executions"  # executions of it, to stop them
-    ANY = "any"  # the action knows no resources; `why` says so
+    EXPERIMENT_EXECUTIONS = "experiment-executions"  # executions of that workflow, to stop them
+    ANY = "any"  # the action supports no resources; `why` says so
 
 
 Extra = Literal["checks", "service"]
 
 
 class Permission(Model):
-    """Actions that a function's role may do, and on what."""
+    """Actions that the role of a function may perform, and on which resource."""
 
     actions: tuple[str, ...]
     resource: Resource
-    why: str | None = None  # needed with `Resource.ANY`
+    why: str | None = None  # required with `Resource.ANY`
 
 
 class Function(Model):
@@ -60,24 +61,23 @@ class Function(Model):
     summary: str
     timeout_s: Annotated[int, Field(ge=1, le=900)]
     memory_mib: Annotated[int, Field(ge=128, le=10_240)]
-    in_vpc: bool = False  # it talks to the target
-    in_each_zone: bool = False  # one for each zone of the deployment, beside the targets there
-    engine: bool = False  # its package carries `plimsoll_engine`
-    extras: tuple[
-        Extra, ...
-    ] = ()  # optional dependencies of pyproject.toml that its package carries
-    retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
-    settings: type[Settings] = Settings  # which it reads from its environment
+    in_vpc: bool = False  # needs access to the target
+    # One function for each zone of the deployment, near the targets there
+    in_each_zone: bool = False
+    engine: bool = False  # whether its package includes `plimsoll_engine`
+    extras: tuple[Extra, ...] = ()  # optional dependencies of pyproject.toml in its package
+    retries: Literal[0, 2] = 0  # retries of asynchronous invocations
+    settings: type[Settings] = Settings  # settings that it reads from its environment
     permissions: tuple[Permission, ...] = ()
 
     @property
     def environment(self) -> dict[str, Setting]:
-        """Which variables of its environment hold which settings of the deployment."""
+        """The setting that each variable of its environment holds."""
         return self.settings.environment()
 
     @property
     def name_on_aws(self) -> str:
-        """Its name on AWS, where others have functions too."""
+        """The full name on AWS, where an account has other functions too."""
         return f"plimsoll-{self.name}"
 
     @property
@@ -87,11 +87,11 @@ class Function(Model):
 
     @property
     def arn_placeholder(self) -> str:
-        """Its name in a state machine, without the `${}`: `LoadClientFunctionArn`."""
+        """The placeholder of its ARN in a state machine, without `${}`: `LoadClientFunctionArn`."""
         return "".join(word.capitalize() for word in self.name.split("-")) + "FunctionArn"
 
 
-# Permissions that several functions share.
+# --- permissions that several functions share ---
 
 
 READ_RUN = Permission(actions=("s3:GetObject",), resource=Resource.RUN_FILES)

@@ -1,7 +1,7 @@
-"""The settings of each function: its row of the function table names one of these classes.
+"""The settings of each function. The function table names one of these classes in each row.
 
-A function of the library takes the class that has what it needs and little more; the class of a
-Lambda function inherits from those that its code takes.
+A library function takes the class that has just what it needs. The class of a Lambda function
+inherits from the classes that its code takes.
 """
 
 from pydantic import Json, field_validator
@@ -16,76 +16,76 @@ from plimsoll.model.settings import Settings
 
 
 class RunSettings(Settings):
-    """Where runs are recorded, and where their files are."""
+    """The table of runs, and the bucket of their files."""
 
     results_bucket: str
     runs_table: str
 
 
 class ServiceSettings(RunSettings):
-    """Where runs, teams' limits, experiments and checks are recorded."""
+    """The tables of runs, teams' limits, experiments and checks."""
 
     service_table: str
 
 
 class PricedSettings(ServiceSettings):
-    """Where experiments are recorded, and what their targets cost; of `choose-cell`."""
+    """The tables of experiments, and prices of their targets; used by `choose-cell`."""
 
     prices: Json[PriceOverrides]
 
 
 class TeamSettings(ServiceSettings):
-    """Which teams there are; one that is not among them has no limits."""
+    """The teams. A team that is not configured has no limits."""
 
     teams: Json[dict[str, Team]]
 
 
 class FiguresSettings(TeamSettings):
-    """Where a deployment says what it holds."""
+    """The CloudWatch namespace of the deployment's own metrics."""
 
     metrics_namespace: str
 
 
 class DashboardSettings(Settings):
-    """On which pages a run can be seen besides its own."""
+    """The dashboards that show a run besides its own page."""
 
     dashboards: Json[Dashboards]
 
 
 class ReachSettings(RunSettings):
-    """Who vouches for a target's server."""
+    """The certificate authority of targets' servers."""
 
-    rds_ca_file: str  # PEM; "" for those whom AWS names, which come with Plimsoll
+    rds_ca_file: str  # PEM; "" for AWS's authorities, which come with Plimsoll
 
 
 class PollSettings(RunSettings):
-    """How long the workflow waits between two looks."""
+    """The time that the workflow waits between two checks."""
 
     poll_seconds: int
 
 
 class MetricSettings(RunSettings):
-    """How far apart the metrics of a target are."""
+    """The period of a target's metrics."""
 
     metric_period_seconds: int
 
 
 class BusSettings(RunSettings):
-    """The bus on which events are put."""
+    """The event bus."""
 
     event_bus: str
 
 
 class KindSettings(Settings):
-    """Which kinds of targets there may be."""
+    """The kinds of targets that the deployment can create."""
 
     target_kinds: Json[tuple[str, ...]]
 
     def require_kind(self, kind: str) -> None:
-        """Refuse a target that this deployment cannot make.
+        """Refuse a target that this deployment cannot create.
 
         Raises:
-            UsageError: It has no targets of this kind.
+            UsageError: The deployment has no targets of this kind.
         """
         if kind not in self.target_kinds:
             problem = (
@@ -97,10 +97,10 @@ class KindSettings(Settings):
 
 
 class TargetSettings(KindSettings):
-    """Which kinds of targets there may be, and which existing databases may be put under load."""
+    """The kinds of targets, and the existing databases and snapshots that runs may use."""
 
-    allowed_endpoints: Json[dict[str, str]]  # host:port: the ARN of its secret
-    allowed_snapshots: Json[tuple[str, ...]]  # ARNs that targets may be restored from
+    allowed_endpoints: Json[dict[str, str]]  # {host:port: ARN of the secret}
+    allowed_snapshots: Json[tuple[str, ...]]  # ARNs of snapshots from which targets may be restored
 
 
 class DeletionSettings(RunSettings):
@@ -110,13 +110,13 @@ class DeletionSettings(RunSettings):
 
 
 class ArmDeletionSettings(DeletionSettings):
-    """Of `arm-deletion`."""
+    """Settings of `arm-deletion`."""
 
     deletion_role_arn: str
 
 
 class CassandraPlace(Model):
-    """What a deployment has ready for Cassandra targets."""
+    """What a deployment provides for Cassandra targets."""
 
     archive_url: str  # s3://...
     instance_profile: str
@@ -124,38 +124,38 @@ class CassandraPlace(Model):
 
 
 class Zone(Model):
-    """An availability zone in which targets may stand, with load clients beside them."""
+    """An availability zone for targets, with its own load clients."""
 
     name: str
     subnet_id: str
-    clients: str  # the end of the name of its function `load-client`: "" in the first zone
+    clients: str  # suffix of the zone's function `load-client`: "" in the first zone
 
 
 class ZoneSettings(Settings):
-    """The zones of the deployment, the preferred one first."""
+    """The zones of the deployment, in order of preference."""
 
     zones: Json[tuple[Zone, ...]]
 
 
 class RecordRunSettings(BusSettings, TargetSettings, ZoneSettings):
-    """Of `record-run`."""
+    """Settings of `record-run`."""
 
 
 class AwaitTargetSettings(PollSettings, ZoneSettings):
-    """Of `await-target`."""
+    """Settings of `await-target`."""
 
 
 class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings):
-    """Of `create-target`."""
+    """Settings of `create-target`."""
 
     target_service_role_arn: str
     target_subnet_group: str
     target_security_group: str
-    cassandra: Json[CassandraPlace | None]  # None: there are no such targets
+    cassandra: Json[CassandraPlace | None]  # None if the deployment has no Cassandra targets
 
 
 class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
-    """Of `plan-step`."""
+    """Settings of `plan-step`."""
 
     start_lead_ms: int
     start_lead_ms_per_client: int
@@ -163,58 +163,58 @@ class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
 
 
 class SwitchTargetSettings(PollSettings):
-    """Of `switch-target`."""
+    """Settings of `switch-target`."""
 
 
 class ConcludeSettings(PollSettings, MetricSettings):
-    """Of `conclude`."""
+    """Settings of `conclude`."""
 
 
 class JudgeStepSettings(MetricSettings, ReachSettings):
-    """Of `judge-step`."""
+    """Settings of `judge-step`."""
 
     on_one_machine: bool
 
 
 class DeleteTargetSettings(DeletionSettings, PollSettings):
-    """Of `delete-target`."""
+    """Settings of `delete-target`."""
 
     teardown_patience_seconds: int
 
 
 class EndRunSettings(TeamSettings, BusSettings, DashboardSettings):
-    """Of `end-run`."""
+    """Settings of `end-run`."""
 
 
 class StopSettings(TeamSettings):
-    """What it takes to stop a run, and to know whether it was started."""
+    """Settings to stop a run, and to find out whether it was started."""
 
     run_machine_arn: str
 
 
 class JanitorSettings(StopSettings, FiguresSettings, BusSettings):
-    """Of `janitor`."""
+    """Settings of `janitor`."""
 
     alarm_topic_arn: str
 
 
 class TakeSnapshotSettings(ArmDeletionSettings, PollSettings):
-    """Of `take-snapshot`."""
+    """Settings of `take-snapshot`."""
 
 
 class DeleteDatasetsSettings(ServiceSettings, DeletionSettings, PollSettings):
-    """Of `delete-datasets`."""
+    """Settings of `delete-datasets`."""
 
 
 class SettleCellsSettings(StopSettings, PollSettings):
-    """Of `settle-cells`."""
+    """Settings of `settle-cells`."""
 
 
 class SubmitSettings(StopSettings, TargetSettings):
-    """What it takes to record a run and to start it; of `submit-cell`."""
+    """Settings to record and start a run; used by `submit-cell`."""
 
     prices: Json[PriceOverrides]
-    results_days: int | None  # after which a run is forgotten; None: never
+    results_days: int | None  # days until a run is deleted; None for never
     on_one_machine: bool
 
     @field_validator("results_days", mode="before")
@@ -224,23 +224,23 @@ class SubmitSettings(StopSettings, TargetSettings):
 
 
 class JudgeCheckSettings(ServiceSettings, BusSettings):
-    """Of `judge-check`."""
+    """Settings of `judge-check`."""
 
     alarm_topic_arn: str
 
 
 class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
-    """Of `start-check`."""
+    """Settings of `start-check`."""
 
 
 class ExperimentSettings(SubmitSettings):
-    """What it takes to start and to stop an experiment."""
+    """Settings to start and stop an experiment."""
 
     experiment_machine_arn: str
 
 
 class CheckSettings(SubmitSettings):
-    """What it takes to put a check on its schedule."""
+    """Settings to put a check on its schedule."""
 
     check_group: str
     check_role_arn: str
@@ -248,11 +248,11 @@ class CheckSettings(SubmitSettings):
 
 
 class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSettings):
-    """Of `api`."""
+    """Settings of `api`."""
 
 
 class GuardSettings(Settings):
-    """Of `guard-deployment`."""
+    """Settings of `guard-deployment`."""
 
     run_machine_arn: str
     create_target_name: str

@@ -1,7 +1,7 @@
-"""The table of functions: what is deployed on AWS and what one machine runs, from one source.
+"""The table of functions: one source for the functions on AWS and on one machine.
 
-`stacks/` and `plimsoll/local/` both read `FUNCTIONS`, so that the two cannot drift apart. A
-function's code is `functions/<folder>/handler.py` with `handler(event, context)`.
+`stacks/` and `plimsoll/local/` both read `FUNCTIONS`, so the two always match. The code of a
+function is `functions/<folder>/handler.py` with `handler(event, context)`.
 """
 
 from plimsoll.model.deployment.function import Extra, Function, Permission, Resource
@@ -14,7 +14,8 @@ __all__ = ["FUNCTIONS", "Extra", "Function", "Permission", "Resource", "Setting"
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in (*OF_RUNS, *OF_SERVICE)}
 
-GUARD = Function(  # apart from the others: it serves the deployment's own end, and no run
+# Not in the table: it protects the deployment when it is deleted, and serves no run
+GUARD = Function(
     name="guard-deployment",
     summary="Refuses the deployment's deletion while a target is alive.",
     timeout_s=60,

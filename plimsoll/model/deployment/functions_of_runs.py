@@ -1,4 +1,4 @@
-"""The functions that the workflow of a run calls, and the janitor that looks after it."""
+"""The functions of the workflow of a run, and the janitor that cleans up after it."""
 
 from plimsoll.model.deployment.function import (
     CHANGE_LIMITS,
@@ -203,7 +203,7 @@ OF_RUNS = (
         name="load-client",
         summary="One client of a step: waits for the barrier, sends its load, writes its results.",
         timeout_s=900,
-        memory_mib=1769,  # one whole vCPU
+        memory_mib=1769,  # one full vCPU
         in_vpc=True,
         in_each_zone=True,
         engine=True,
@@ -240,7 +240,7 @@ OF_RUNS = (
         summary="Sends the target's samples to a store of metrics within the VPC.",
         timeout_s=120,
         memory_mib=1769,
-        in_vpc=True,  # where `conclude`, which reads the samples, is not
+        in_vpc=True,  # unlike `conclude`, which collects the samples
         settings=RunSettings,
         permissions=(READ_RUN, WRITE_RUN),
     ),

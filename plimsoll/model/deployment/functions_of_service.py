@@ -119,7 +119,7 @@ OF_SERVICE = (
         timeout_s=120,
         memory_mib=1024,
         extras=("checks",),  # a run that is refused is judged at once
-        retries=2,  # the runs' ids follow from the firing: a repeated call finds them
+        retries=2,  # safe to repeat: the ids of its runs derive from the scheduled time
         settings=StartCheckSettings,
         permissions=(
             WRITE_RUN,
@@ -148,7 +148,7 @@ OF_SERVICE = (
         timeout_s=120,
         memory_mib=1024,
         extras=("checks",),
-        retries=2,  # it remembers which changes it has reported
+        retries=2,  # safe to repeat: it records which changes it has reported
         settings=JudgeCheckSettings,
         permissions=(
             READ_RUN,
@@ -169,12 +169,12 @@ OF_SERVICE = (
     Function(
         name="api",
         summary="Answers the REST API.",
-        timeout_s=29,  # API Gateway waits no longer
+        timeout_s=29,  # API Gateway's time-out
         memory_mib=1024,
         extras=("service",),
         settings=ApiSettings,
         permissions=(
-            READ_RUN,  # a presigned link may do what its maker may
+            READ_RUN,  # a presigned link has the permissions of its creator
             WRITE_RUN,
             LIST_RUN,
             READ_METRICS,

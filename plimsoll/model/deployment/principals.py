@@ -1,8 +1,8 @@
-"""Who calls, as IAM names it, and who is meant by the ARNs of a configuration.
+"""Matches callers against the principals of a configuration.
 
-API Gateway names a caller by the ARN of a user, or of a role's session:
-`arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION`, in which a role's path is not (IAM's names of
-roles are unique in an account, whatever their path).
+API Gateway identifies a caller by the ARN of a user or of a role's session:
+`arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION`. This ARN omits the path of the role; the name of a
+role is unique in an account regardless of its path.
 """
 
 from fnmatch import fnmatchcase
@@ -10,18 +10,18 @@ from functools import cache
 
 
 def matches(pattern: str, caller: str) -> bool:
-    """Whether a configured principal means a caller.
+    """Return whether a configured principal includes a caller.
 
     Args:
-        pattern: A user's ARN, a role's (all of its sessions), or that of sessions, with `*`.
-        caller: The ARN that API Gateway gives (`requestContext.identity.userArn`).
+        pattern: ARN of a user, of a role (all of its sessions), or of sessions, with `*`.
+        caller: ARN from API Gateway (`requestContext.identity.userArn`).
     """
     meant = sessions(pattern)
     return fnmatchcase(caller, meant) if "*" in meant else caller == meant
 
 
 def sessions(pattern: str) -> str:
-    """Write a role's ARN as that of all its sessions; anything else stays as it is."""
+    """Return the ARN pattern of a role's sessions; other ARNs are returned unchanged."""
     partition, _, account, resource = _parts(pattern)
     if not resource.startswith("role/"):
         return pattern
@@ -30,13 +30,13 @@ def sessions(pattern: str) -> str:
 
 
 def overlap(pattern: str, other: str) -> bool:
-    """Whether some caller is meant by both of two configured principals."""
+    """Return whether some caller could be included by both of two configured principals."""
     return _meet(sessions(pattern), sessions(other))
 
 
 @cache
 def _meet(first: str, second: str) -> bool:
-    """Whether two patterns with `*` have a text in common."""
+    """Return whether some text matches both of two patterns with `*`."""
     if not first or not second:
         return not (first or second).strip("*")
     if first[0] == "*":

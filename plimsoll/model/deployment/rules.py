@@ -1,6 +1,6 @@
-"""What happens by itself in a deployment: rules on events, the janitor's schedule, topics, groups.
+"""Automatic actions of a deployment: rules on events, schedules, topics and schedule groups.
 
-`stacks/` makes them on AWS and `plimsoll/local/` on one machine, both from what stands here.
+`stacks/` creates them on AWS and `plimsoll/local/` on one machine, both from these definitions.
 """
 
 from typing import Any
@@ -9,13 +9,14 @@ from plimsoll.model.base import Model
 from plimsoll.model.deployment.events import SOURCE, RunEnded
 
 BUS_NAME = "plimsoll"
-# groups of EventBridge Scheduler's schedules
-DELETIONS_GROUP = "plimsoll-deletions"  # each deletes a target at the end of its run's time
-CHECKS_GROUP = "plimsoll-checks"  # each starts a check
+# Schedule groups of EventBridge Scheduler
+# Each schedule deletes a target at the time limit of its run
+DELETIONS_GROUP = "plimsoll-deletions"
+CHECKS_GROUP = "plimsoll-checks"  # each schedule starts a check
 
 
 class Topic(Model):
-    """A topic of SNS, for people and programs."""
+    """An SNS topic for people and programs."""
 
     name: str
     display_name: str
@@ -26,14 +27,14 @@ EVENTS_TOPIC = Topic(name="events", display_name="Plimsoll events")
 
 
 class BusRule(Model):
-    """Which events of Plimsoll's own bus are passed on."""
+    """Selects events from Plimsoll's own bus by their detail type."""
 
     summary: str
-    detail_types: tuple[str, ...] = ()  # empty: every event
+    detail_types: tuple[str, ...] = ()  # empty for every event
 
     @property
     def pattern(self) -> dict[str, Any]:
-        """The pattern of EventBridge."""
+        """The EventBridge pattern."""
         kinds = {"detail-type": list(self.detail_types)} if self.detail_types else {}
         return {"source": [SOURCE], **kinds}
 
@@ -45,7 +46,7 @@ class TopicRule(BusRule):
 
 
 class FunctionRule(BusRule):
-    """Events that a function is called with."""
+    """Events that invoke a function."""
 
     function: str
 
@@ -57,23 +58,23 @@ RUN_ENDED = FunctionRule(
     function="judge-check",
 )
 
-# how an execution ends that has caught nothing: its own `Catch` sees no abort and no time-out
+# Final states of an execution whose `Catch` did not run: it catches no abort and no time-out.
 ENDS_WITHOUT_CATCH = ("FAILED", "ABORTED", "TIMED_OUT")
 
 
 class ExecutionRule(Model):
-    """Executions of one state machine whose end starts an execution of another one."""
+    """Starts an execution of one state machine when an execution of another one has ended."""
 
     summary: str
-    machine: str  # whose executions end
-    starts: str  # the machine that is started
-    identifier: str  # what its input calls the ended execution's name
+    machine: str  # the machine whose executions end
+    starts: str  # the machine to start
+    identifier: str  # field of the input that holds the name of the ended execution
     statuses: tuple[str, ...] = ENDS_WITHOUT_CATCH
 
     def pattern(self, machine_arn: str) -> dict[str, Any]:
-        """Give the pattern of EventBridge.
+        """Return the EventBridge pattern.
 
-        The children of a Distributed Map have another ARN there, and do not match.
+        Child executions of a Distributed Map have a different ARN and do not match.
         """
         return {
             "source": ["aws.states"],
@@ -83,7 +84,7 @@ class ExecutionRule(Model):
 
     @property
     def input_paths(self) -> dict[str, str]:
-        """The input of the machine that is started: where each field stands in the event."""
+        """The input of the started machine: {field: JSON path in the event}."""
         return {self.identifier: "$.detail.name", "ended": "$.detail.status"}
 
 
@@ -104,7 +105,7 @@ EXECUTION_RULES = (
 
 
 class Schedule(Model):
-    """A function that is called again and again."""
+    """A function that is invoked at regular intervals."""
 
     summary: str
     function: str
@@ -112,7 +113,7 @@ class Schedule(Model):
 
     @property
     def expression(self) -> str:
-        """The expression of EventBridge."""
+        """The EventBridge schedule expression."""
         return f"rate({self.every_minutes} minutes)"
 
 

@@ -1,6 +1,6 @@
-"""The tables of DynamoDB: their keys, indexes and time to live, wherever Plimsoll is deployed.
+"""The DynamoDB tables: keys, indexes and time to live, the same on AWS and on one machine.
 
-`stacks/` makes them on AWS and `plimsoll/local/` on one machine, both from `TABLES`.
+`stacks/` creates them on AWS and `plimsoll/local/` on one machine, both from `TABLES`.
 """
 
 from collections.abc import Iterator
@@ -11,42 +11,42 @@ from plimsoll.model.settings import Setting
 
 
 class Attribute(Model):
-    """One attribute of a key."""
+    """An attribute of a key."""
 
     name: str
-    type: Literal["S", "N", "B"] = "S"  # text, a number or bytes, as DynamoDB names them
+    type: Literal["S", "N", "B"] = "S"  # DynamoDB's codes for text, number and bytes
 
 
 class Key(Model):
-    """What an item is found by; items of one partition are ordered by `sort`."""
+    """The key of an item. Items of one partition are ordered by `sort`."""
 
     partition: Attribute
     sort: Attribute | None = None
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The partition's attribute, and that of the order."""
+        """The attributes of the partition key and of the sort key."""
         return (self.partition,) if self.sort is None else (self.partition, self.sort)
 
 
 class Index(Model):
-    """A global secondary index with all attributes; an item without its key is not in it."""
+    """A global secondary index with all attributes; it leaves out items without its key."""
 
     name: str
     key: Key
 
 
 class Table(Model):
-    """A table that is paid by the request."""
+    """A table with on-demand billing."""
 
     name: str
-    setting: Setting  # tells the functions what the deployment has called it
+    setting: Setting  # setting with the table's name in the deployment
     key: Key
     indexes: tuple[Index, ...] = ()
-    time_to_live: str  # the attribute with the time of its end, in seconds since 1970
+    time_to_live: str  # attribute with the expiry time, in seconds of the epoch
 
     def creation(self, table_name: str) -> dict[str, Any]:
-        """Give the members of DynamoDB's CreateTable."""
+        """Return the arguments of DynamoDB's CreateTable."""
         members: dict[str, Any] = {
             "TableName": table_name,
             "KeySchema": _schema(self.key),
@@ -81,7 +81,7 @@ def _schema(key: Key) -> list[dict[str, str]]:
     ]
 
 
-RUNS_BY_TEAM = Index(  # a team's runs in the order of their submission
+RUNS_BY_TEAM = Index(  # a team's runs in order of submission
     name="by-team",
     key=Key(partition=Attribute(name="team"), sort=Attribute(name="submitted_at")),
 )

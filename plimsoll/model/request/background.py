@@ -1,8 +1,8 @@
-"""A second workload beside the one that is measured: what it sends, when, on whose tables.
+"""Background: a second workload beside the measured one, with its schedule and its own tables.
 
-Its schedule runs on the clock of each step, from the moment at which the step's load starts. On the
-clock of the run, one repetition of a load would meet the job and the next one would not: they would
-differ by the hour at which they happened to run, and no load could be confirmed.
+The schedule starts anew with each step's load. If it ran on the clock of the run, some repetitions
+of a load would coincide with the background and others would not; they would differ by chance, and
+no load could be confirmed.
 """
 
 from typing import Annotated, Literal, Self
@@ -16,7 +16,7 @@ from plimsoll.model.request.load_request import LOAD_MAX_S, Load, WorkloadChoice
 
 SPAN_LEAST_S = 1.0  # a shorter rest at the end of a step is left out
 
-Spans = tuple[tuple[float, float], ...]  # from, to: seconds from a step's barrier
+Spans = tuple[tuple[float, float], ...]  # (from, to) in seconds after a step's barrier
 WholeSeconds = Annotated[int, Field(ge=1, le=LOAD_MAX_S)]
 
 
@@ -76,11 +76,11 @@ class Background(Model):
 
     @property
     def connections(self) -> int:
-        """Of all its clients together."""
+        """Connections of all its clients together."""
         return self.clients * self.connections_per_client
 
     def spans(self, length_s: float) -> Spans:
-        """When it runs in a load of this length."""
+        """Return the time spans in which it runs, in a load of a given length."""
         starts: tuple[int, ...] = (0,)
         if self.every_s is not None:
             starts = tuple(range(0, int(length_s) + 1, self.every_s))
@@ -91,10 +91,10 @@ class Background(Model):
         return tuple((start, end) for start, end in ends if end - start >= SPAN_LEAST_S)
 
     def require_met(self, load: Load) -> None:
-        """Refuse a schedule that a step's window does not meet, or not for one whole period.
+        """Refuse a schedule that does not run within a step's window, or not for one whole period.
 
         Raises:
-            UsageError: It is such a one; names the field, and what is allowed.
+            UsageError: The schedule is refused; names the field and what is allowed.
         """
         if self.every_s is not None and self.every_s > load.duration_s:
             problem = (
@@ -115,32 +115,32 @@ class Background(Model):
 
 
 class BackgroundLoad(Model):
-    """A background's part of one step: clients that are numbered after the step's own."""
+    """The background work of one step; its clients are numbered after the step's own."""
 
     name: str
-    number: Annotated[int, Field(ge=0)]  # of the request's `background`, from 0
+    number: Annotated[int, Field(ge=0)]  # position in the request's `background`, from 0
     first_client: Annotated[int, Field(ge=1)]
     clients: Annotated[int, Field(ge=1)]
-    connections: Annotated[int, Field(ge=1)]  # of all its clients together, spread evenly
-    rate_ops_per_second: float | None  # likewise; None: closed loop
+    connections: Annotated[int, Field(ge=1)]  # total over its clients, spread evenly
+    rate_ops_per_second: float | None  # total over its clients; None for a closed loop
     spans_s: Spans
-    load_number: int = 0  # as `StepPlan.load_number`, of its own dataset
+    load_number: int = 0  # number of the load on its own dataset, as in `StepPlan.load_number`
 
     @property
     def client_numbers(self) -> range:
-        """The numbers of its clients in the step."""
+        """The numbers of its clients within the step."""
         return range(self.first_client, self.first_client + self.clients)
 
     def has(self, client: int) -> bool:
-        """Whether a client of the step, by its number, is one of its own."""
+        """Whether a client of the step, given by its number, is one of its own."""
         return client in self.client_numbers
 
 
 def require_possible(backgrounds: tuple[Background, ...], load: Load) -> None:
-    """Refuse backgrounds of one name, and such as no window meets.
+    """Refuse backgrounds that share a name, and those that no window coincides with.
 
     Raises:
-        UsageError: There is one; the path begins with its number.
+        UsageError: A background is refused; the path begins with its number.
     """
     names = [background.name for background in backgrounds]
     for number, background in enumerate(backgrounds):

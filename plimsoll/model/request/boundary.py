@@ -1,6 +1,6 @@
-"""The search of a matrix for its cheapest cell that carries a load, and what it came to.
+"""The search of an experiment for the cheapest cell that carries a load, and its result.
 
-docs/experiments.md. A figure is either measured or predicted, and no field holds both.
+See docs/experiments.md. A figure is either measured or predicted; no field holds both kinds.
 """
 
 from collections.abc import Mapping
@@ -14,40 +14,40 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound
 from plimsoll.model.judging.steps import Statistic
 
-# Changes of a request as an experiment writes them: fields laid over fields. Pure.
+# --- patches: changes of a request, as an experiment writes them ---
 
 
 Patch = dict[str, Any]
 
 
 def laid(base: Any, patch: Any) -> Any:
-    """Lay a patch over a value: mappings field by field, anything else whole."""
+    """Return a value with a patch applied: mappings field by field, all else replaced."""
     if not (isinstance(base, Mapping) and isinstance(patch, Mapping)):
         return patch
     return {**base, **{key: laid(base.get(key), value) for key, value in patch.items()}}
 
 
 def leaves(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Name the fields that a patch sets."""
+    """List the paths of the fields that a patch sets."""
     if not isinstance(patch, Mapping) or not patch:
         return [path] if path else []
     return [leaf for key, value in patch.items() for leaf in leaves(value, (*path, str(key)))]
 
 
-# fields of a request along which `plimsoll.sizing` predicts
+# Fields of a request whose effect `plimsoll.sizing` predicts
 PREDICTED = frozenset(
     {
         *(("target", "volume", name) for name in ("type", "size_gib", "iops", "throughput_mib_s")),
         ("target", "instance_class"),
-        ("target", "instance_type"),  # of Cassandra
-        ("target", "storage"),  # of Aurora
+        ("target", "instance_type"),  # Cassandra
+        ("target", "storage"),  # Aurora
         ("target", "parameters", "innodb_buffer_pool_size"),
     }
 )
 
 
 class Want(Model):
-    """The load that is to be carried."""
+    """The load that the cell must carry."""
 
     ops_per_second: Annotated[float, Field(gt=0)] = Field(
         description="The load, in operations per second."
@@ -68,14 +68,14 @@ class Want(Model):
 
 
 def require_predicted(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -> None:
-    """Refuse a target, and axes, of which nothing is predicted.
+    """Refuse a target or an axis whose effect cannot be predicted.
 
     Args:
-        request: What all cells share.
-        axes: What differs.
+        request: fields that all cells share.
+        axes: {axis: {variant: patch}}.
 
     Raises:
-        UsageError: There is one; names its field.
+        UsageError: A target or axis cannot be predicted; names its field.
     """
     target = request.get("target")
     if isinstance(target, Mapping) and target.get("kind") == "endpoint":
@@ -92,52 +92,52 @@ def require_predicted(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -
 
 
 class Forecast(Model):
-    """What a cell was held to sustain, from the runs before its own. Never a measurement."""
+    """What a cell was predicted to sustain, from the runs before its own. Never a measurement."""
 
-    ops_per_second: float  # on the safe side of what is likeliest
-    low: float  # the ends of its interval
+    ops_per_second: float  # conservative estimate, below the most likely value
+    low: float  # lower end of the prediction interval
     high: float
-    binds: str  # the resource that sets it
+    binds: str  # resource that is predicted to be the limit
 
 
 CellState = Literal[
-    "measured",  # its run has a figure
-    "no answer",  # its run has none
+    "measured",  # a run of it has a figure
+    "no answer",  # a run of it has no figure
     "predicted",  # it was not run
-    "left out",  # neither
+    "left out",  # neither run nor predicted
 ]
 
 
 class BoundaryCell(Model):
-    """What is known of a cell."""
+    """What is known about a cell."""
 
     name: str
-    usd_per_month: float | None  # list prices; None: one is missing
+    usd_per_month: float | None  # at list prices; None if a price is missing
     status: CellState
-    carries: bool | None  # None: not known, or within the interval of what is predicted
+    carries: bool | None  # None if unknown, or if the load is within the prediction interval
     measured_ops_per_second: float | None
-    bound: Bound | None  # of that figure
-    predicted: Forecast | None  # of a cell that was run: before it was
-    error: float | None  # predicted over measured, less 1; None where either is no figure
-    why: str | None = None  # its run does not say whether it carries the load; None: it does
+    bound: Bound | None  # bound of that figure
+    predicted: Forecast | None  # if the cell was run: the prediction before the run
+    error: float | None  # predicted / measured - 1; None if one of them is unknown
+    why: str | None = None  # why its run does not show whether it carries the load; None if it does
 
 
 BoundaryOutcome = Literal["decided", "none carries it", "not decided"]
 
 
 class Boundary(Model):
-    """Which cell is the cheapest that carries a load, and how that is known."""
+    """The cheapest cell that carries a load, and the evidence."""
 
     want_ops_per_second: float
     headroom: float
-    required_ops_per_second: float  # the load line that leaves the headroom
+    required_ops_per_second: float  # load line that leaves the headroom
     statistic: Statistic
     limits_us: dict[str, float]
-    region: str  # whose list prices
+    region: str  # region of the list prices
     outcome: BoundaryOutcome
-    cell: str | None  # the cheapest that was measured to carry it
-    runs: int  # that were begun
+    cell: str | None  # cheapest cell measured to carry the load; None if there is none
+    runs: int  # runs that were started
     sentence: str
-    stopped: str  # why no further cell was measured
+    stopped: str  # why the search ended
     cells: tuple[BoundaryCell, ...]  # cheapest first
-    assumptions: tuple[str, ...]  # of the predictions
+    assumptions: tuple[str, ...]  # assumptions of the predictions

@@ -1,4 +1,4 @@
-"""Cassandra on EC2 as a target: one version, on AWS as on one machine."""
+"""Cassandra on EC2 as a target: a single version, on AWS and on one machine."""
 
 import re
 from typing import Annotated, Literal, Self
@@ -12,38 +12,38 @@ from plimsoll.model.aws.volumes import Service, Volume, check
 from plimsoll.model.base import Model
 from plimsoll.model.request.dsn import TlsMode
 
-# The newest of the series that today's users run. R2's 3.11.1 needs Java 8, and is out of support.
+# Newest release of the series in common use. R2's 3.11.1 needs Java 8 and is out of support.
 VERSION: Literal["5.0.8"] = "5.0.8"
 CQL_PORT = 9042
-STORAGE_PORT = 7000  # where a cluster's nodes reach each other
-MOST_NODES = 12  # of a cluster
-MOST_NODES_HERE = 3  # of one that one machine has room for
-USUAL_COPIES = 3  # what production clusters have
+STORAGE_PORT = 7000  # port between a cluster's nodes
+MOST_NODES = 12  # largest cluster
+MOST_NODES_HERE = 3  # largest cluster on one machine
+USUAL_COPIES = 3  # common in production clusters
 KEYSPACE = "plimsoll"
-ROOT_GIB = 16  # of the instance's own volume, a gp3, which holds the system and the server
-DATA_DEVICE = "/dev/sdf"  # the data volume's name on its instance
+ROOT_GIB = 16  # root volume of the instance, a gp3 with the system and the server
+DATA_DEVICE = "/dev/sdf"  # device name of the data volume
 
-# An instance type's name: family, generation, attributes, size. Of the attributes, `d` is instance
-# storage and `g` a Graviton processor; storage-optimized families have instance storage anyway.
+# An instance type's name: family, generation, attributes, size. Attribute `d` means instance
+# storage, `g` a Graviton CPU; storage-optimized families always have instance storage.
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html (2026-11-21)
 _TYPE = re.compile(r"(?P<family>[a-z]+)(?P<generation>\d+)(?P<attributes>[a-z0-9-]*)\.")
 _STORAGE_FAMILIES = ("i", "im", "is")
 
 
 def has_instance_store(instance_type: str) -> bool:
-    """Whether instances of a type have NVMe disks of their own."""
+    """Return whether instances of a type have local NVMe disks."""
     named = _TYPE.match(instance_type)
     return bool(named and (named["family"] in _STORAGE_FAMILIES or "d" in named["attributes"]))
 
 
 def is_graviton(instance_type: str) -> bool:
-    """Whether a type's processor is an ARM one, which needs an image of its own."""
+    """Return whether a type has an ARM CPU, which needs another machine image."""
     named = _TYPE.match(instance_type)
     return bool(named and (named["family"] == "a" or "g" in named["attributes"]))
 
 
 class CassandraTarget(Model):
-    """A Cassandra on EC2, made for this run and deleted after it."""
+    """A Cassandra on EC2, created for this run and deleted after it."""
 
     kind: Literal["cassandra"] = Field(description="Cassandra on EC2, made for this run.")
     version: Literal["5.0.8"] = Field(
@@ -75,16 +75,16 @@ class CassandraTarget(Model):
 
     @property
     def snapshot(self) -> None:
-        """The user's own that it is made from: only RDS's can be."""
+        """None: only RDS targets can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """It is made for the run, and deleted after it."""
+        """True: it is created for the run and deleted after it."""
         return True
 
     @property
     def tls(self) -> TlsMode:
-        """How connections are encrypted: its installation has no TLS, nor a password to protect."""
+        """ "off": the installation has no TLS, and no password that TLS would protect."""
         return "off"
 
     @property
@@ -94,22 +94,22 @@ class CassandraTarget(Model):
 
     @property
     def engine_version(self) -> str:
-        """Its version."""
+        """The Cassandra version."""
         return self.version
 
     @property
     def copies(self) -> int:
-        """On how many nodes each row is."""
+        """Replicas of each row."""
         return self.replication or min(self.nodes, USUAL_COPIES)
 
     @property
     def instance_class(self) -> str:
-        """The instance type, by the name that RDS has for it."""
+        """The instance type, under the field name that RDS targets use."""
         return self.instance_type
 
     @property
     def service(self) -> Service:
-        """Whose rules its volume follows."""
+        """The service whose rules apply to its volume."""
         return "ebs"
 
     @model_validator(mode="after")

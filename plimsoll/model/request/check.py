@@ -1,4 +1,4 @@
-"""A check: a run on a schedule, and what of it is compared with its own history."""
+"""A check: a run on a schedule, and the metrics that are compared with its history."""
 
 from typing import Annotated, Literal, Self
 
@@ -11,35 +11,35 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.request import Name, Request, Target
 from plimsoll.model.request.search_request import RateSearch
 
-Direction = Literal["less", "more"]  # which way is worse
+Direction = Literal["less", "more"]  # the direction that is worse
 
 
 class CompareCapacity(Model):
-    """The run's capacity; a regression is less of it."""
+    """The run's capacity; lower is a regression."""
 
     kind: Literal["capacity"] = Field("capacity", description="The run's capacity.")
 
     @property
     def metric(self) -> str:
-        """What names it in a history."""
+        """The name of the metric in a history."""
         return "capacity"
 
     @property
     def unit(self) -> str:
-        """Of its figures."""
+        """The unit of its figures."""
         return "ops/s"
 
     @property
     def worse(self) -> Direction:
-        """Which way a regression goes."""
+        """The direction of a regression."""
         return "less"
 
 
 class CompareLatency(Model):
-    """An operation's latency at a fixed arrival rate; a regression is more of it.
+    """An operation's latency at a fixed arrival rate; higher is a regression.
 
-    The statistic is the one that the request's limits judge; over the repetitions of that rate, its
-    median.
+    It compares the statistic that the request's limits judge: the median over the repetitions of
+    that rate.
     """
 
     kind: Literal["latency"] = Field(description="An operation's latency at a fixed rate.")
@@ -52,17 +52,17 @@ class CompareLatency(Model):
 
     @property
     def metric(self) -> str:
-        """What names it in a history."""
+        """The name of the metric in a history."""
         return f"latency of {self.operation} at {self.rate_ops_per_second:g} ops/s"
 
     @property
     def unit(self) -> str:
-        """Of its figures."""
+        """The unit of its figures."""
         return "us"
 
     @property
     def worse(self) -> Direction:
-        """Which way a regression goes."""
+        """The direction of a regression."""
         return "more"
 
 
@@ -70,7 +70,7 @@ Compare = Annotated[CompareCapacity | CompareLatency, Field(discriminator="kind"
 
 
 class Thresholds(Model):
-    """What counts as a change."""
+    """Thresholds of what counts as a change."""
 
     min_change: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.05, description="The least change of the mean that counts, as a share of it."
@@ -87,7 +87,7 @@ class Thresholds(Model):
 
 
 class CheckDefinition(Model):
-    """A run on a schedule, compared with its own history: all but its name."""
+    """A run on a schedule, compared with its own history; without the check's name."""
 
     description: str = Field("", description="Why it is made, for its readers.")
     schedule: Annotated[str, Field(max_length=256)] = Field(
@@ -154,7 +154,7 @@ class CheckDefinition(Model):
 
     @property
     def control_request(self) -> Request | None:
-        """The run of the control: the same on another target."""
+        """The request of the control run: the same request on another target; None without one."""
         if self.control is None:
             return None
         name = f"{self.request.name[:32].rstrip('-')}-control"
@@ -162,6 +162,6 @@ class CheckDefinition(Model):
 
 
 class Check(CheckDefinition):
-    """A check by its name."""
+    """A check with its name."""
 
     name: Name = Field(description="What the check is called; one of its name in a team.")

@@ -1,4 +1,4 @@
-"""What a request asks for, in words, the same everywhere it is shown."""
+"""Descriptions of targets and volumes in words, the same wherever they are shown."""
 
 from plimsoll import words
 from plimsoll.model.aws.volumes import Volume
@@ -14,10 +14,10 @@ def describe_target(
     """Name a target: `MariaDB 11.4 on db.m5.large, io1 100 GiB`, or `MySQL at db.lan:3306`.
 
     Args:
-        target: What was asked for.
-        version: That RDS made of the one asked for: `11.4.10`; None: not known.
-        stand_in: What the server on this machine that stands in for it says of its version:
-            `MariaDB 11.4.5 on this machine, for MySQL 8.4 on ...`; None: there is none.
+        target: the requested target.
+        version: version that RDS resolved the requested one to, `11.4.10`; None if unknown.
+        stand_in: version string of the local server that stands in for the target, as in
+            `MariaDB 11.4.5 on this machine, for MySQL 8.4 on ...`; None if there is none.
     """
     engine = words.ENGINES[target.engine]
     if isinstance(target, EndpointTarget):
@@ -38,7 +38,7 @@ def describe_target(
 
 
 def describe_volume(volume: Volume) -> str:
-    """Name a volume, with what is provisioned of it: `gp3 400 GiB, 12,000 IOPS, 500 MiB/s`."""
+    """Name a volume with its provisioned values: `gp3 400 GiB, 12,000 IOPS, 500 MiB/s`."""
     parts = [f"{volume.type} {volume.size_gib:,} GiB"]
     if volume.iops is not None:
         parts.append(f"{volume.iops:,} IOPS")

@@ -13,7 +13,7 @@ from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, prot
 from plimsoll.model.engine.asked import EngineTarget, Protocol, StatementMode, Tls
 from plimsoll.model.engine.networks import network
 
-# How a connection is encrypted, and whom it trusts: one rule for DSNs, requests and deployments.
+# TLS modes and trusted authorities: one rule for DSNs, requests and deployments.
 
 
 TlsMode = Literal["verify", "require", "off"]
@@ -22,14 +22,14 @@ _BUNDLE = Path(__file__).parent / "rds_ca" / "bundle.pem"
 
 @cache
 def rds_authorities() -> str:
-    """Read who signs the certificates of RDS's servers, as PEM."""
+    """Read the certificate authorities of RDS's servers, as PEM."""
     return _BUNDLE.read_text()
 
 
 def authorities(host: str) -> str | None:
-    """Say who may vouch for a server by its name, as PEM; None: those whom the system trusts.
+    """Return the certificate authorities of a host, as PEM; None for the system's own.
 
-    RDS has authorities of its own; its proxies have certificates of Amazon's public ones
+    RDS has its own authorities. RDS proxies have certificates of Amazon's public authorities
     (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-proxy.howitworks.html, 2026-11-22).
     """
     of_rds = host.lower().endswith(".rds.amazonaws.com")
@@ -37,11 +37,11 @@ def authorities(host: str) -> str | None:
 
 
 def tls_towards(mode: TlsMode, ca_pem: str | None) -> Tls | None:
-    """Give what a connection of a mode needs; None where it is not encrypted.
+    """Return the TLS settings of a mode; None if the mode is not encrypted.
 
     Args:
-        mode: How it is encrypted.
-        ca_pem: Who may vouch for the server, as PEM; None: those whom the system trusts.
+        mode: how connections are encrypted.
+        ca_pem: certificate authorities of the server, as PEM; None for the system's own.
     """
     match mode:
         case "verify":
@@ -55,7 +55,7 @@ def tls_towards(mode: TlsMode, ca_pem: str | None) -> Tls | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, so that nobody stands between."""
+    """Return whether a host is this machine, so that nobody can listen in between."""
     if host.lower() == "localhost":
         return True
     try:
@@ -78,7 +78,7 @@ FORM = " or ".join(
 
 @dataclass
 class _Options:
-    """What stands after the `?` of a DSN."""
+    """The options after the `?` of a DSN."""
 
     tls: TlsMode | None = None
     statement_mode: StatementMode = "prepared"
@@ -87,7 +87,7 @@ class _Options:
 
 
 def engine_of(dsn: str) -> Engine:
-    """Name the engine that a DSN which was read before is of."""
+    """Return the engine of a DSN that has been parsed before."""
     scheme = urlsplit(dsn).scheme
     engines: dict[str, Engine] = {name: name for name in get_args(Engine)}
     protocol = _SCHEMES[scheme]
@@ -96,26 +96,26 @@ def engine_of(dsn: str) -> Engine:
 
 
 def said_of_mode(target: EngineTarget) -> tuple[str, ...]:
-    """Say what a reader of a result has to know of how its statements were sent; mostly nothing."""
+    """Return remarks on how the statements were sent; empty for prepared statements."""
     if target.statement_mode == "prepared":
         return ()
     return ("statements were sent as text with their values in it (statement_mode=simple)",)
 
 
 def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> EngineTarget:
-    """Read a DSN.
+    """Parse a DSN.
 
-    Characters that mean something in a URL are written as %XX. `?tls=` says how the connection is
-    encrypted. Where it does not, a password is sent to another machine by `verify` alone;
-    on this one, where nobody stands between, and without a password it is `off`.
+    Characters with a meaning in URLs are written as %XX. `?tls=` sets the encryption. Without it, a
+    DSN with a password for another machine gets `verify`. A DSN without a password, or for this
+    machine, gets `off`.
 
     Args:
-        text: The DSN.
-        option: What an error calls it.
-        password: Where it has none itself.
+        text: the DSN.
+        option: name of the option, for errors.
+        password: password to use if the DSN has none.
 
     Raises:
-        UsageError: It is not a DSN; the message never repeats it, since it may hold a password.
+        UsageError: It is no valid DSN; the message never repeats it, since it may hold a password.
     """
     try:
         parts = urlsplit(text)

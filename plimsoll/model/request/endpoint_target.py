@@ -17,9 +17,9 @@ SecretArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
 
 
 class StateEndpoint(Model):
-    """Another way to an existing database, or to another one with the same rows.
+    """Another address of an existing database, or of another database with the same rows.
 
-    What is left out is the target's.
+    Fields that are left out are those of the target.
     """
 
     host: HostName | None = Field(
@@ -40,10 +40,10 @@ class StateEndpoint(Model):
 
 
 class EndpointTarget(Model):
-    """An existing database; nothing of it is created or deleted but the workload's tables.
+    """An existing database. Only the workload's tables are created and deleted in it.
 
-    A deployment must allow it. On one machine the file itself is the permission, and what logs in
-    comes from the environment (docs/finding.md).
+    A deployment must allow the endpoint. On one machine the request file itself is the permission,
+    and the credentials come from the environment (docs/finding.md).
     """
 
     kind: Literal["endpoint"] = Field(description="An existing database.")
@@ -102,23 +102,23 @@ class EndpointTarget(Model):
 
     @property
     def address(self) -> str:
-        """Where it answers, as `host:port`."""
+        """The address as `host:port`."""
         return f"{self.host}:{self.port}"
 
     def reached(self, otherwise: StateEndpoint | None) -> Self:
-        """Give the same, reached another way.
+        """Return this target at another address.
 
         Raises:
-            UsageError: Its engine has no such option.
+            UsageError: The engine does not have an option that the address sets.
         """
         given = otherwise.model_dump(exclude_none=True) if otherwise else {}
         return validated(type(self), {**self.model_dump(), **given})
 
     @property
     def snapshot(self) -> None:
-        """The user's own that it is made from: only RDS's can be."""
+        """None: only RDS targets can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """It was there before the run, and stays."""
+        """False: it exists before the run and is kept."""
         return False

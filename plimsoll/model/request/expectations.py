@@ -1,4 +1,4 @@
-"""Rules that a result is held against, as people write them, and what became of each."""
+"""Expectations: rules in the user's words that a result has to meet, and their outcome."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -32,7 +32,7 @@ _BASELINE = re.compile(r"not worse than (.{1,250}) by (\d{1,2}(?:\.\d{1,6})?) ?%
 
 @dataclass(frozen=True)
 class CapacityRule:
-    """The capacity is at least so much, in operations per second."""
+    """The capacity is at least a given throughput, in operations per second."""
 
     text: str
     least_ops_per_second: float
@@ -40,14 +40,14 @@ class CapacityRule:
 
 @dataclass(frozen=True)
 class LatencyRule:
-    """An operation takes at most so long at a load.
+    """The latency of an operation at a given load is at most a limit.
 
     Attributes:
-        text: As it was written.
-        statistic: Of its latency.
-        operation: Which; None: each.
-        most_us: The most, in microseconds.
-        at_ops_per_second: The load.
+        text: the rule as the user wrote it.
+        statistic: statistic of the latency.
+        operation: name of the operation; None for every operation.
+        most_us: limit in microseconds.
+        at_ops_per_second: load in operations per second.
     """
 
     text: str
@@ -59,12 +59,12 @@ class LatencyRule:
 
 @dataclass(frozen=True)
 class BaselineRule:
-    """The capacity is not lower than that of an earlier result by more than a share of it.
+    """The capacity is at most a given share below that of an earlier result.
 
     Attributes:
-        text: As it was written.
-        baseline: The file or folder of the earlier result.
-        share: So much lower is not worse, 0 to 1.
+        text: the rule as the user wrote it.
+        baseline: file or folder of the earlier result.
+        share: tolerated decrease, 0 to 1.
     """
 
     text: str
@@ -76,18 +76,18 @@ Rule = CapacityRule | LatencyRule | BaselineRule
 
 
 class Expectation(Model):
-    """What became of a rule."""
+    """The outcome of a rule."""
 
     rule: str
     answer: Answer
-    because: str  # with the figures that decide it, or what they lack
+    because: str  # the figures that decide it, or what is missing
 
 
 def rule_of(text: str) -> Rule:
-    """Read a rule.
+    """Parse a rule.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is no rule.
     """
     written = " ".join(text.split())
     if match := _CAPACITY.fullmatch(written):
@@ -110,10 +110,10 @@ def _above_zero(number: str, text: str) -> float:
 
 
 def require_operations(rules: Iterable[Rule], operations: Collection[str]) -> None:
-    """Refuse rules about operations that there are not.
+    """Refuse rules about operations that the workload does not have.
 
     Raises:
-        UsageError: One is; it names the rule.
+        UsageError: A rule is refused; names the rule.
     """
     for rule in rules:
         name = rule.operation if isinstance(rule, LatencyRule) else None

@@ -1,7 +1,7 @@
-"""An experiment: a matrix of runs that share a request and differ along named axes. Pure.
+"""An experiment: a matrix of runs that share a request and differ along named axes. No I/O.
 
-The order of the cells is drawn from a recorded seed, so that drift of the place where they run (a
-warming machine, a busier zone) does not look like an effect of what is varied.
+The cells run in an order drawn from a recorded seed, so that drift of their environment (a warming
+machine, a busier zone) does not look like an effect of an axis.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.boundary import Patch, Want, laid, leaves, require_predicted
 from plimsoll.model.request.request import Name, Request
 
-CELLS_MOST = 200  # one execution of the workflow must hold them all in its history
-AT_ONCE_MOST = 40  # AWS's limit of an inline Map
-FROM_CELL = ("name", "team", "tags")  # of a request; an experiment gives them itself
+CELLS_MOST = 200  # the history of one workflow execution must hold them all
+AT_ONCE_MOST = 40  # AWS's limit for an inline Map
+FROM_CELL = ("name", "team", "tags")  # fields of a request that the experiment sets itself
 
 Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
 
 
 class Pairs(Model):
-    """Two variants of an axis whose runs take turns."""
+    """Two variants of an axis whose runs alternate step by step."""
 
     axis: Name = Field(description="The axis of both variants.")
     of: tuple[Name, Name] = Field(description="The two variants.")
@@ -84,7 +84,7 @@ class Experiment(Model):
 
     @property
     def runs_at_once(self) -> int:
-        """The most runs at the same time, those that take turns among them."""
+        """The most runs at the same time, including those that alternate."""
         return max(self.at_once, 2) if self.pairs else self.at_once
 
     @model_validator(mode="after")
@@ -116,7 +116,7 @@ class Experiment(Model):
 
     @property
     def target_axes(self) -> tuple[str, ...]:
-        """The axes that change the target; what the others ask is asked of each of them."""
+        """The axes that change the target; the other axes are compared on each target."""
         return tuple(
             axis
             for axis, variants in self.axes.items()
@@ -175,20 +175,20 @@ class Experiment(Model):
 class Cell(Model):
     """One run of an experiment."""
 
-    index: int  # in the order of the axes, the last one fastest
-    name: str  # its variants, joined
+    index: int  # position in the order of the axes, with the last axis varying fastest
+    name: str  # names of its variants, joined
     variants: dict[str, str]  # {axis: variant}
     request: Request
 
 
 def combinations(experiment: Experiment) -> list[dict[str, str]]:
-    """Name every cell by its variants, the last axis fastest."""
+    """List the variants of every cell, with the last axis varying fastest."""
     names = [list(variants) for variants in experiment.axes.values()]
     return [dict(zip(experiment.axes, chosen, strict=True)) for chosen in product(*names)]
 
 
 def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
-    """Write the request of a cell, not yet checked."""
+    """Return the request of a cell, not yet validated."""
     value: dict[str, Any] = experiment.request
     for axis, variant in variants.items():
         value = laid(value, experiment.axes[axis][variant])
@@ -206,7 +206,7 @@ def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, A
 
 
 def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, str] | None:
-    """Name the cell with which another takes turns, by its variants; None: it takes none."""
+    """Return the variants of the cell that a cell alternates with; None if there is none."""
     pairs = experiment.pairs
     if pairs is None or variants[pairs.axis] not in pairs.of:
         return None
@@ -217,7 +217,7 @@ def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, st
 def origin(
     experiment: Experiment, variants: Mapping[str, str], names: Sequence[str | int]
 ) -> tuple[str | int, ...]:
-    """Find where a field of a cell's request was written: in a variant, or in what all share."""
+    """Find where a field of a cell's request is written: in a variant, or in the shared part."""
     deepest: tuple[int, tuple[str | int, ...]] = (_depth(experiment.request, names), ("request",))
     for axis, variant in variants.items():
         depth = _depth(experiment.axes[axis][variant], names)
@@ -237,24 +237,24 @@ def _depth(value: Any, names: Sequence[str | int]) -> int:
 
 
 def order(count: int, seed: int) -> tuple[int, ...]:
-    """Shuffle cells: sorted by a hash of the seed and their index, the same everywhere."""
+    """Shuffle the cells by a hash of the seed and their index; the same on every machine."""
     return tuple(
         sorted(range(count), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
     )
 
 
 def batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
-    """Cut the order into batches."""
+    """Split the order into batches."""
     step = size or max(1, len(cells))
     return [list(cells[start : start + step]) for start in range(0, len(cells), step)]
 
 
 def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[int]]:
-    """Cut an experiment's order into batches; two cells that take turns are one by themselves.
+    """Split an experiment's order into batches; two alternating cells form a batch of their own.
 
     Args:
-        experiment: What is asked for.
-        cells: Its cells in the order in which they are to begin.
+        experiment: the experiment.
+        cells: its cells in the order in which they are to start.
     """
     if experiment.pairs is None:
         return batches(cells, experiment.batch_size)
@@ -268,31 +268,31 @@ def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[i
     return [by_first[i] for i in cells if i in by_first]
 
 
-# Two runs whose steps take turns by the clock, so that what drifts hits both alike. Pure.
+# --- turns: steps of two runs that alternate by the clock, so that drift affects both alike ---
 
 
-GAP_S = 2.0  # between steps: for the last operations of one, the connections of the other
+GAP_S = 2.0  # time between steps, for the last operations of one and the connections of the next
 
 
 class Turn(Model):
-    """Whose turn it is: slots of equal length since the epoch, the even ones and the odd ones."""
+    """The slots of one of two runs: even or odd ones of equal slots since the epoch."""
 
-    beside: str  # the id of the other run
-    second: bool  # whether the odd slots are this run's, or the even ones
+    beside: str  # id of the other run
+    second: bool  # True if this run has the odd slots
     slot_s: int
 
     def wait_ms(self, window_start_epoch_ms: int) -> int:
-        """Give how much later a step has to start for its window to begin with its slot."""
+        """Return the delay of a step after which its window begins with a slot of its run."""
         slot_ms = self.slot_s * 1000
         mine = slot_ms if self.second else 0
         return (mine - window_start_epoch_ms) % (2 * slot_ms)
 
 
 def slot_s(load_s: float, period_s: int) -> int:
-    """Give the seconds of a slot: a step of either run, in whole periods of the target's metrics.
+    """Return the seconds of a slot: one step of either run, in whole metric periods.
 
     Args:
-        load_s: The longer step of both: its warm-up and its window.
-        period_s: Of the metrics: each slot begins with one.
+        load_s: longer of the two runs' steps, warm-up and window.
+        period_s: period of the metrics; each slot begins with a period.
     """
     return period_s * math.ceil((load_s + GAP_S) / period_s)

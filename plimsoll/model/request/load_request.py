@@ -1,4 +1,4 @@
-"""What a request asks of its target: the workload, and how its dataset and its load get there."""
+"""The workload of a request, its dataset and its load."""
 
 from typing import Annotated, Any, Self
 
@@ -9,24 +9,25 @@ from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import POLL_MOST_US, LoadOrder
 from plimsoll.model.timings import AWS_TIMINGS
 
-SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
-RESERVE_S = 90  # of it, for starting, the barrier and writing the results of up to 5,000 clients
-ENDING_S = 20  # ... of which for the last operations, and for the results
+SECONDS_OF_A_CLIENT = 900  # the longest run time of a Lambda function
+# Reserved for the start, the barrier and writing results, with up to 5,000 clients
+RESERVE_S = 90
+ENDING_S = 20  # part of the reserve for the last operations and for the results
 LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
-WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
+WARM_ROUNDS = 3  # rounds of unmeasured load, unless the request allows more
 
 
 def load_most_s(clients: int) -> float:
-    """Give the longest load of a step, warm-up included.
+    """Return the longest load of a step, including warm-up, in seconds.
 
-    Who of thousands of clients is called first waits until the last one may have started.
+    With thousands of clients, the first to be called waits until the last may have started.
     """
     left_s = SECONDS_OF_A_CLIENT - ENDING_S - AWS_TIMINGS.lead_s(clients)
     return min(LOAD_MAX_S, left_s)
 
 
 class WorkloadChoice(Model):
-    """The workload: a built-in one by name, or a definition."""
+    """The workload: the name of a built-in one, or a definition."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
         None, description="A built-in workload (`plimsoll workloads`)."
@@ -49,7 +50,7 @@ class WorkloadChoice(Model):
 
 
 class Load(Model):
-    """What each client does in each step."""
+    """The load that clients apply in each step."""
 
     warmup_s: Annotated[float, Field(ge=0, le=600)] = Field(
         30, description="Load before the window, in seconds; not measured."
@@ -86,7 +87,7 @@ class Load(Model):
 
 
 class Preparation(Model):
-    """How the dataset gets there."""
+    """How the dataset is created and warmed."""
 
     clients: Annotated[int, Field(ge=1, le=100)] = Field(
         4, description="Clients that load the dataset at once."
@@ -114,6 +115,6 @@ class Preparation(Model):
 
     @property
     def warm_longest_s(self) -> float:
-        """The most seconds of unmeasured load."""
+        """The longest unmeasured load, in seconds."""
         most = WARM_ROUNDS * self.warm_s if self.warm_max_s is None else self.warm_max_s
         return max(most, self.warm_s)

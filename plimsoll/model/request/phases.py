@@ -1,4 +1,4 @@
-"""The phases of a request: one workload after another, before the search of its own."""
+"""The phases of a request: workloads that run one after another before its own search."""
 
 import csv
 import io
@@ -17,10 +17,10 @@ from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
 from plimsoll.model.request.search_request import Search
 
-# The input of a phase: a file of records, which its clients go through one after another. Pure.
+# --- phase input: a file of records that the clients process in order ---
 
 
-CSV_MOST = 200_000  # characters: a request with it has to fit into a body of the API
+CSV_MOST = 200_000  # characters; the request with it must fit into an API request body
 BIGINT = range(-(2**63), 2**63)
 _WHOLE = re.compile(r"-?\d{1,19}")
 
@@ -36,12 +36,12 @@ class PhaseInput(Model):
     )
 
     def columns(self) -> dict[str, Column]:
-        """Give the cells of each column: whole numbers where all of them are, else text.
+        """Return the cells of each column: whole numbers if all of them are, otherwise text.
 
-        Lines without anything are no records.
+        Empty lines are skipped.
 
         Raises:
-            UsageError: It is no table, or has no records.
+            UsageError: The input is no table, or it has no records.
         """
         try:
             names, *lines = filter(None, csv.reader(io.StringIO(self.csv, newline=""), strict=True))
@@ -64,10 +64,10 @@ def _column(cells: list[str]) -> Column:
 
 
 def filled(definition: Any, columns: Mapping[str, Column]) -> Any:
-    """Replace each `{input: NAME}` of a workload's definition by the cells of that column.
+    """Replace each `{input: NAME}` in a workload's definition by the cells of that column.
 
     Raises:
-        UsageError: There is no such column.
+        UsageError: The input has no such column.
     """
     if isinstance(definition, list | tuple):
         return [filled(part, columns) for part in definition]
@@ -88,7 +88,7 @@ REPETITIONS_MOST = 15
 
 
 class PhaseWorkload(Model):
-    """The workload of a phase, on the tables and records of the run's own."""
+    """The workload of a phase, on the tables and records of the run."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
         None, description="A built-in workload (`plimsoll workloads`)."
@@ -115,10 +115,10 @@ class PhaseWorkload(Model):
         return self
 
     def on(self, dataset: WorkloadChoice) -> WorkloadChoice:
-        """The same on the records of a dataset, with the columns of the input in their places.
+        """Return the workload for a dataset, with the columns of the input filled in.
 
         Raises:
-            UsageError: The input is no table, or has no such column.
+            UsageError: The input is no table, or it lacks a column.
         """
         definition = self.definition
         if self.input is not None:
@@ -136,7 +136,7 @@ class PhaseWorkload(Model):
 
 
 class Completion(Model):
-    """A fixed number of records, from the first one to the last, at growing loads."""
+    """A phase that processes a fixed number of records, from first to last, at growing loads."""
 
     records: Annotated[int, Field(ge=1, le=10**9)] = Field(
         description="Records of one pass, all clients together; each pass is a slice of its own."
@@ -163,7 +163,7 @@ class Completion(Model):
 
     @model_validator(mode="after")
     def _clients_have_time_to_start(self) -> Self:
-        """Who is called first waits for the last one, and ends its pass in time."""
+        """Refuse a pass too short for its clients: the first one called waits for the last."""
         clients = -(-self.connections[-1] // self.connections_per_client)
         most_s = load_most_s(clients)
         if self.longest_s > most_s:
@@ -174,12 +174,12 @@ class Completion(Model):
 
     @property
     def passes(self) -> int:
-        """How often the records are gone through, a slice of the input each time."""
+        """Number of passes over the records; each takes the next part of the input."""
         return len(self.connections) * self.repetitions
 
 
 class Phase(Model):
-    """One phase: its workload, on the database as the phase before has left it."""
+    """One phase: its workload, on the database as the previous phase left it."""
 
     name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
     workload: PhaseWorkload | None = Field(
@@ -210,7 +210,7 @@ class Phase(Model):
         return self
 
     def workload_on(self, of_run: WorkloadChoice) -> WorkloadChoice:
-        """Give its workload, on the records of the run's own.
+        """Return the phase's workload for the run's records.
 
         Raises:
             UsageError: As `PhaseWorkload.on`.
@@ -219,23 +219,23 @@ class Phase(Model):
 
     @property
     def steps_most(self) -> int:
-        """How many steps it takes at most, each with a number of its own."""
+        """The most steps that it takes, each with its own number."""
         if self.search is not None:
             return self.search.probes_max
-        assert self.to_completion is not None  # noqa: S101 - it has one of both
+        assert self.to_completion is not None  # noqa: S101 - a phase has a search or a completion
         return self.to_completion.passes
 
 
 def phase_steps(phases: tuple[Phase, ...]) -> int:
-    """Count the steps that phases take at most: those of the search are numbered after them."""
+    """Count the most steps that phases take; the steps of the search are numbered after them."""
     return sum(phase.steps_most for phase in phases)
 
 
 def require_different_names(phases: tuple[Phase, ...]) -> None:
-    """Refuse two phases of one name.
+    """Refuse two phases with the same name.
 
     Raises:
-        UsageError: There are two.
+        UsageError: Two phases have the same name.
     """
     for number, phase in enumerate(phases):
         if phase.name in {other.name for other in phases[:number]}:
@@ -243,19 +243,19 @@ def require_different_names(phases: tuple[Phase, ...]) -> None:
             raise UsageError(Complaint(path, "another phase has this name", phase.name))
 
 
-# The passes of a request's phases, in their order. Pure.
+# --- passes of a request's phases, in order ---
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass.
+    """One pass of a phase over its records.
 
     Attributes:
-        index: Number of its step in the run, from 1.
-        phase: Whose.
-        asked: What that is to complete.
-        number: Of the phase's passes, from 0.
-        connections: Of all clients together.
+        index: number of its step in the run, from 1.
+        phase: phase of the pass.
+        asked: completion that the phase requests.
+        number: number of the pass within its phase, from 0.
+        connections: total over all clients.
     """
 
     index: int
@@ -266,17 +266,17 @@ class Pass:
 
     @property
     def clients(self) -> int:
-        """A client for every so many connections."""
+        """The number of clients for its connections."""
         return -(-self.connections // self.asked.connections_per_client)
 
 
 def numbered(phases: tuple[Phase, ...]) -> list[tuple[Phase, int]]:
-    """Give each phase with how many numbers of steps are kept for those before it."""
+    """Return each phase with the number of step numbers reserved for the phases before it."""
     return [(phase, phase_steps(phases[:place])) for place, phase in enumerate(phases)]
 
 
 def passes(phases: tuple[Phase, ...]) -> list[Pass]:
-    """List every pass of phases, in order; one with a search has none."""
+    """List every pass of the phases in order; a phase with a search has none."""
     return [
         Pass(first + number + 1, phase, asked, number, connections)
         for phase, first in numbered(phases)
@@ -286,6 +286,6 @@ def passes(phases: tuple[Phase, ...]) -> list[Pass]:
 
 
 def records_of_one(operations: Sequence[EngineOperation]) -> float:
-    """Give the records that an operation of a mix counts for, on average."""
+    """Return the mean number of records per operation of a mix."""
     weights = sum(operation.weight for operation in operations)
     return sum(operation.weight * operation.records for operation in operations) / weights

@@ -1,4 +1,4 @@
-"""Quantities as people write them: `5ms`, `10m`."""
+"""Parses quantities as people write them: `5ms`, `10m`."""
 
 import re
 
@@ -11,10 +11,10 @@ _DURATION = re.compile(r"(\d{1,7}(?:\.\d{1,6})?) ?(s|min|m|h|d)", re.ASCII)
 
 
 def latency_us(text: str, option: str) -> float:
-    """Read a latency with its unit; gives microseconds.
+    """Parse a latency with its unit. Returns microseconds.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is no latency.
     """
     match = _LATENCY.fullmatch(text.strip())
     if match is None or not float(match[1]):
@@ -23,10 +23,10 @@ def latency_us(text: str, option: str) -> float:
 
 
 def duration_s(text: str, option: str) -> float:
-    """Read a length of time with its unit; gives seconds.
+    """Parse a duration with its unit. Returns seconds.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is no duration.
     """
     match = _DURATION.fullmatch(text.strip())
     if match is None or not float(match[1]):

@@ -1,4 +1,4 @@
-"""A target on RDS: one instance, made for a run and deleted after it."""
+"""Targets on RDS and Aurora, created for a run and deleted after it."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -15,21 +15,21 @@ from plimsoll.model.datasets import SnapshotArn
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.request.dsn import TlsMode
 
-# Aurora as a target: a cluster of one writer; its storage has no size and no IOPS to choose.
+# Aurora: a cluster with one writer. Size and IOPS of its storage cannot be chosen.
 
 
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
 AuroraStorage = Literal["standard", "io-optimized"]
-# As RDS names them: API reference, CreateDBCluster (botocore 1.44.5, read 2026-11-23).
+# RDS's names (API reference, CreateDBCluster; botocore 1.44.5, read 2026-11-23)
 STORAGE_TYPES: Mapping[AuroraStorage, str] = {
     "standard": "aurora",
     "io-optimized": "aurora-iopt1",
 }
-LEAST_GIB = 10  # what storage is reckoned with: an assumption; its size is known when it is there
+LEAST_GIB = 10  # assumed size of the storage for prices; the real one is known only afterwards
 
 
 class AuroraTarget(Model):
-    """A cluster on Aurora with one writer, made for this run and deleted after it; on AWS only."""
+    """An Aurora cluster with one writer, created for this run and deleted after it; on AWS only."""
 
     kind: Literal["aurora"] = Field(description="A cluster on Aurora, made for this run; on AWS.")
     engine: AuroraEngine = Field(description="The database engine.")
@@ -57,21 +57,21 @@ class AuroraTarget(Model):
 
     @property
     def snapshot(self) -> None:
-        """The user's own that it is made from: only RDS's can be."""
+        """None: only RDS instances can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """It is made for the run, and deleted after it."""
+        """True: it is created for the run and deleted after it."""
         return True
 
     @property
     def tls(self) -> TlsMode:
-        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        """How connections are encrypted: certificates are verified against RDS's authorities."""
         return "verify"
 
     @property
     def storage_type(self) -> str:
-        """What RDS calls its storage."""
+        """RDS's name of its storage type."""
         return STORAGE_TYPES[self.storage]
 
     @model_validator(mode="before")
@@ -93,7 +93,7 @@ class AuroraTarget(Model):
 
 
 class RdsTarget(Model):
-    """A database on RDS, made for this run and deleted after it."""
+    """A database instance on RDS, created for this run and deleted after it."""
 
     kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
     engine: RdsEngine = Field(description="The database engine.")
@@ -122,17 +122,17 @@ class RdsTarget(Model):
 
     @property
     def provisioned(self) -> bool:
-        """It is made for the run, and deleted after it."""
+        """True: it is created for the run and deleted after it."""
         return True
 
     @property
     def tls(self) -> TlsMode:
-        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        """How connections are encrypted: certificates are verified against RDS's authorities."""
         return "verify"
 
     @property
     def service(self) -> Service:
-        """Whose rules its volume follows."""
+        """The service whose rules apply to its volume."""
         return rds_facts(self.engine).service
 
     @model_validator(mode="after")

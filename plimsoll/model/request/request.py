@@ -1,7 +1,7 @@
-"""What a run is asked to be: target x workload x search, and within which bounds.
+"""The request of a run: target, workload, search, and limits of time and cost.
 
-Strict: unknown fields are refused by name, and what AWS would refuse is refused here, before
-anything is made. `docs/requests.md` is generated from this module.
+Unknown fields are refused by name, and what AWS would refuse is refused here, before anything is
+created. `docs/requests.md` is generated from this module.
 """
 
 import math
@@ -29,7 +29,8 @@ from plimsoll.model.request.toggle import Toggle, require_switchable
 from plimsoll.model.timings import AWS_TIMINGS
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
-TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]  # a filter is `name=value`
+# A filter is written `name=value`
+TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]
 
 
 def _rule(text: str) -> str:
@@ -47,7 +48,7 @@ Target = Annotated[
 
 
 class Fault(Model):
-    """Something that goes wrong on purpose; on one machine only."""
+    """A fault to inject during a run; on one machine only."""
 
     step: Annotated[int, Field(ge=1)] = Field(description="The step in which it happens.")
     after_s: Annotated[float, Field(ge=0)] = Field(
@@ -57,7 +58,7 @@ class Fault(Model):
 
 
 class Request(Model):
-    """One run."""
+    """A run as it is requested."""
 
     name: Name = Field(description="What the run is called; not unique.")
     description: str = Field("", description="Why it is made, for its readers.")
@@ -134,7 +135,7 @@ class Request(Model):
 
     @model_validator(mode="after")
     def _clients_have_time_to_start(self) -> Self:
-        """Who of thousands is called first waits for the last one, and ends its load in time."""
+        """Refuse a load too long for a client: the first one called waits for the last."""
         clients = clients_most(self.search) + self.clients_beside
         most_s = load_most_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
@@ -148,7 +149,7 @@ class Request(Model):
 
     @model_validator(mode="after")
     def _can_be_soaked(self) -> Self:
-        """A soak is windows of one client call each, out of the steps that the search may take."""
+        """Refuse a soak that does not fit into one-call windows within the search's steps."""
         soak_s, path = self.limits.soak_s, ("limits", "soak_s")
         if not soak_s:
             return self
@@ -177,29 +178,29 @@ class Request(Model):
 
     @property
     def clients_beside(self) -> int:
-        """Clients of its background in each step."""
+        """Clients of the background in each step."""
         return sum(background.clients for background in self.background)
 
     @property
     def steps_beside(self) -> int:
-        """Steps that tell what its background takes, beyond those of the search."""
+        """Steps that measure the cost of the background, in addition to those of the search."""
         return 2 * self.background_pairs if self.background else 0
 
     @property
     def credits_start_share(self) -> float | None:
-        """The share of its burst credits that the first measured step starts with, if it is set."""
+        """The share of a full bucket that the first measured step starts with; None if not set."""
         if isinstance(self.target, EndpointTarget | AuroraTarget):
             return None
         return self.target.volume.credits_start_share
 
     def require_nothing_of_one_machine(self, whose: str) -> None:
-        """Refuse what only the volumes of one machine can be told.
+        """Refuse options that only emulated volumes on one machine have.
 
         Args:
-            whose: What may have it, for the sentence.
+            whose: what may have these options, for the message.
 
         Raises:
-            UsageError: It has faults, or sets its volume's credits.
+            UsageError: The request has faults, or sets its volume's credits.
         """
         if self.faults:
             raise UsageError(Complaint(("faults",), f"only {whose} may have them"))

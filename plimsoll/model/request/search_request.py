@@ -1,4 +1,4 @@
-"""The search that a request asks for, and what it asks for next."""
+"""The search that a request names, and the next step that a search decides on."""
 
 from typing import Annotated, Literal, Self
 
@@ -14,13 +14,13 @@ Connections = Annotated[int, Field(ge=1, le=20_000)]
 
 
 def _below(field: str, value: float, other: str, least: float) -> UsageError:
-    """Refuse a field whose value is below that of another."""
+    """Return the error for a field that is below the value of another field."""
     problem = f"at least {other}"
     return UsageError(Complaint((field,), problem, value, Range(least=least), listed=False))
 
 
 class StepsSearch(Model):
-    """A list of client counts, as in the reference experiment R1; goes up it until one fails."""
+    """A list of client counts, as in the reference experiment R1, tried until one fails."""
 
     strategy: Literal["steps"] = Field("steps", description="Client counts from a list.")
     clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = Field(
@@ -132,7 +132,7 @@ Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="s
 
 
 def clients_most(search: Search) -> int:
-    """Give the clients of the largest step that a search may ask for."""
+    """Return the number of clients of the largest step that a search may take."""
     return max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
 
 
@@ -140,22 +140,24 @@ class NextStep(Model):
     """The load to apply next, and why."""
 
     kind: Literal["step"] = "step"
-    index: Annotated[int, Field(ge=0)]  # number of finished steps before it
+    index: Annotated[int, Field(ge=0)]  # number of steps finished before it
     clients: Clients
-    connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
-    rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
+    connections: Annotated[int, Field(ge=1)]  # total over all clients, spread evenly
+    rate_ops_per_second: float | None = None  # total over all clients; None for a closed loop
     purpose: Purpose
-    duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
-    window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
-    state: str | None = None  # of a toggle, which the target is in; None: as the search began
-    # how long clients look for answers before they sleep; None: as the request has it
+    # Length of the window; None for the request's
+    duration_s: Annotated[float, Field(gt=0)] | None = None
+    window_factor: Annotated[int, Field(ge=1)] = 1  # multiple of the request's warm-up and window
+    state: str | None = None  # state of a toggle to switch to; None for the state of the search
+    # Longest busy-poll of a client for a reply; None for the request's
     poll_us: Annotated[int, Field(ge=0)] | None = None
-    recover_first: bool = False  # the step before overloaded the target: wait until it recovered
-    why: str  # one line for people
+    # Whether to wait until the target has recovered from the overload of the previous step
+    recover_first: bool = False
+    why: str  # one line for the reader
 
 
 class Done(Model):
-    """The search is over: judge what it found."""
+    """The end of the search: its steps can be judged."""
 
     kind: Literal["done"] = "done"
     why: str

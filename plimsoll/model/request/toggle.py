@@ -1,4 +1,4 @@
-"""One target in two states: what a request asks for, and what came of it."""
+"""A toggle: one target measured in two states, as requested, and the result."""
 
 from typing import Annotated, Literal, Self
 
@@ -15,14 +15,14 @@ from plimsoll.model.request.endpoint_target import EndpointTarget, StateEndpoint
 from plimsoll.model.request.rds_target import AuroraTarget, ParameterName
 
 StateName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
-SPARE_TRIES = 4  # steps more than the pairs need: audits may dispute some
+SPARE_TRIES = 4  # spare steps beyond the pairs, since audits may dispute some
 
 
 class ToggledState(Model):
-    """A state under a name: engine parameters, or where an existing database is reached."""
+    """A named state: engine parameters, or another address of an existing database."""
 
     name: StateName = Field(description="What reports call it, such as doublewrite-off.")
-    # RDS takes so many in one call: API_ModifyDBParameterGroup (read 2026-11)
+    # RDS's limit per call: API_ModifyDBParameterGroup (read 2026-11)
     parameters: Annotated[dict[ParameterName, str | int], Field(max_length=20)] = Field(
         default_factory=dict,
         description="Of an RDS target: engine parameters, over those of the target; both states"
@@ -56,11 +56,11 @@ class Toggle(Model):
 
     @property
     def steps(self) -> int:
-        """How many steps the pairs take."""
+        """The number of steps that the pairs take."""
         return 2 * self.pairs
 
     def state(self, name: str) -> ToggledState:
-        """Give a state by its name."""
+        """Return a state by its name."""
         return next(state for state in self.states if state.name == name)
 
     @model_validator(mode="after")
@@ -83,41 +83,43 @@ def _as_text(state: ToggledState) -> dict[str, str]:
 
 
 class StateFigures(Model):
-    """What was measured in one state."""
+    """The measurements in one state."""
 
     name: str
-    parameters: dict[str, str | int]  # as they were asked for
-    endpoint: str | None = None  # where an existing database was reached; None: one was made
-    # what the server itself called them; empty: it does not tell, or no step was measured
+    parameters: dict[str, str | int]  # requested values
+    # Address of an existing database in this state; None if the target was created
+    endpoint: str | None = None
+    # The server's own values; empty if it does not report them, or no step was measured
     server_says: dict[str, str]
-    throughput_ops_per_second: float | None  # geometric mean of the steps that count; None: none
-    errors_share: float | None  # of the operations in those steps
+    # Geometric mean of the steps that count; None if none does
+    throughput_ops_per_second: float | None
+    errors_share: float | None  # share of the operations in those steps
 
 
 class ToggleResult(Model):
-    """Two states of one target, in pairs."""
+    """The comparison of two states of one target, measured in pairs."""
 
     states: tuple[StateFigures, StateFigures]
     axis: Axis
-    load: float | None  # of all pairs, on the axis; None: there was none
-    statistic: Statistic  # of the latencies
-    throughput: PairedRatio  # the second state's over the first's
-    latency: dict[str, PairedRatio]  # the same by operation
-    steps: tuple[tuple[int, int], ...]  # each pair's steps, that in the first state first
-    left_out: int  # steps that audits dispute, or that said nothing
+    load: float | None  # load of all pairs, on the axis; None without pairs
+    statistic: Statistic  # statistic of the latencies
+    throughput: PairedRatio  # second state / first state
+    latency: dict[str, PairedRatio]  # {operation: second state / first state}
+    steps: tuple[tuple[int, int], ...]  # the two steps of each pair, first state first
+    left_out: int  # steps that audits dispute, and void ones
     pairs_asked: int
     method: str
-    detail: str  # the finding in one sentence
+    detail: str  # the result in one sentence
 
 
-# The target of a run in each of its toggle's states. Pure.
+# --- the target in each state of its toggle ---
 
 
 def endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, EndpointTarget]:
-    """Give an existing database as it is reached in each state; the first comes first.
+    """Return an existing database with its address in each state, in the toggle's order.
 
     Raises:
-        UsageError: Its engine has no option that a state sets.
+        UsageError: The engine does not have an option that a state sets.
     """
     reached = {}
     for number, state in enumerate(toggle.states):
@@ -129,7 +131,7 @@ def endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, Endp
 
 
 def addresses_by_state(target: object, toggle: Toggle) -> dict[str, str]:
-    """Say where an existing database is reached in each state; nothing of one that is made."""
+    """Return the address of an existing database in each state; empty for a created target."""
     if not isinstance(target, EndpointTarget):
         return {}
     addresses = {}
@@ -144,10 +146,10 @@ def addresses_by_state(target: object, toggle: Toggle) -> dict[str, str]:
 
 
 def require_switchable(target: object, toggle: Toggle) -> None:
-    """Refuse states in which a target cannot be.
+    """Refuse states that a target cannot be switched to.
 
     Raises:
-        UsageError: An endpoint's are parameters, others' are endpoints, or it can have no two.
+        UsageError: An endpoint has parameters, another target has endpoints, or it has no states.
     """
     match target:
         case EndpointTarget():

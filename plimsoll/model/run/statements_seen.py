@@ -60,7 +60,7 @@ class StatementsSeen(Model):
     database: str
     interval_s: float | None  # None if since the counters were last reset
     digests: tuple[Digest, ...]
-    pool_pages: Count | None = None  # pages that the server's buffer pool can hold
+    pool_pages: Count | None = None  # data pages in the buffer pool; None if it is not full
     pages_missed: Count | None = None  # page reads from storage in the interval
     # Calls of statements that the server could not record for lack of space
     calls_unknown: Count = 0

@@ -1,1 +1,1 @@
-"""What the API answers."""
+"""The responses of the API."""

@@ -1,4 +1,4 @@
-"""What the API answers. What it is asked is a `Request`, as in a file."""
+"""The responses of the API. A `Request` of the API is the same as in a file."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ RUN_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
 class FieldComplaint(Model):
-    """One thing that is wrong with what was sent."""
+    """One problem with what was sent."""
 
     field: str = Field(description="Its path in the body, or the name of a parameter or header.")
     detail: str = Field(description="What is wrong, in one sentence.")
@@ -39,7 +39,7 @@ class Problem(Model):
 
 
 class Health(Model):
-    """The service answers, and so does its table."""
+    """The response of a service that is up and can read its table."""
 
     status: Literal["ok"] = Field(description="`ok`; whatever is not, is a problem document.")
     version: str = Field(description="Plimsoll's version.")
@@ -71,21 +71,21 @@ class Workloads(Model):
 
 
 class Progress(Model):
-    """How far a run is."""
+    """How far a run has progressed."""
 
     step: int | None = Field(description="The step under way or last begun; null: none yet.")
     steps_finished: int = Field(description="Steps that were measured and judged.")
 
 
 class ThroughputInterval(Model):
-    """Between which throughputs the figure lies."""
+    """The confidence interval of the throughput."""
 
     low_ops_per_second: float
     high_ops_per_second: float
 
 
 class RunSummary(Model):
-    """A run, as a list of runs shows it. Times are UTC; null: not yet."""
+    """A run as a list of runs shows it. Times are UTC; null if not reached yet."""
 
     run_id: str = Field(description="Its id.")
     name: str = Field(description="The request's name; not unique.")
@@ -153,7 +153,7 @@ class Runs(Model):
 
 
 class RunDetail(RunSummary):
-    """A run, with what it was asked for."""
+    """A run with its request."""
 
     time_limit_s: int = Field(description="After which its target is deleted, in seconds.")
     request_sha256: str = Field(description="Of the request as recorded.")
@@ -193,7 +193,7 @@ class Submitted(Model):
 
 
 class Steps(Model):
-    """Finished steps, in order; without their seconds, which seconds.json has."""
+    """Finished steps in order, without their seconds, which seconds.json has."""
 
     steps: tuple[StepResult, ...] = Field(description="At most `limit`.")
     next_after: int | None = Field(
@@ -202,7 +202,7 @@ class Steps(Model):
 
 
 class ReportLinks(Model):
-    """Links that open without credentials, for a short while: treat them as secrets."""
+    """Links that open without credentials for a short time: treat them as secrets."""
 
     url: str | None = Field(
         description="The page, report.html; null: it was not drawn, its run is too long for that."

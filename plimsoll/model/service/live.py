@@ -1,6 +1,6 @@
-"""A run as it goes on, for whoever looks at it: `GET /runs/{run_id}/live`, an increment each time.
+"""A run in progress, as `GET /runs/{run_id}/live` returns it in increments.
 
-Times are UTC; a value that is not known is null, never 0.
+Times are UTC. An unknown value is null, never 0.
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ Figures = tuple[float | None, ...]
 
 
 class LivePlan(Model):
-    """The step under way or last begun."""
+    """The step in progress, or the last one started."""
 
     sentence: str = Field(description="In words: which of about how many, and its load.")
     then: str | None = Field(description="What follows, in words; null: nothing of the search.")
@@ -33,7 +33,7 @@ class LivePlan(Model):
 
 
 class LiveTime(Model):
-    """How long it has taken, and how long it may take."""
+    """Elapsed time, and the longest possible time."""
 
     elapsed_s: float = Field(description="Since it was recorded, to its end.")
     left_s: float | None = Field(
@@ -47,7 +47,7 @@ class LiveTime(Model):
 
 
 class LiveMoney(Model):
-    """What it costs, by list prices."""
+    """Cost, by list prices."""
 
     basis: Literal["aws", "as-if-on-aws"] = Field(
         description="`as-if-on-aws`: on one machine nothing is spent; the hour is such a target's."
@@ -59,7 +59,7 @@ class LiveMoney(Model):
 
 
 class LogLine(Model):
-    """Something that happened in it."""
+    """An event of the run."""
 
     id: str = Field(description="A line that comes again under its id has changed.")
     at: datetime
@@ -68,7 +68,7 @@ class LogLine(Model):
 
 
 class LiveLoad(Model):
-    """One load with all its repetitions, as judged so far; a later step may change that."""
+    """One load with all its repetitions, as judged so far; later steps may change the verdict."""
 
     load: float = Field(description="On the run's axis.")
     passed: bool
@@ -87,7 +87,7 @@ class LiveLoad(Model):
 
 
 class LiveStep(Model):
-    """One finished step."""
+    """A finished step."""
 
     step: int
     load: float = Field(description="On the run's axis.")
@@ -105,7 +105,7 @@ class LiveStep(Model):
 
 
 class OperationSeries(Model):
-    """One operation over time; a value for each of the bins."""
+    """One operation over time, with a value for each bin."""
 
     ops_per_second: Figures
     errors_per_second: Figures
@@ -115,7 +115,7 @@ class OperationSeries(Model):
 
 
 class SecondSeries(Model):
-    """The seconds of finished steps in bins, a bin for each step; without load there is none."""
+    """The seconds of finished steps in bins, each of one step; there are no bins without load."""
 
     epoch_s: tuple[int, ...] = Field(description="When each bin begins.")
     step: tuple[int, ...] = Field(description="The step that it is of.")
@@ -125,7 +125,7 @@ class SecondSeries(Model):
 
 
 class ResourceSeries(Model):
-    """The target's own figures over time: means over the bin, but for what is said."""
+    """The target's own figures over time; means over each bin, unless stated otherwise."""
 
     every_s: int = Field(description="The width of its bins, in seconds.")
     epoch_s: tuple[int, ...] = Field(description="When each bin begins.")
@@ -144,7 +144,7 @@ class ResourceSeries(Model):
 
 
 class VolumeCaps(Model):
-    """What its volume promises; null: no limit."""
+    """The limits of its volume; null if it has no such limit."""
 
     baseline_iops: float | None
     burst_iops: float | None
@@ -153,7 +153,7 @@ class VolumeCaps(Model):
 
 
 class TeardownStage(Model):
-    """One stage of deleting its target."""
+    """One stage of deleting the target."""
 
     stage: Literal["asked", "deleting", "seen deleted", "failed"]
     at: datetime | None = Field(description="Null: under way, or not noted.")
@@ -161,14 +161,14 @@ class TeardownStage(Model):
 
 
 class Teardown(Model):
-    """What becomes of its target."""
+    """The deletion of the target."""
 
     stages: tuple[TeardownStage, ...] = Field(description="In order; empty: not asked for yet.")
     gone: bool = Field(description="Whether it was seen to be deleted.")
 
 
 class LiveAnswer(Model):
-    """What it came to, in words."""
+    """The result in words."""
 
     tag: str
     decided: bool = Field(description="Whether the figure is a capacity, not only a bound of it.")
@@ -178,7 +178,7 @@ class LiveAnswer(Model):
 
 
 class Live(Model):
-    """A run as it goes on, and after its end: what is new since a cursor."""
+    """A run during and after its execution: what is new since a cursor."""
 
     cursor: str = Field(description="For `after` of the next call.")
     at: datetime = Field(description="When it was looked at.")
@@ -206,7 +206,7 @@ class Live(Model):
 
 
 class LiveSecondOperation(Model):
-    """One operation in a second of the step under way."""
+    """One operation in a second of the step in progress."""
 
     succeeded: int
     errors: int
@@ -214,7 +214,7 @@ class LiveSecondOperation(Model):
 
 
 class LiveSecond(Model):
-    """A second of the step under way, as its clients tell it: a step's own figures replace it."""
+    """A second of the step in progress, from its clients; the finished step replaces it."""
 
     step: int
     epoch_s: int
