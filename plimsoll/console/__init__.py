@@ -1,1 +1,1 @@
-"""The page in the browser: what it is told of runs as they go on, and its own files."""
+"""The web page: what it shows of runs while they go on, and its own files."""

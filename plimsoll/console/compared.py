@@ -1,4 +1,4 @@
-"""Runs side by side, for a page that draws their curves over each other. Pure."""
+"""Comparison of runs for a page that draws their curves together. Pure."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from plimsoll.report.comparing.comparing import Comparison, compare
 
 
 class CurveOfRun(Model):
-    """Every load of one run, as judged."""
+    """Every judged load of one run."""
 
     run_id: str
     axis: Axis = Field(description="What `load` counts.")
@@ -22,13 +22,13 @@ class CurveOfRun(Model):
 
 
 class ComparisonShown(Comparison):
-    """Two or more runs, compared, with their curves."""
+    """A comparison of two or more runs, with their curves."""
 
     curves: tuple[CurveOfRun, ...] = Field(description="In the order of the runs.")
 
 
 def shown_comparison(results: Sequence[RunResult]) -> ComparisonShown:
-    """Compare runs with the first one that asks the same, and show the curve of each."""
+    """Compare runs with the first of them that has the same request, and add each one's curve."""
     compared = compare(results)
     parts = {name: getattr(compared, name) for name in Comparison.model_fields}
     return ComparisonShown(**parts, curves=tuple(map(_curve, results)))

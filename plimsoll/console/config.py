@@ -1,4 +1,4 @@
-"""What the page is told of the service behind it: `config.json`, beside its other files."""
+"""The page's configuration (`config.json`): which service is behind it."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Verdict
 from plimsoll.model.judging.verdicts import verdict_names
 
-# nothing but the page's own files, nothing inline, no other host, in nobody's frame
+# only the page's own files: nothing inline, no other host, and no embedding in frames
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " font-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none';"
@@ -18,7 +18,7 @@ CONTENT_SECURITY_POLICY = (
 
 
 class ConsoleConfig(Model):
-    """Where the API is, and what the page may do there."""
+    """The address of the API, and what the page may do there."""
 
     api_url: str = Field("", description="Of the API, without a slash at its end; ``: the page's.")
     events_path: str | None = Field(

@@ -1,4 +1,4 @@
-"""A run as it goes on, from what was read of it since the last look. Pure."""
+"""The live view of a run: what is new since the reader's last request. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,19 +36,20 @@ from plimsoll.report.headline import headline
 from plimsoll.report.words import finished_words
 from plimsoll.workflow.listing import summary_of
 
-POINTS = 600  # bins of a whole series, about
+POINTS = 600  # approximate number of bins of a whole series
 CURSOR = r"^[0-9]{1,6}\.[0-9]{1,14}\.[0-9]{1,6}$"  # 10**14 ms are of the year 5138
 
 
+# 10**14 ms lie in the year 5138
 @dataclass(frozen=True)
 class Cursor:
-    """How far somebody has followed a run.
+    """The position up to which a reader has followed a run.
 
     Attributes:
-        step: The last finished step that was told; 0: none.
-        sample_ms: Where the last bin of the target's figures begins, in milliseconds of the epoch;
-            0: there was none.
-        every_s: The width of the bins, in seconds; 0: not chosen yet.
+        step: The last finished step that was reported; 0 for none.
+        sample_ms: The beginning of the last bin of the target's figures, in ms of the epoch; 0 for
+            none.
+        every_s: The width of the bins in seconds; 0 if not chosen yet.
     """
 
     step: int = 0
@@ -57,10 +58,10 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str | None, parameter: str = "after") -> Self:
-        """Read one; None is the beginning.
+        """Parse a cursor; None stands for the beginning.
 
         Raises:
-            UsageError: It is none of ours; names the parameter.
+            UsageError: The text is no cursor of ours. Names the parameter.
         """
         if text is None:
             return cls()
@@ -69,7 +70,7 @@ class Cursor:
         return cls(*map(int, text.split(".")))
 
     def __str__(self) -> str:
-        """Write it as `parse` reads it."""
+        """Return the text that `parse` reads."""
         return f"{self.step}.{self.sample_ms}.{self.every_s}"
 
 
@@ -78,19 +79,19 @@ class Look:
     """What was read of a run at one moment.
 
     Attributes:
-        at: When.
-        record: Where it stands.
-        request: What was asked for.
-        quote: What was expected of it; None: it has none.
-        plan: The step under way, or the last one.
-        judged_from: Every finished step of its search.
-        capacity: What these say so far, or in the end; None: nothing yet.
-        steps: Those that ended since the cursor, phases' too.
-        seconds: Of these.
-        samples: The target's, from the cursor's last bin on.
-        period_s: Of the samples.
-        caps: What its volume promises; None: nothing.
-        result: What it came to; None: it is not written.
+        at: The time.
+        record: The run's record.
+        request: The run's request.
+        quote: The run's quote; None if it has none.
+        plan: The plan of the current or last step.
+        judged_from: All finished steps of the search.
+        capacity: The judgment of these steps so far; None if there is none.
+        steps: The steps that ended since the cursor, including those of phases.
+        seconds: The seconds of these steps.
+        samples: The target's samples from the cursor's last bin on.
+        period_s: The period of the samples, in seconds.
+        caps: The limits of the volume; None if unknown.
+        result: The run's result; None if not written yet.
     """
 
     at: datetime
@@ -109,12 +110,12 @@ class Look:
 
 
 def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
-    """Say what is new in a run since a cursor, and where it stands.
+    """Return what is new in a run since a cursor, and its state.
 
     Args:
-        look: What was read of it since.
+        look: What was read since the cursor.
         after: The cursor.
-        points: About how many bins the whole series may have; a cursor keeps its own.
+        points: The approximate number of bins of a whole series; a cursor keeps its own width.
     """
     record, request = look.record, look.request
     capacity, axis = look.capacity, axis_of(request.search)
@@ -149,7 +150,7 @@ def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
 
 
 def is_over(shown: Live, patience_s: float = 30.0) -> bool:
-    """Say whether nothing more will come of a run; its results may be late, or never come."""
+    """Whether nothing more will happen to a run. Its results may come late, or never."""
     ended_at = shown.run.ended_at
     if not shown.run.state.ended or ended_at is None:
         return False
@@ -157,7 +158,7 @@ def is_over(shown: Live, patience_s: float = 30.0) -> bool:
 
 
 def live_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
-    """Show every load as it is judged, from the lightest."""
+    """Yield every load with its judgment, lightest first."""
     for judged in capacity.steps if capacity else ():
         yield _load(judged)
 

@@ -1,4 +1,4 @@
-"""What has happened in a run, line by line, each with its time: read off its record and steps."""
+"""The log of a run: events with their times, derived from its record and steps."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 
 
 def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
-    """Say what has happened before the first step."""
+    """Yield what happened before the first step."""
     if record.provision_at:
         target = describe_target(request.target, version=record.database_version)
         yield LogLine(id="provision", at=record.provision_at, text=f"provision: {target}")
@@ -39,13 +39,13 @@ def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
 
 
 def of_plan(plan: StepPlan) -> LogLine:
-    """Say that a step begins."""
+    """Return the line that announces a step."""
     at = _moment(plan.start_at_epoch_ms)
     return LogLine(id=f"step-{plan.index}-planned", at=at, text=planned_words(plan))
 
 
 def of_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
-    """Say that a step began, how it ended, and what a reader has to know of it."""
+    """Yield a step's beginning, end and problems."""
     yield of_plan(done.plan)
     number = done.plan.index
     if number == WARMING_STEP:
@@ -59,7 +59,7 @@ def of_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
 
 
 def of_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
-    """Say what its target still works off; the line changes as it does."""
+    """Yield what the target is still working off; the line changes with the progress."""
     if (seen := record.recovery) is not None:
         text = in_words(seen, request.load.recovery_max_s)
         at = _moment(seen.seen_epoch_ms)
@@ -67,7 +67,7 @@ def of_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
 
 
 def after_steps(record: RunRecord) -> Iterator[LogLine]:
-    """Say what has happened after the last step."""
+    """Yield what happened after the last step."""
     if record.conclude_at:
         yield LogLine(id="conclude", at=record.conclude_at, text="conclude: the steps are judged")
     if record.conclude_at and record.metrics_awaited_until:
@@ -85,7 +85,7 @@ def after_steps(record: RunRecord) -> Iterator[LogLine]:
 
 
 def torn_down(record: RunRecord) -> Iterator[LogLine]:
-    """Say what becomes of its target."""
+    """Yield what happens to the target at the end."""
     asked_at = record.teardown_asked_at
     if asked_at:
         yield LogLine(id="teardown", at=asked_at, text="teardown: the target is being deleted")

@@ -1,4 +1,4 @@
-"""Where a run stands in its plan, its time and its money; what is to come is by its quote. Pure."""
+"""A run's progress in steps, time and cost; its quote tells what is to come. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,14 +15,14 @@ from plimsoll.model.service.live import LiveMoney, LivePlan, LiveTime
 from plimsoll.quoting.budget import spent_usd
 from plimsoll.report.words import planned_words
 
-BETWEEN_STEPS_S = 3  # for planning, barrier and judging, in the estimate of the time left
+BETWEEN_STEPS_S = 3  # planning, barrier and judging, in the estimate of the time left
 _SEARCHES = {"baseline", "climb", "descend", "bisect", "more_clients", "again"}
 
 
 def live_plan(
     plan: StepPlan | None, request: Request, quote: Quote | None, *, under_way: bool
 ) -> LivePlan | None:
-    """Say which step is under way, of about how many, and what follows it."""
+    """Describe the current step, the expected number of steps, and what follows."""
     if plan is None:
         return None
     expected = expected_steps(quote)
@@ -43,12 +43,12 @@ def live_plan(
 
 
 def load_of(step: StepPlan, request: Request) -> float:
-    """Give a step's load on the axis of the run's search; a phase's has no rate: its clients."""
+    """Return a step's load on the axis of the search; for a phase without a rate, its clients."""
     return float(getattr(step, axis_of(request.search)) or step.clients)
 
 
 def expected_steps(quote: Quote | None) -> int | None:
-    """Give the steps that a quote expects, where it has any."""
+    """Return the number of steps that the quote expects; None if unknown."""
     return None if quote is None else round(quote.steps.expected) or None
 
 
@@ -69,7 +69,7 @@ def _then(plan: StepPlan, request: Request) -> str:
 def live_time(
     record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
 ) -> LiveTime:
-    """Say how long a run has taken, and how long its search and its target may go on."""
+    """Return the elapsed time, and the estimated time left for search and target."""
     limit_s = None
     if record.expires_at is not None and record.deleted_at is None and record.ended_at is None:
         limit_s = max(0.0, (record.expires_at - at).total_seconds())
@@ -86,7 +86,7 @@ def _left_s(
 ) -> float | None:
     expected = expected_steps(quote)
     searching = record.phase == "step" and not (record.conclude_at or record.teardown_asked_at)
-    number = record.steps_finished + 1  # a phase keeps more numbers than it takes
+    number = record.steps_finished + 1  # a phase reserves more step numbers than it uses
     if plan is None or expected is None or not searching or number > expected:
         return None
     each_s = request.load.warmup_s + request.load.duration_s + BETWEEN_STEPS_S
@@ -97,7 +97,7 @@ def _left_s(
 def live_money(
     record: RunRecord, request: Request, quote: Quote | None, steps: Sequence[Step], at: datetime
 ) -> LiveMoney:
-    """Say what a run has cost so far, and what it may; on one machine nothing is spent."""
+    """Return the cost of a run so far, and its limits; a run on one machine costs nothing."""
     spent = None
     if quote is not None and not record.local:
         final = record.cost_usd

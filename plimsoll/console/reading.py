@@ -1,4 +1,4 @@
-"""Reading a run again and again: its record each time, each of its files once."""
+"""Repeated reads of a run: its record each time, each of its files once."""
 
 import math
 import time
@@ -31,16 +31,16 @@ from plimsoll.workflow.conclude import volume_limits
 from plimsoll.workflow.judge_step import judged_so_far, so_far
 from plimsoll.workflow.target_figures import target_samples
 
-METRICS_EVERY_S = 2.0  # CloudWatch is asked: the dearest part of a look
+METRICS_EVERY_S = 2.0  # minimum interval: CloudWatch is the most expensive part of a read
 
 
 @dataclass
 class RunReading:
-    """Reads one run; what has been read and cannot change is kept.
+    """Reads one run repeatedly, and keeps what cannot change any more.
 
     Attributes:
-        settings: Of the deployment.
-        run_id: Which.
+        settings: The settings of the deployment.
+        run_id: The id of the run.
     """
 
     settings: MetricSettings
@@ -49,25 +49,26 @@ class RunReading:
     _quote: Quote | None = None
     _plan: StepPlan | None = None
     _result: RunResult | None = None
-    _finished: int = 0  # steps of which `_judged_from` has those of the search
-    _none_after: tuple[int, int] | None = None  # a cursor's step and the number of finished ones
-    _asked_at: float = -math.inf  # CloudWatch, by the monotonic clock
+    _finished: int = 0  # number of finished steps when `_judged_from` was read
+    # a cursor's step and the number of finished steps, for which nothing was new
+    _none_after: tuple[int, int] | None = None
+    _asked_at: float = -math.inf  # last request to CloudWatch, on the monotonic clock
     _judged_from: Sequence[Step] = field(default_factory=tuple)
-    _capacity: Capacity | None = None  # of these, or of the result
+    _capacity: Capacity | None = None  # from these steps, or from the result
 
     def live(self, after: Cursor, *, points: int = POINTS) -> Live:
-        """Say what is new in it since a cursor.
+        """Return what is new in the run since a cursor, ready for the page.
 
         Raises:
-            RunNotFoundError: There is none of this id.
+            RunNotFoundError: There is no run with this id.
         """
         return live(self.look(after), after, points=points)
 
     def look(self, after: Cursor) -> Look:
-        """Read what is new in it since a cursor.
+        """Read what is new in the run since a cursor.
 
         Raises:
-            RunNotFoundError: There is none of this id.
+            RunNotFoundError: There is no run with this id.
         """
         record = records_of(self.settings).get(self.run_id)
         files = files_of(self.settings, self.run_id)
@@ -104,9 +105,9 @@ class RunReading:
     def _series(
         self, files: RunFiles, record: RunRecord, request: Request, after: Cursor
     ) -> tuple[Sequence[StepResult], Sequence[SecondTotals], Sequence[TargetSample]]:
-        """Give the steps since a cursor, their seconds, and the target's samples since.
+        """Return the steps since a cursor, their seconds, and the target's samples since.
 
-        At the end of a run all of it is in two files, but for what its phases did.
+        After the end of a run two files hold all of these, except for its phases.
         """
         whole = None if self._result is None else files.find_model(SECONDS, Seconds)
         if self._result is None or whole is None:
@@ -114,7 +115,7 @@ class RunReading:
             return steps, _seconds_of(steps), self._samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
-        if request.phases and not record.past:  # of a past run there are the two files alone
+        if request.phases and not record.past:  # a past run has only the two files
             steps = self._finished_since(files, record, after)
             seconds = _seconds_of(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
@@ -123,7 +124,7 @@ class RunReading:
     def _finished_since(
         self, files: RunFiles, record: RunRecord, after: Cursor
     ) -> list[StepResult]:
-        """Read the steps that ended since a cursor, in order, as far as they follow one another."""
+        """Read the steps that ended since a cursor, in order, up to the first gap."""
         finished: list[StepResult] = []
         if self._none_after == (after.step, record.steps_finished):
             return finished
@@ -139,7 +140,7 @@ class RunReading:
     def _samples(
         self, record: RunRecord, request: Request, after: Cursor
     ) -> Sequence[TargetSample]:
-        """Ask CloudWatch, while there is a target of which it may have something."""
+        """Read the target's samples from CloudWatch, while there may be any."""
         since, until = record.target_ready_at, record.deleted_at or now()
         if since is None:
             return ()

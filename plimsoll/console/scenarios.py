@@ -1,4 +1,4 @@
-"""The scenarios that come with Plimsoll, for whoever begins: as written, and as JSON."""
+"""The scenarios that come with Plimsoll, as examples for beginners: as YAML and as JSON."""
 
 from functools import cache
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from plimsoll.requests.experiment_file import read_file
 
 
 class Scenario(Model):
-    """One of them."""
+    """A scenario."""
 
     name: str
     about: str = Field(description="Its first sentence.")
@@ -29,14 +29,14 @@ class Scenario(Model):
 
 
 class Scenarios(Model):
-    """All of them."""
+    """All scenarios."""
 
     scenarios: tuple[Scenario, ...] = Field(description="By name.")
 
 
 @cache
 def scenarios() -> Scenarios:
-    """Read them."""
+    """Read all scenarios."""
     made = []
     for file in sorted(packaged_folder("scenarios").glob("*.yaml")):
         asked, text = read_file(file), file.read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def _written(asked: Model) -> dict[str, Any]:
 
 
 def _first_sentence(text: str) -> str:
-    """Give the first sentence of the comment that a file begins with."""
+    """Return the first sentence of the comment at the beginning of a file."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("# "):

@@ -1,4 +1,4 @@
-"""Seconds and samples thinned to bins: rates are means, percentiles of added histograms. Pure."""
+"""Seconds and samples in bins: rates are means, percentiles come from added histograms. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from plimsoll.model.run.results import SecondTotals
 from plimsoll.model.service.live import OperationSeries, ResourceSeries, SecondSeries
 from plimsoll.report.charts.clock import added, percentile_us
 
-_LEAST = {  # of a bin the least counts, not the mean
+_LEAST = {  # a bin gets the least of these, not their mean
     "burst_balance_percent",
     "ebs_io_balance_percent",
     "ebs_byte_balance_percent",
@@ -20,7 +20,7 @@ RESOURCES = tuple(
 
 
 def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:
-    """Put seconds into bins of one step each; a rate is over the bin's seconds that have load."""
+    """Put seconds into bins of one step each; a rate is a mean over the bin's seconds with load."""
     bins: dict[tuple[int, int], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
         bins[second.epoch_s // every_s * every_s, second.step].append(second)
@@ -62,7 +62,7 @@ def _rates(members: Sequence[SecondTotals], span_s: int) -> tuple[float, float]:
 
 
 def resource_series(samples: Iterable[TargetSample], every_s: int) -> ResourceSeries:
-    """Put samples into bins: the mean of those that are known, the least of balances."""
+    """Put samples into bins: the mean of the known values, or the least of a balance."""
     bins: dict[int, list[TargetSample]] = defaultdict(list)
     for sample in samples:
         bins[sample.epoch_ms // 1000 // every_s * every_s].append(sample)

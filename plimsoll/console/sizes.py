@@ -1,4 +1,4 @@
-"""What to buy for a load, for a page that asks again and again: an answer with its words. Pure."""
+"""What to buy for a load, for a page that asks repeatedly: the answer with its texts. Pure."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -24,7 +24,7 @@ class OptionShown(Option):
 
     @classmethod
     def of(cls, option: Option) -> Self:
-        """Put an option into words."""
+        """Add texts to an option."""
         return cls(
             **dict(option),
             target_words=target_words(option.target),
@@ -34,7 +34,7 @@ class OptionShown(Option):
 
 
 class SizesShown(Model):
-    """What `plimsoll size` answers, from one run."""
+    """The answer of `plimsoll size`, from one run."""
 
     sentence: str = Field(description="The answer: what to buy, or that nothing carries it.")
     run: str = Field(description="The id of the run that it is from.")
@@ -61,7 +61,7 @@ class SizesShown(Model):
 
 
 def shown_sizes(answer: Sizing, *, most: int) -> SizesShown:
-    """Show an answer with so many of its options at most."""
+    """Return an answer with a limited number of options."""
     same = {
         name: getattr(answer, name) for name in Sizing.model_fields.keys() & SizesShown.model_fields
     }
@@ -86,6 +86,6 @@ def _command(answer: Sizing) -> Iterable[str]:
 
 
 def _latency(us: float) -> str:
-    """Write a latency so that nothing of it is lost: `20ms`, `3217.25us`."""
+    """Write a latency without loss of precision: `20ms`, `3217.25us`."""
     whole = us.is_integer()
     return f"{us / 1000:.12g}ms" if whole else f"{us:.6f}".rstrip("0").rstrip(".") + "us"

@@ -1,4 +1,4 @@
-"""Server-sent events: the live documents as they change, each with the cursor to go on from.
+"""Server-sent events: live documents as they change, each with the cursor to continue from.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
@@ -13,26 +13,27 @@ from plimsoll.model.base import Model
 from plimsoll.model.service.answers import RunSummary
 from plimsoll.model.service.live import Live, LiveSecond
 
-LOOK_S = 1.0  # between two looks at a run
-LIST_S = 2.0  # ... and at the list, which is longer
-LISTED = 100  # the newest runs, which the list's stream tells of
-WHOLE_EVERY = 15  # looks at the list all of these are read
-FEW = 10  # of the newest: the others, where these have ended, seldom change
+LOOK_S = 1.0  # between two reads of a run
+LIST_S = 2.0  # between two reads of the list, which is longer
+LISTED = 100  # number of newest runs that the list's stream covers
+WHOLE_EVERY = 15  # every so many reads, the whole list is read
+FEW = 10  # otherwise only the newest runs: older ones that have ended seldom change
 HEARTBEAT_S = 10.0
 _ALIVE = b": alive\n\n"
-_PASSING = {"at", "time", "money"}  # change with every look, and are no news by themselves
+# these fields change with every read, and are not worth an event by themselves
+_PASSING = {"at", "time", "money"}
 BYE = b'event: bye\ndata: {"why": "the service ends"}\n\n'
 
 
 def encoded(event: str, data: Model | str, event_id: str | None = None) -> bytes:
-    """Write one event; JSON has no line breaks, so that its data is one line."""
+    """Encode one event. JSON has no line breaks, so the data takes one line."""
     text = data if isinstance(data, str) else data.model_dump_json()
     lines = [f"event: {event}"] + ([f"id: {event_id}"] if event_id else []) + [f"data: {text}"]
     return ("\n".join(lines) + "\n\n").encode()
 
 
 class Pace:
-    """Between two looks: waits, and says when it is time for a sign of life."""
+    """The pace of reads: waits between them, and tells when a heartbeat is due."""
 
     def __init__(self, ended: Event, every_s: float, heartbeat_s: float = HEARTBEAT_S) -> None:
         self._ended = ended
@@ -41,16 +42,16 @@ class Pace:
         self._told_at = time.monotonic()
 
     def told(self) -> None:
-        """Note that something was sent."""
+        """Record that something was sent."""
         self._told_at = time.monotonic()
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing was sent for so long that it is time for a sign of life."""
+        """Whether a heartbeat is due because nothing was sent for long."""
         return time.monotonic() - self._told_at >= self._heartbeat_s
 
     def goes_on(self) -> bool:
-        """Wait for the next look; False: the service ends."""
+        """Wait for the next read; returns False if the service is ending."""
         return not self._ended.wait(self._every_s)
 
 
@@ -61,13 +62,13 @@ def run_events(
     *,
     seconds: Callable[[], Iterable[LiveSecond]] = tuple,
 ) -> Iterator[bytes]:
-    """Tell of one run until nothing more will come of it, or the service ends.
+    """Yield the events of one run until it is over or the service ends.
 
     Args:
-        read: Looks at it.
-        after: How far it was told already.
-        pace: Of the looks.
-        seconds: Gives those of the step under way that clients have told since the last look.
+        read: Reads the run since a cursor.
+        after: The cursor to begin from.
+        pace: The pace of the reads.
+        seconds: Returns new seconds of the current step, as its clients reported them.
     """
     cursor, before = after, None
     while True:
@@ -90,13 +91,13 @@ def run_events(
 
 
 def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iterator[bytes]:
-    """Tell of a list of runs: all of it, then those that have changed or are new.
+    """Yield the events of a list of runs: the whole list first, then changes and new runs.
 
-    Most have ended and change no more: all are read anew once in a while, else the newest alone.
+    Most runs have ended and do not change: usually only the newest are read, sometimes all.
 
     Args:
-        read: Gives so many of the newest runs.
-        pace: Of the looks.
+        read: Returns this many of the newest runs.
+        pace: The pace of the reads.
     """
     known: dict[str, RunSummary] = {}
     number = 0
@@ -119,7 +120,7 @@ def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iter
 
 
 def _reach(known: Collection[RunSummary]) -> int:
-    """Count the newest runs down to the oldest that goes on, and a few that may be new."""
+    """Return how many of the newest runs to read: down to the oldest running, and a few more."""
     going = [run.submitted_at for run in known if not run.state.ended]
     newer = sum(run.submitted_at >= min(going) for run in known) if going else 0
     return min(LISTED, newer + FEW)

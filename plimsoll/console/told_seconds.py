@@ -1,4 +1,4 @@
-"""Seconds of the step under way, as its clients tell them one by one. Pure but for its lock."""
+"""Seconds of the current step, as its clients report them one by one."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -9,12 +9,13 @@ from plimsoll.report.charts.clock import added, percentile_us
 
 
 class ToldSeconds:
-    """Adds up what the clients of one step tell; each reader takes what is new to it."""
+    """Adds up the seconds of one step's clients; each reader gets what is new to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._step = self._clients = self._start_epoch_s = 0
-        self._told: dict[int, dict[int, Sequence[SecondReport]]] = {}  # by second, by client
+        # keyed by second, then by client
+        self._told: dict[int, dict[int, Sequence[SecondReport]]] = {}
 
     def add(
         self,
@@ -25,14 +26,14 @@ class ToldSeconds:
         start_at_epoch_ms: int,
         clients: int,
     ) -> None:
-        """Take a second of one client; another step than before begins anew.
+        """Add a second of one client. A new step starts over.
 
         Args:
-            step: Its number.
-            client: Its number in the step.
-            second: What it did, by operation; empty: nothing.
-            start_at_epoch_ms: When the step's load begins, from which seconds count.
-            clients: Of the step.
+            step: The number of the step.
+            client: The number of the client within the step.
+            second: The reports of the second, by operation; empty if nothing happened.
+            start_at_epoch_ms: The beginning of the step's load, from which seconds count.
+            clients: The number of clients of the step.
         """
         if not second:
             return
@@ -43,10 +44,10 @@ class ToldSeconds:
             self._told.setdefault(second[0].second, {})[client] = tuple(second)
 
     def since(self, known: Mapping[tuple[int, int], int]) -> list[LiveSecond]:
-        """Give the seconds that more clients have told than a reader knows.
+        """Return the seconds that more clients have reported than a reader knows.
 
         Args:
-            known: By step and second of the epoch: how many clients had told it.
+            known: The number of clients that had reported, by step and second of the epoch.
         """
         with self._lock:
             return [
@@ -71,14 +72,14 @@ class ToldSeconds:
 
 
 class SecondsReader:
-    """One reader of them."""
+    """One reader of the reported seconds."""
 
     def __init__(self, told: ToldSeconds) -> None:
         self._told = told
         self._known: dict[tuple[int, int], int] = {}
 
     def __call__(self) -> list[LiveSecond]:
-        """Give what is new since the last call."""
+        """Return what is new since the last call."""
         new = self._told.since(self._known)
         if new and any(step != new[0].step for step, _ in self._known):
             self._known = {}

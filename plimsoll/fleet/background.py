@@ -1,6 +1,6 @@
-"""What runs beside a step: planned with it, sent by clients of its own, folded apart from it. Pure.
+"""Background load during a step: planned with it, sent by its own clients. Pure.
 
-Only what lies in the step's window counts.
+Only the part within the step's window counts.
 """
 
 from collections import Counter
@@ -15,24 +15,24 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import FailedClient, StepPlan
 from plimsoll.model.run.results import BackgroundResult, StepResult
 
-if TYPE_CHECKING:  # it needs the engine, which functions that only plan a step do not have
+if TYPE_CHECKING:  # needs the engine, which functions that only plan a step lack
     from plimsoll.fleet.fold import Fold
 
-EVEN_SHARE = 0.1  # of half a window: by so much its halves may differ in what runs beside them
-LATE_MS = 500  # a span that begins so much later has lost a part of it
+EVEN_SHARE = 0.1  # largest difference between both halves of a window, as a share of a half
+LATE_MS = 500  # a span that begins later than this has lost a part
 
 
 def beside(request: Request, plan: StepPlan) -> StepPlan:
-    """Add to a plan what runs beside it; nothing where it is there to be compared without.
+    """Add the background load to a plan.
 
-    Nor to a phase, whose pass ends with its last record, and nobody knows when.
+    Steps that are compared without it get none, nor do phases, whose end is unknown.
     """
     if plan.purpose in ("without_background", "warm") or plan.phase is not None:
         return plan
     loads, first, warm_s = [], plan.clients, warmed_s(request, plan.state)
     for number, one in enumerate(request.background):
         spans_s = one.spans(plan.warmup_s + plan.duration_s - warm_s)
-        if not spans_s:  # a shorter window than the request's, which ends before it begins
+        if not spans_s:  # the window is shorter than the request's and ends before this load begins
             continue
         load = BackgroundLoad(
             name=one.name,
@@ -49,7 +49,7 @@ def beside(request: Request, plan: StepPlan) -> StepPlan:
 
 
 def ran_s(plan: StepPlan, load: BackgroundLoad) -> float:
-    """Give the seconds of a step's window in which a background runs."""
+    """Return for how many seconds of a step's window a background load runs."""
     return _within(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
 
 
@@ -58,9 +58,9 @@ def _within(load: BackgroundLoad, start_s: float, end_s: float) -> float:
 
 
 def is_even(plan: StepPlan) -> bool:
-    """Whether both halves of a step's window meet about as much of what runs beside it.
+    """Whether both halves of a step's window have about the same background load.
 
-    Where they do not, their difference says nothing of whether the target is in a steady state.
+    If not, a difference between the halves says nothing about a steady state.
     """
     half_s = plan.duration_s / 2
     first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
@@ -97,12 +97,12 @@ def _merged(
 def with_background(
     step: StepResult, folds: Sequence["Fold"], failed: Sequence[FailedClient]
 ) -> StepResult:
-    """Add to a step what ran beside it, and what a reader has to know of that.
+    """Add the results of the background load to a step, with notes for the reader.
 
     Args:
-        step: As its own clients tell it.
-        folds: What the clients of each of its backgrounds measured, in their order.
-        failed: Clients whose invocation ended in an error, of the step itself too.
+        step: The step as its own clients measured it.
+        folds: The sums of each background load's clients, in order.
+        failed: The clients whose invocation ended in an error, including the step's own.
     """
     if not step.plan.background:
         return step
@@ -133,9 +133,10 @@ def _problems(one: BackgroundResult) -> Iterator[str]:
 
 
 def absent(step: StepResult) -> str | None:
-    """Say which background did not run as planned; None where all did.
+    """Describe which background load did not run as planned; None if all did.
 
-    Without it a step is no measurement of what was asked for. Operations that only time out keep
+    Without it the step did not measure what was asked for. Operations that only time out still keep
+    the target busy, and have a latency.
     the target busy all the same, and have a latency.
     """
     for one in step.background:

@@ -1,6 +1,6 @@
-"""What one client of a background sends, span after span, and reports as of one load. Pure.
+"""The load of one background client: spans in sequence, reported as one load. Pure.
 
-Each span is a load of its own to the engine. Only what lies in the step's window counts.
+To the engine each span is a load of its own. Only the part within the step's window counts.
 """
 
 from collections import Counter
@@ -31,8 +31,8 @@ class SpanLoad:
     """One span of a client's load."""
 
     spec: LoadSpec
-    start_s: float  # from the step's barrier
-    counts: bool  # False: it ends before the window begins
+    start_s: float  # counted from the step's barrier
+    counts: bool  # False if it ends before the window begins
 
 
 def span_loads(
@@ -43,10 +43,9 @@ def span_loads(
     workload: EngineWorkload,
     target: EngineTarget,
 ) -> Iterator[SpanLoad]:
-    """Tell the engine what a client of a background does, span after span.
+    """Yield the engine's instructions for a background client, one load per span.
 
-    Each span is as a further client to the engine, so that it inserts rows of its own and draws
-    keys of its own.
+    Each span has a client number of its own, so that it inserts other rows and draws other keys.
     """
     index = client - load.first_client
     share, rest = divmod(load.connections, load.clients)
@@ -74,7 +73,7 @@ def span_loads(
 
 
 def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> LoadReport:
-    """Put the reports of a client's spans together, as of one load with the step's clock."""
+    """Merge the reports of a client's spans into one, on the step's clock."""
     reports = [report for _, report in spans]
     counted = [report for span, report in spans if span.counts]
     names = {name: None for report in counted for name in report.operations}
@@ -95,14 +94,14 @@ def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> Load
             "error_examples": {k: v for r in reports for k, v in r.error_examples.items()},
             "statements_sent": sum(report.statements_sent for report in reports),
             "transaction_commands_sent": sum(r.transaction_commands_sent for r in reports),
-            "nodes": (),  # the step's own clients tell them
+            "nodes": (),  # the step's own clients report them
             "operations_sent": sum(report.operations_sent for report in reports),
         }
     )
 
 
 def _operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
-    """Add up one operation over several loads, and merge its histograms."""
+    """Merge the reports of one operation from several loads."""
     parts = [report.operations[name] for report in reports if name in report.operations]
     histogram = plimsoll_engine.merge_histograms([part.histogram for part in parts])
     errors: Counter[str] = Counter()
@@ -118,7 +117,7 @@ def _operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
 
 
 def _selves(parts: Sequence[SelfReport]) -> SelfReport:
-    """Add up what a client measured of itself; lateness and backlog stay with each span."""
+    """Add up the client's figures about itself; lateness and backlog cannot be added."""
     waits = [part.processor_wait_s for part in parts if part.processor_wait_s is not None]
     polled = [part.polled_s for part in parts if part.polled_s is not None]
     return SelfReport(

@@ -1,4 +1,4 @@
-"""Clients that failed, and steps that nothing answered, in words for people."""
+"""Describes failed clients, and steps without any answer, to people."""
 
 import json
 import re
@@ -11,32 +11,32 @@ from plimsoll import errors, words
 from plimsoll.model.run.fleet import FailedClient
 from plimsoll.model.run.results import StepResult
 
-if TYPE_CHECKING:  # it needs the engine, which functions that only name failures do not have
+if TYPE_CHECKING:  # needs the engine, which functions that only describe failures lack
     from plimsoll.fleet.fold import Fold
 
-CAUSES_TOLD = 10  # of the clients' failures in a step
-CLIENTS_NAMED = 10  # of those that failed for the same cause, or were late
+CAUSES_TOLD = 10  # different causes listed for a step
+CLIENTS_NAMED = 10  # clients listed for one cause, or as late
 _OF_THE_ENGINE = "EngineError"
-PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
-# a function's own error begins with its message, one of Lambda's (a time-out, say) with its type
+PROBLEMS_TOLD = 3  # a hundred clients may have a hundred problems
+# a function's own error begins with its message; Lambda's errors, as time-outs, with their type
 _MESSAGE = re.compile(r'\{("errorType": ?"[^"]*", ?)?"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Why a step says nothing of its target."""
+    """The reason why a step says nothing about its target."""
 
     reason: str
-    passing: bool  # whether a repetition of the step may give a result
+    passing: bool  # whether a repetition may give a result
 
 
 def too_late(client: FailedClient) -> bool:
-    """Say whether a client failed for coming too late, and for nothing else."""
+    """Whether a client failed only because it was late."""
     return client.error == errors.ClientTooLateError.__name__
 
 
 def refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
-    """Say how many of a step's clients the target had no room for; None where it had for all."""
+    """Describe how many clients the target refused; None if it refused none."""
     full = [client for client in failed if client.error == errors.ConnectionsRefusedError.__name__]
     if not full:
         return None
@@ -45,16 +45,16 @@ def refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
 
 
 def failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
-    """Read what the workflow wrote of clients that failed: the messages, without stack traces."""
+    """Read the workflow's files on failed clients: the messages, without stack traces."""
     written = [FailedClient.model_validate_json(file) for file in files]
     read = [failed.model_copy(update={"cause": plain_cause(failed.cause)}) for failed in written]
     return sorted(read, key=lambda failed: failed.client)
 
 
 def told_together(failed: Iterable[FailedClient]) -> list[str]:
-    """Say which clients failed and why, a sentence for each cause, the most frequent first.
+    """Describe which clients failed and why, one sentence per cause, the most frequent first.
 
-    A thousand clients may fail at once, and what is told goes into an event of 256 KiB.
+    It is kept short: a thousand clients may fail at once, and an event holds 256 KiB.
     """
     by_cause: dict[str, list[int]] = defaultdict(list)
     for client in failed:
@@ -67,7 +67,7 @@ def told_together(failed: Iterable[FailedClient]) -> list[str]:
 
 
 def _why(client: FailedClient) -> str:
-    """Say why a client failed: our own errors are sentences, others' need their names."""
+    """Return why a client failed. Our own errors are sentences; others need their type too."""
     kind = getattr(errors, client.error, None)
     ours = isinstance(kind, type) and issubclass(kind, errors.PlimsollError)
     if client.cause and (ours or client.error == _OF_THE_ENGINE):
@@ -84,9 +84,9 @@ def _who(clients: Sequence[int]) -> str:
 
 
 def plain_cause(cause: str) -> str:
-    """Take the sentence out of what Lambda says of an error, which has a stack trace beside it.
+    """Extract the message from a Lambda error, which also holds a stack trace.
 
-    The workflow carries the beginning alone, so what is read may end anywhere.
+    The workflow keeps only the beginning, so the text may be cut anywhere.
     """
     match = _MESSAGE.match(cause)
     if match is None:
@@ -100,10 +100,10 @@ def plain_cause(cause: str) -> str:
 
 
 def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
-    """Say why a step cannot be judged; None where it can, or where the target refused connections.
+    """Return why a step cannot be judged; None if it can, or if connections were refused.
 
-    A machine that stood still, or was slow to start the clients, may be quicker the next time; an
-    operation that fails, or a client, will fail again.
+    A repetition may help if the machine stalled or started clients slowly, but not if operations or
+    clients fail.
     """
     index, fleet = step.plan.index, step.fleet
     if step.step.refused is not None:
@@ -122,9 +122,9 @@ def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
 
 
 def _unanswered(step: StepResult, fold: "Fold") -> Nothing | None:
-    """Say which operations have no latency in a step's window, and why.
+    """Describe which operations have no latency in a step's window, and why.
 
-    A time-out counts as a latency, at its full length; any other failure has none.
+    A time-out counts as a latency with its full length; other failures have none.
     """
     silent = [name for name, latency in step.step.latency_us.items() if not latency]
     if not silent:

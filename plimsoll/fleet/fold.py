@@ -1,7 +1,7 @@
-"""What the clients of a step measured, folded together as their results come.
+"""Adds up the results of a step's clients as they arrive.
 
-A client's histograms and seconds are most of its result. The engine adds them up; what is kept here
-beside them is sums and extremes. So memory does not grow with the number of clients.
+Histograms and seconds are the bulk of a result, and the engine adds them up. Beside them only sums
+and extremes are kept, so that memory does not grow with the number of clients.
 """
 
 import json
@@ -25,7 +25,7 @@ _SECONDS: TypeAdapter[tuple[SecondTotals, ...]] = TypeAdapter(tuple[SecondTotals
 
 @dataclass(slots=True)
 class Extent:
-    """The least and the greatest of what was seen; None: nothing was."""
+    """The lowest and highest value seen; None before the first."""
 
     least: int | None = None
     most: int | None = None
@@ -37,13 +37,13 @@ class Extent:
 
     @property
     def spread(self) -> int | None:
-        """How far apart they are."""
+        """The difference between both; None before the first value."""
         return None if self.least is None or self.most is None else self.most - self.least
 
 
 @dataclass(slots=True)
 class _Operation:
-    """One operation's counts."""
+    """The counts of one operation."""
 
     succeeded: int = 0
     records: int = 0
@@ -52,24 +52,25 @@ class _Operation:
 
 @dataclass(slots=True)
 class Fold:
-    """The clients of a step so far, in the order in which they were added.
+    """The sums over a step's clients so far.
 
     Attributes:
-        plan: What was planned.
-        ran: Their numbers.
-        invoked_epoch_ms: When their code got the call.
-        window_starts: When their windows began, in milliseconds since 1970.
-        window_ends: When these ended.
-        late: {client: milliseconds after the barrier}.
-        looks: What those that looked at the server saw.
-        error_examples: A message of each error code.
-        cpu_s: Processor time of their work, in seconds: without polling.
-        polled_s: What they spent on polling, in seconds; None: of one it is not known.
-        threads_s: Their threads' windows together, in seconds.
-        busiest: The greatest share of a window in which a client did not wait.
-        most_waiting_percent: Of its work's time, the most a client had no processor for it.
-        send_lateness_us: Open loop: the worst client's p99 of send minus due.
-        backlog_end: Open loop: operations due and unsent when the windows ended.
+        plan: The plan of the step.
+        ran: The numbers of the clients that ran.
+        invoked_epoch_ms: The times at which the clients' code was called.
+        window_starts: The times at which the clients' windows began, in ms of the epoch.
+        window_ends: The times at which they ended.
+        late: Milliseconds after the barrier, by client, of clients that started late.
+        looks: The server observations of the clients that made any.
+        error_examples: One message for each error code.
+        cpu_s: The CPU time of the work, in seconds, without busy-polling.
+        polled_s: The time spent busy-polling, in seconds; None if one client does not know its own.
+        threads_s: The sum of the windows of all threads, in seconds.
+        busiest: The highest share of a window in which a client was not waiting.
+        most_waiting_percent: The highest share of its work's time that a client waited for a
+            processor.
+        send_lateness_us: In an open loop, the worst client's p99 of the delay from due to sent.
+        backlog_end: In an open loop, the operations that were due and unsent at the end.
     """
 
     plan: StepPlan
@@ -97,14 +98,14 @@ class Fold:
     _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
 
     def add(self, file: bytes, *, name: str) -> None:
-        """Add a client's result.
+        """Add one client's result.
 
         Args:
-            file: It, as JSON (`ClientResult`).
-            name: Of the file, for an error.
+            file: The result as JSON (`ClientResult`).
+            name: The file's name, for error messages.
 
         Raises:
-            UnreadableFileError: It is none.
+            UnreadableFileError: The file is no client's result.
         """
         try:
             self._note(ClientResult.model_validate_json(self._sums.add(file)))
@@ -158,17 +159,17 @@ class Fold:
 
     @property
     def succeeded(self) -> int:
-        """Operations that succeeded in the clients' own windows."""
+        """The successful operations within the clients' own windows."""
         return sum(operation.succeeded for operation in self._operations.values())
 
     @property
     def polled_share(self) -> float | None:
-        """The share of their threads' time in which they polled; None: it is not known."""
+        """The share of the threads' time spent busy-polling; None if unknown."""
         known = self.polled_s is not None and self.threads_s > 0
         return (self.polled_s or 0.0) / self.threads_s if known else None
 
     def operations(self) -> dict[str, OperationTotals]:
-        """Give each operation's totals, of all clients."""
+        """Return the totals of each operation over all clients."""
         merged = json.loads(self._sums.operations())
         return {
             name: OperationTotals(
@@ -182,26 +183,26 @@ class Fold:
         }
 
     def nodes(self) -> tuple[NodeTotals, ...]:
-        """Give what the clients saw of each node of a cluster; of a target of one none."""
+        """Return the totals of each cluster node; empty for a target with one node."""
         return self._nodes.totals(json.loads(self._sums.nodes()))
 
     def seconds(self) -> tuple[SecondTotals, ...]:
-        """Give each second of the load, warm-up included, all clients together."""
+        """Return each second of the load with its warm-up, over all clients."""
         start_s = self.plan.start_at_epoch_ms // 1000
         return _SECONDS.validate_json(self._sums.seconds(start_s, self.plan.index))
 
     def p99_medians(self, first: int, past: int) -> dict[str, float]:
-        """Give the median of the clients' p99s in seconds of the load, by operation, in us.
+        """Return the median of the clients' p99s in a range of seconds, by operation, in us.
 
         Args:
-            first: The first second that counts, from the barrier.
-            past: The one after the last.
+            first: The first second of the range, counted from the barrier.
+            past: The second after the last one.
         """
         return dict(self._sums.p99_medians(first, past))
 
 
 def folded(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
-    """Fold results that are in this process."""
+    """Add up results that are in memory."""
     fold = Fold(plan)
     for result in results:
         fold.add(result.model_dump_json().encode(), name=f"client {result.client}")
@@ -215,7 +216,7 @@ def _greater(one: Number | None, other: Number | None) -> Number | None:
 
 
 def _waiting_percent(client: SelfReport) -> float | None:
-    """Say how much of its work's time a client had no processor for it; None: it is not known."""
+    """Return how much of its work's time a client waited for a processor; None if unknown."""
     waited_s, worked_s = client.processor_wait_s, client.cpu_user_s + client.cpu_system_s
     if waited_s is None or waited_s + worked_s <= 0:
         return None

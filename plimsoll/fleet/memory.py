@@ -5,6 +5,6 @@ import sys
 
 
 def memory_max_mib() -> float:
-    """Say how much this process has held at most, in MiB."""
+    """Return the peak memory of this process, in MiB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)

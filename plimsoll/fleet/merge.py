@@ -1,7 +1,7 @@
-"""What the clients of a step come to together: counts are added, histograms merged.
+"""The figures of a step over all of its clients: counts are added, histograms merged.
 
-Percentiles are never averaged: they come from the merged histogram of all clients. A step's window
-is the time in which all clients ran.
+Percentiles are never averaged; they come from the merged histogram. A step's window is the time in
+which all clients ran.
 """
 
 import math
@@ -14,19 +14,19 @@ from plimsoll.model.judging.steps import Half
 from plimsoll.model.run.fleet import FailedClient, ServerLook
 from plimsoll.model.run.results import FleetFigures, SecondTotals, ServerLooks
 
-SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
+SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
 
 
 class Window:
-    """The time in which all clients ran, and whether it is each client's own window."""
+    """The time in which all clients ran. `whole` if it is every client's full window."""
 
     def __init__(self, fold: Fold) -> None:
-        """Intersect the windows of clients that ran.
+        """Intersect the windows of the clients that ran.
 
-        Those of a pass to completion end as they are done: it lasts from the first to the last.
+        Clients of a pass to completion end when they are done: its window lasts from first to last.
 
         Raises:
-            ValueError: None ran.
+            ValueError: No client ran.
         """
         starts, ends = fold.window_starts, fold.window_ends
         if starts.least is None or starts.most is None or ends.least is None or ends.most is None:
@@ -40,12 +40,12 @@ class Window:
 
     @property
     def length_s(self) -> float:
-        """Its length in seconds; 0 where there was no time in which all ran."""
+        """Its length in seconds; 0 if the windows do not overlap."""
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
 def halves(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> tuple[Half, Half]:
-    """Describe both halves of the window by their whole seconds, for the steady-state audit."""
+    """Return the figures of both halves of the window, for the steady-state audit."""
     middle = (window.start_epoch_ms + window.end_epoch_ms) / 2
     return (
         _half(fold, seconds, window.start_epoch_ms, middle),
@@ -63,13 +63,13 @@ def _half(fold: Fold, seconds: Sequence[SecondTotals], start: float, end: float)
 
 
 def _whole_seconds(fold: Fold, start: float, end: float) -> tuple[int, int]:
-    """Give the first whole second of the load within a time, and the one after the last."""
+    """Return the first whole second of the load within a time, and the one after the last."""
     barrier = fold.plan.start_at_epoch_ms
     return max(0, math.ceil((start - barrier) / 1000)), max(0, math.floor((end - barrier) / 1000))
 
 
 def _succeeded(fold: Fold, seconds: Sequence[SecondTotals], first: int, past: int) -> Counter[int]:
-    """Count the successful operations of each second, all operations together."""
+    """Count the successful operations in each second."""
     zero_s = fold.plan.start_at_epoch_ms // 1000
     succeeded: Counter[int] = Counter()
     for second in seconds:
@@ -79,16 +79,16 @@ def _succeeded(fold: Fold, seconds: Sequence[SecondTotals], first: int, past: in
 
 
 def second_by_second(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> list[float]:
-    """Give the successful operations of each whole second of the window, all clients together."""
+    """Return the successful operations in each whole second of the window."""
     whole = _whole_seconds(fold, window.start_epoch_ms, window.end_epoch_ms)
     succeeded = _succeeded(fold, seconds, *whole)
     return [float(succeeded[second]) for second in sorted(succeeded)]
 
 
 def throughput(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> float | None:
-    """Give the successful operations per second in the window; None where it holds no time.
+    """Return the throughput in the window; None if the window is empty.
 
-    Where a client was late beyond the warm-up, only the whole seconds in which all ran count.
+    If a client was later than the warm-up, only whole seconds in which all clients ran count.
     """
     if window.whole:
         return fold.succeeded / window.length_s if window.length_s else None
@@ -97,7 +97,7 @@ def throughput(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> f
 
 
 def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
-    """Say how the clients did: who ran, who failed, who never answered, who was late."""
+    """Return the figures of the clients: which ran, failed, never answered or were late."""
     without = set(range(fold.plan.clients)) - fold.ran
     failed_now = tuple(client for client in failed if client.client in without)
     return FleetFigures(
@@ -118,7 +118,7 @@ def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
 
 
 def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
-    """Summarize what was seen of a server; None where nobody looked."""
+    """Summarize the observations of a server; None if there are none."""
     if not looks:
         return None
     shares = [look.checkpoint_share for look in looks if look.checkpoint_share is not None]

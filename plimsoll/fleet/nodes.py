@@ -1,6 +1,6 @@
-"""Adding up what the clients of a step saw of each node of a cluster, as their results come.
+"""Adds up what the clients of a step measured on each node of a cluster.
 
-The engine adds up the nodes' histograms, as it does those of operations.
+The engine adds up the histograms, as it does for operations.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from plimsoll.model.run.results import NodeTotals
 
 @dataclass(slots=True)
 class _Node:
-    """One node's counts."""
+    """The counts of one node."""
 
     clients: int = 0
     ring_shares: float = 0.0
@@ -36,23 +36,23 @@ class _Node:
 
 @dataclass(slots=True)
 class NodeSums:
-    """The nodes so far; none for a target of one.
+    """The sums of each node so far; empty for a target with one node.
 
-    They are told apart by their addresses: each client asks the cluster for itself.
+    Nodes are identified by address: each client discovers the cluster by itself.
     """
 
     _nodes: dict[str, _Node] = field(default_factory=dict)
 
     def add(self, seen: Iterable[NodeReport]) -> None:
-        """Add what one client saw."""
+        """Add one client's figures."""
         for node in seen:
             self._nodes.setdefault(node.address, _Node()).add(node)
 
     def totals(self, merged: Mapping[str, Any]) -> tuple[NodeTotals, ...]:
-        """Give each node's sums over all clients, by address.
+        """Return each node's totals over all clients, sorted by address.
 
         Args:
-            merged: What the engine gives of them (`Fold.nodes`).
+            merged: The merged histograms of the engine (`Fold.nodes`).
         """
         return tuple(
             _totals(address, node, merged[address]) for address, node in sorted(self._nodes.items())

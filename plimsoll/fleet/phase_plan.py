@@ -1,4 +1,4 @@
-"""A pass of a phase as a step of the fleet, and each client's slice of it. Pure."""
+"""A pass of a phase, planned as a step, and each client's slice of it. Pure."""
 
 from plimsoll import words
 from plimsoll.model.request.phases import Pass
@@ -14,14 +14,14 @@ def pass_step(
     server_before: ServerCounters | None,
     poll_us: int = 0,
 ) -> StepPlan:
-    """Plan a pass: so many operations, without warm-up, which end it.
+    """Plan a pass: it has no warm-up, and ends after a number of operations.
 
     Args:
         planned: The pass.
-        request: Whose.
-        records_each: Records of one operation, on average.
-        server_before: The server's counters; None: it did not answer.
-        poll_us: How long clients poll where the request does not say.
+        request: The run's request.
+        records_each: The mean number of records of an operation.
+        server_before: The server's counters; None if it did not answer.
+        poll_us: How long clients busy-poll if the request does not say, in microseconds.
     """
     asked = planned.asked
     operations = max(planned.connections, round(asked.records / records_each))
@@ -49,15 +49,15 @@ def pass_step(
 
 
 def slice_of(plan: StepPlan, client: int, records_each: float) -> tuple[int, int]:
-    """Give a client its operations of a pass, and where in the input its part begins.
+    """Return a client's share of a pass.
 
     Args:
-        plan: Of a pass.
-        client: Which of its clients.
-        records_each: Records of one operation, on average.
+        plan: The plan of the pass.
+        client: The number of the client.
+        records_each: The mean number of records of an operation.
 
     Returns:
-        How many operations, and the number of the first record.
+        The number of operations, and the number of the first record.
     """
     assert plan.operations is not None  # noqa: S101 - it is of a pass
     share, rest = divmod(plan.connections, plan.clients)

@@ -1,4 +1,4 @@
-"""Dividing a step among its clients, and setting the barrier at which all of them start."""
+"""Divides a step among its clients, and sets the barrier at which all of them start."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -33,18 +33,18 @@ def barrier_epoch_ms(
     late_before: int = 0,
     load_s: float = 0,
 ) -> int:
-    """Give the instant at which a step's clients all start.
+    """Return the time at which all clients of a step start, in ms of the epoch.
 
     Args:
-        now_epoch_ms: When the step is planned.
-        clients: How many there are.
-        lead_ms: Time that the first ones need to be called, started and connected.
-        per_client_ms: Time that each further one adds: AWS makes 1,000 new environments of a
+        now_epoch_ms: The current time.
+        clients: The number of clients.
+        lead_ms: The time that the first clients need to be called, started and connected.
+        per_client_ms: The time that each further client adds: AWS creates 1,000 environments of a
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
-        late_before: Steps just before it whose clients came too late: each doubles the time, up to
-            eightfold.
-        load_s: Of the step, warm-up included: who comes first waits for the barrier, and has to end
-            its load within the time that a client may run.
+        late_before: The number of steps just before it whose clients were late. Each doubles the
+            time, up to eightfold.
+        load_s: The load with its warm-up, in seconds. The first clients wait for the barrier, and
+            must still finish within a client's longest run time.
     """
     lead = lead_ms + clients * per_client_ms
     most = max(lead, round(1000 * (SECONDS_OF_A_CLIENT - ENDING_S - load_s)))
@@ -52,12 +52,12 @@ def barrier_epoch_ms(
 
 
 def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
-    """Give how much later a step has to start for its window to hold whole periods of the metrics.
+    """Return the delay in ms with which a step's window holds whole periods of the metrics.
 
     Args:
-        plan: The step, to start as soon as its clients can be there. A warming step waits for
-            nothing: it is not measured. Nor does a pass of a phase: when it ends is not known.
-        period_s: Of its target's metrics; None: it has none.
+        plan: The plan of the step, with the earliest possible start. A warming step gets no delay,
+            as it is not measured, nor does a pass of a phase, whose end is unknown.
+        period_s: The period of the target's metrics; None if it has none.
     """
     if plan.index == WARMING_STEP or plan.operations is not None or period_s is None:
         return 0
@@ -70,31 +70,31 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
 
 
 def finished(step: StepResult) -> FinishedStep:
-    """Keep what the search needs of a judged step."""
+    """Reduce a judged step to what the search needs."""
     warmup_ms = step.plan.warmup_s * 1000
     late = sum(map(too_late, step.fleet.failed))
     late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
     many = late > MISSING_SHARE_MOST * step.plan.clients
-    # a step without its background is void: there one is too many
+    # a step without its background is void, so one late client of it is too many
     beside = (client for one in step.background for client in one.failed)
     too_many = many or any(map(too_late, beside))
     return FinishedStep(step=step.step, phase=step.plan.phase, late=too_many)
 
 
 def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
-    """Count how many steps in a row, up to the last, had clients that came too late."""
+    """Count the steps with late clients at the end of the sequence."""
     late = takewhile(lambda step: step.late, reversed(steps))
     return sum(1 for _ in late)
 
 
 def warmed_s(request: Request, state: str | None) -> float:
-    """Give the seconds of unmeasured load with which a step begins, before its own warm-up.
+    """Return the seconds of unmeasured load at the beginning of a step, before its warm-up.
 
-    A server that was just brought into a state is warmed within the step, each time alike.
+    After a toggle the server is warmed within the step, equally long each time.
 
     Args:
-        request: What is asked for.
-        state: Of its toggle; None: a step of no toggle.
+        request: The request.
+        state: The toggle's state; None for a step without a toggle.
     """
     return 0.0 if state is None else request.prepare.warm_s
 
@@ -111,9 +111,9 @@ def plan_step(
     poll_us: int = 0,
     first: int = 0,
 ) -> StepPlan:
-    """Turn what a search asks for into a step; they are numbered from 1, after `first` others.
+    """Plan the step that a search asks for. Steps are numbered from `first` + 1.
 
-    `poll_us` is for where neither the search nor the request says how long clients poll.
+    `poll_us` applies if neither the search nor the request sets how long clients busy-poll.
     """
     load = request.load
     warm_s = warmed_s(request, following.state)
@@ -133,7 +133,7 @@ def plan_step(
         parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
         poll_us=_first_of(following.poll_us, load.poll_us, poll_us),
-        # each step draws other keys; a repeated run draws the same ones
+        # each step draws other keys, but a repeated run draws the same ones
         seed=load.seed + first + following.index + 1,
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=recovered,
@@ -153,7 +153,7 @@ def warming_step(
     number: int = 0,
     server_before: ServerCounters | None = None,
 ) -> StepPlan:
-    """Plan a round of the unmeasured load that fills the caches before the first step."""
+    """Plan a round of unmeasured load that fills the caches before the first step."""
     search = request.search
     connections = (
         search.connections_first
@@ -181,18 +181,18 @@ def warming_step(
 
 
 def _seed_of_round(request: Request, number: int) -> int:
-    """Draw other keys in each round, and none of those that a step will draw."""
+    """Return a seed with which a round draws other keys than other rounds and all steps."""
     return (request.load.seed + number * 2**32) % 2**63
 
 
 def connections_of(plan: StepPlan, client: int) -> int:
-    """Give a client its share of the connections; if uneven, the first clients get one more."""
+    """Return a client's share of the connections; the first clients get the remainder."""
     share, rest = divmod(plan.connections, plan.clients)
     return share + (client < rest)
 
 
 def rate_of(plan: StepPlan, client: int) -> float | None:
-    """Give a client its arrival rate in operations per second, in proportion to its connections."""
+    """Return a client's rate in operations per second, in proportion to its connections."""
     if plan.rate_ops_per_second is None:
         return None
     return plan.rate_ops_per_second * connections_of(plan, client) / plan.connections
@@ -201,7 +201,7 @@ def rate_of(plan: StepPlan, client: int) -> float | None:
 def load_spec(
     plan: StepPlan, client: int, *, workload: EngineWorkload, target: EngineTarget
 ) -> LoadSpec:
-    """Tell the engine what one client of a step does."""
+    """Return the engine's instructions for one client of a step."""
     rate = rate_of(plan, client)
     operations, sequence_from = None, 0
     if plan.operations is not None:

@@ -1,4 +1,4 @@
-"""Steps that say nothing: void where a repetition may say more, the end of the run where not."""
+"""Steps without a usable result: they are void if a repetition may help, else the run ends."""
 
 from collections.abc import Sequence
 
@@ -10,20 +10,21 @@ from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.results import StepResult
 
-VOID_MAX = 5  # after so many void steps in a row the run gives up
+VOID_MAX = 5  # the run gives up after this many void steps in a row
 
 
 def void(step: StepResult, reason: str) -> StepResult:
-    """Mark a step as one that says nothing of the target: the search asks for it again."""
+    """Mark a step as void, so that the search asks for it again."""
     problems = (f"it says nothing of the target: {reason}", *step.problems)
     void_step = step.step.model_copy(update={"void": reason})
     return step.model_copy(update={"step": void_step, "problems": problems})
 
 
 def sensible(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
-    """Say why a step cannot be judged; void where another try may say more.
+    """Check that a step can be judged. It becomes void if a repetition may help.
 
-    A closing step whose connections were refused is no failure of the answer's load. Of a soak it
+    A closing step whose connections were refused does not count against the answer, except in a
+    soak, which uses the answer's own load.
     is: that is the answer's own.
     """
     nothing, purpose = nothing_told(step, fold), step.plan.purpose
@@ -39,16 +40,16 @@ def sensible(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
 def require_sense(
     step: StepResult, nothing: Nothing | None, finished: Sequence[Step], *, answers: bool
 ) -> None:
-    """Let the run go on only if another step can give a result.
+    """End the run unless another step can give a result.
 
     Args:
-        step: The last one.
-        nothing: Why it says nothing; None: it says something.
-        finished: Every step so far, this one among them.
-        answers: Whether the target's server answers after it.
+        step: The last step.
+        nothing: The reason why it has no usable result; None if it has one.
+        finished: All steps so far, including this one.
+        answers: Whether the target's server still answers.
 
     Raises:
-        StepError: No further step can.
+        StepError: No further step can give a result.
     """
     index = step.plan.index
     last = [done.void for done in finished[-VOID_MAX:]]

@@ -1,4 +1,4 @@
-"""A window second by second: spans of ten seconds, and its longest stall. Pure."""
+"""A soak's window second by second: spans of ten seconds, and the longest stall. Pure."""
 
 import math
 from collections import Counter, defaultdict
@@ -10,13 +10,13 @@ from plimsoll.model.judging.steps import Span, Statistic
 from plimsoll.model.run.results import SecondTotals, StepResult
 
 SPAN_S = 10
-STALLED_SHARE = 0.1  # of the median second: whoever does less has stalled
-BUSY_OPS_PER_SECOND = 10  # below so many answers, a second without one means nothing
+STALLED_SHARE = 0.1  # a second with less than this share of the median second has stalled
+BUSY_OPS_PER_SECOND = 10  # below this throughput, a second without a success means nothing
 SHARES: Mapping[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 def soaked(step: StepResult, statistic: Statistic) -> StepResult:
-    """Add to a window of a soak what is read of it second by second; others stay as they are."""
+    """Add spans and the longest stall to a window of a soak; other steps stay unchanged."""
     start_ms, end_ms = step.window_start_epoch_ms, step.window_end_epoch_ms
     if step.plan.purpose != "soak" or start_ms is None or end_ms is None:
         return step
@@ -32,14 +32,14 @@ def soaked(step: StepResult, statistic: Statistic) -> StepResult:
 def spans(
     seconds: Sequence[SecondTotals], statistic: Statistic, *, start_epoch_s: int, end_epoch_s: int
 ) -> tuple[Span, ...]:
-    """Divide a window into spans of ten whole seconds; what is left over at its end is left out.
+    """Divide a window into spans of ten whole seconds; a shorter rest at its end is dropped.
 
     Args:
-        seconds: of the load, all clients together.
-        statistic: of the latencies, read from coarse buckets: it is the upper bound of its bucket,
-            9 % above it at most.
-        start_epoch_s: the window's first whole second.
-        end_epoch_s: the second after its last one.
+        seconds: The seconds of the load, over all clients.
+        statistic: The latency statistic. It is read from coarse buckets, as the upper bound of a
+            bucket, so it is at most 9 % too high.
+        start_epoch_s: The window's first whole second.
+        end_epoch_s: The second after the last one.
     """
     by_span: dict[int, list[SecondTotals]] = defaultdict(list)
     for second in seconds:
@@ -52,10 +52,10 @@ def spans(
 def longest_stall_s(
     seconds: Sequence[SecondTotals], *, start_epoch_s: int, end_epoch_s: int
 ) -> float | None:
-    """Give the most whole seconds in a row in which next to nothing succeeded.
+    """Return the longest run of whole seconds in which almost nothing succeeded.
 
     Returns:
-        None where so little succeeds in any second that one without an answer means nothing.
+        None if the throughput is so low that a second without a success means nothing.
     """
     succeeded: Counter[int] = Counter()
     for second in seconds:
@@ -80,7 +80,7 @@ def _span(seconds: Sequence[SecondTotals], statistic: Statistic) -> Span:
 
 
 def _statistic(buckets: Mapping[int, int], statistic: Statistic) -> float | None:
-    """Read a statistic off counts by upper bound in microseconds; None where there are none."""
+    """Compute a statistic from counts by upper bound in microseconds; None without counts."""
     total = sum(buckets.values())
     if not total:
         return None

@@ -1,4 +1,4 @@
-"""A step as capacity judges it, from all of its clients and the server's own counters."""
+"""A step's result, computed from all of its clients and the server's counters."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,7 +20,7 @@ def merged_step(
     *,
     server_after: ServerCounters | None,
 ) -> StepResult:
-    """Put a step together from results that are in this process; see `step_of`."""
+    """Compute a step from results that are in memory; see `step_of`."""
     return step_of(folded(plan, results), failed, server_after=server_after)
 
 
@@ -31,20 +31,21 @@ def step_of(
     server_after: ServerCounters | None,
     beside: Sequence[Fold] = (),
 ) -> StepResult:
-    """Put a step together.
+    """Compute a step's result.
 
     Args:
-        fold: What the clients that ran have measured.
-        failed: Clients whose invocation ended in an error.
-        server_after: The server's counters after the load; None where it did not answer.
-        beside: The same of what ran beside it: the server counts those clients' statements too.
+        fold: The sums over the clients that ran.
+        failed: The clients whose invocation ended in an error.
+        server_after: The server's counters after the load; None if it did not answer.
+        beside: The sums of background clients, whose statements the server counts too.
     """
     fleet = merge.fleet_figures(fold, failed)
     server = _server((fold, *beside), server_after)
     operations, seconds = fold.operations(), fold.seconds()
     window = merge.Window(fold) if fold.ran else None
     plan = fold.plan
-    if window is not None and plan.operations is not None:  # to completion: as long as it took
+    # to completion, so it lasted as long as it took
+    if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _step(fold, operations, window=window, fleet=fleet, server=server)
     if window is not None:
@@ -72,7 +73,10 @@ def step_of(
 
 
 def _server(folds: Sequence[Fold], after: ServerCounters | None) -> ServerFigures | None:
-    """Give what the server counted, beside what all its clients sent; the first are the step's."""
+    """Return the server's counts and the statements that all clients sent.
+
+    The first fold is that of the step's own clients.
+    """
     plan = folds[0].plan
     if plan.server_before is None or after is None:
         return None
@@ -91,7 +95,7 @@ def _step(
     fleet: FleetFigures,
     server: ServerFigures | None,
 ) -> Step:
-    """Give what needs no second of the window."""
+    """Return the step without the figures that come from its seconds."""
     plan, succeeded = fold.plan, fold.succeeded
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = refusal(fleet.failed, plan.clients)
@@ -146,7 +150,7 @@ def _problems(
     server: ServerFigures | None,
     window: merge.Window | None,
 ) -> list[str]:
-    """Say in plain words what a reader has to know of a step."""
+    """Describe the problems of a step for its reader."""
     problems = told_together(fleet.failed)
     if fleet.missing:
         missing = words.plural(len(fleet.missing), "client")

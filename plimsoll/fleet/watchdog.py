@@ -1,4 +1,4 @@
-"""The end of a client that does not end by itself: no load outlives its step."""
+"""A watchdog that kills a client which does not end, so that no load outlives its step."""
 
 import os
 import sys
@@ -13,8 +13,8 @@ from plimsoll import words
 def killed_after(seconds: float) -> Iterator[None]:
     """Kill this process if the block takes longer.
 
-    Step Functions stops waiting at a time-out, but the function behind it runs on, and its load
-    would fall into the next step. A killed process sends no more; Lambda reports its exit.
+    After a time-out Step Functions stops waiting, but the Lambda function runs on, and its load
+    would reach into the next step. Lambda reports the exit of a killed process.
     """
 
     def kill() -> None:
