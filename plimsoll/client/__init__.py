@@ -1,1 +1,1 @@
-"""Calling the service over HTTP: signed, with time-outs, repeated only where that is safe."""
+"""HTTP client of the service: signed, with time-outs, repeating only where that is safe."""

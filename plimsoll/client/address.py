@@ -1,4 +1,4 @@
-"""Where the service is: an address that is given, or the output of a deployed stack."""
+"""The address of the service: given by the user, or the output of a deployed stack."""
 
 import re
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _EXECUTE_API = re.compile(r"\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$"
 
 @dataclass(frozen=True)
 class Address:
-    """Where the service answers.
+    """The address of the service.
 
     Attributes:
-        url: Without a slash at its end.
-        region: In which calls are signed; None: the one that the caller's profile names.
-        signed: False on this machine, where a token takes the place of signatures.
+        url: The URL without a trailing slash.
+        region: The AWS region to sign for; None for that of the caller's profile.
+        signed: Whether calls are signed. On this machine a token is sent instead.
     """
 
     url: str
@@ -33,14 +33,14 @@ class Address:
 
 
 def read_address(url: str, *, source: str) -> Address:
-    """Check an address.
+    """Check and split an address.
 
     Args:
-        url: Of the API, its stage included.
-        source: The option or variable that it comes from, for errors.
+        url: The URL of the API, with its stage.
+        source: The option or variable that it comes from, for error messages.
 
     Raises:
-        UsageError: It is none, or would send what is signed over the network in the clear.
+        UsageError: It is no valid URL, or would send signed calls over the network unencrypted.
     """
     try:
         parts = urlsplit(url)
@@ -60,11 +60,11 @@ def read_address(url: str, *, source: str) -> Address:
 
 
 def find_address(*, url: str | None, stack: str | None, variable: str | None) -> Address:
-    """Choose among `--url`, `--stack`, the variable, and the stack of the usual name.
+    """Choose the address from `--url`, `--stack`, the variable, or the default stack.
 
     Raises:
-        UsageError: Both options are given, or the address is none.
-        NotDeployedError: The stack is not there, or is not Plimsoll's.
+        UsageError: Both options are given, or the address is not valid.
+        NotDeployedError: The stack does not exist, or is not Plimsoll's.
     """
     if url is not None and stack is not None:
         raise UsageError(Complaint(("--url, --stack",), "give one of them"))

@@ -1,4 +1,4 @@
-"""The result of a run on the service, downloaded."""
+"""Downloads the result of a run on the service."""
 
 import json
 import time
@@ -9,12 +9,12 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.service.answers import ReportLinks
 
-PATIENCE_S = 30.0  # a run's results are there when it ends, its page a little later
+PATIENCE_S = 30.0  # the results are ready when a run ends, its page a little later
 _LOOK_EVERY_S = 0.5
 
 
 def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, ReportLinks]:
-    """Read the result of a run that has ended: as it is, as it was written, and the links to it.
+    """Download the result of an ended run; returns it parsed, as bytes, and the links to it.
 
     Raises:
         PlimsollError: The service does not have it, or it is of another version.
@@ -23,7 +23,7 @@ def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, Repor
     body = download(links.result_url)
     try:
         return RunResult.model_validate(json.loads(body), extra="ignore"), body, links
-    except ValueError as error:  # pydantic's, too
+    except ValueError as error:  # also pydantic's errors
         raise PlimsollError(f"{run_id}: its result is of another version: {error}") from None
 
 

@@ -1,4 +1,4 @@
-"""HTTP as the service wants it: SigV4, problem documents, and no repetition that could do harm."""
+"""HTTP for the service: SigV4, problem documents, and retries only where they are harmless."""
 
 import json
 import random
@@ -21,28 +21,28 @@ from plimsoll.client.tokens import find_token
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
-READ_TIMEOUT_S = 35.0  # API Gateway gives up after 29
+READ_TIMEOUT_S = 35.0  # API Gateway's time-out is 29 s
 ATTEMPTS = 4
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 20.0
 _PASSING = frozenset({429, 500, 502, 503, 504})  # another attempt may succeed
-_REFUSED_UNREAD = frozenset({429, 503})  # nothing was done: even a POST may be sent again
+_REFUSED_UNREAD = frozenset({429, 503})  # nothing was done, so even a POST may be repeated
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back, if it was a success."""
+    """A successful response."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """Read its body.
+        """Parse the body.
 
         Raises:
-            PlimsollError: It is no JSON: whatever answered is not the service.
+            PlimsollError: It is no JSON, so the server is not the service.
         """
         try:
             return json.loads(self.body)
@@ -54,7 +54,7 @@ Send = Callable[[AWSPreparedRequest], Any]
 
 
 class Http:
-    """Sends requests to one service. Not thread-safe."""
+    """Sends requests to one service. Not thread-safe, except for `pass_on`."""
 
     def __init__(
         self,
@@ -64,15 +64,13 @@ class Http:
         sleep: Callable[[float], None] = time.sleep,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Find the caller's credentials, or the token of a service on this machine.
-
-        Nothing is sent yet.
+        """Find the caller's credentials, or the token of a service on this machine. Sends nothing.
 
         Args:
-            address: Of the service.
-            send: Takes the place of the network in tests.
-            sleep: Waits between attempts; tests do not wait.
-            headers: Sent with every request.
+            address: The address of the service.
+            send: A replacement for the network, for tests.
+            sleep: A replacement for the wait between attempts, for tests.
+            headers: Headers that every request gets.
 
         Raises:
             PlimsollError: There are no credentials to sign with.
@@ -83,7 +81,7 @@ class Http:
         token = None if address.signed else find_token(address.url)
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
-        # its types know neither a time-out for connecting nor the lack of proxies on this machine
+        # botocore's types allow neither a connection time-out nor the absence of proxies
         timeout: Any = (CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
         proxies: Any = botocore.utils.get_environ_proxies(address.url) if address.signed else {}
         self._send: Send = send or URLLib3Session(timeout=timeout, proxies=proxies).send
@@ -99,19 +97,19 @@ class Http:
         key: str | None = None,
         harmless: bool = False,
     ) -> Reply:
-        """Send a request, and again where that is safe and may help.
+        """Send a request, and repeat it where that is safe and may help.
 
         Args:
             method: GET, POST, PUT or DELETE.
-            path: Under the service's address.
-            query: Parameters; those that are None are left out.
-            body: Sent as JSON; None: no body.
-            key: The Idempotency-Key.
-            harmless: A POST that makes nothing.
+            path: The path below the service's address.
+            query: The query parameters; those that are None are left out.
+            body: The body, sent as JSON; None for none.
+            key: The Idempotency-Key header.
+            harmless: Whether a POST creates nothing, so that it may be repeated.
 
         Raises:
-            ServiceError: The service refuses; one line for each field that is wrong.
-            PlimsollError: It cannot be reached.
+            ServiceError: The service refuses; the message has a line for each wrong field.
+            PlimsollError: The service is unreachable.
         """
         repeatable = method in _REPEATABLE or key is not None or harmless
         request = self._request(method, path, query, body, key)
@@ -137,19 +135,17 @@ class Http:
     def pass_on(
         self, method: str, path: str, *, query: str, headers: Mapping[str, str], body: bytes
     ) -> Reply:
-        """Send a call of somebody else's once, signed, and give whatever comes back.
-
-        Several threads may do so at once.
+        """Forward someone else's call once, signed, and return whatever comes back. Thread-safe.
 
         Args:
-            method: In capitals.
-            path: Under the service's address, percent-encoded.
-            query: Percent-encoded.
-            headers: Of the call; those of the signature are added.
-            body: As it is.
+            method: The method, in capitals.
+            path: The percent-encoded path below the service's address.
+            query: The percent-encoded query.
+            headers: The headers of the call; signature headers are added.
+            body: The body as it is.
 
         Raises:
-            PlimsollError: The service cannot be reached.
+            PlimsollError: The service is unreachable.
         """
         asked = parse_qsl(query, keep_blank_values=True)
         suffix = f"?{urlencode(asked, quote_via=quote)}" if asked else ""
@@ -182,7 +178,7 @@ class Http:
 
     def _prepared(self, request: AWSRequest) -> AWSPreparedRequest:
         if self._signer is not None:
-            self._signer.add_auth(request)  # anew for each attempt: a signature carries its time
+            self._signer.add_auth(request)  # signed again for each attempt: a signature has a time
         return request.prepare()
 
     def _pause(self, attempt: int, retry_after: str | None) -> None:
@@ -214,6 +210,6 @@ def _signer(address: Address) -> SigV4Auth:
 
 
 def _never_sent(error: Exception) -> bool:
-    """Whether no connection came about, so that nothing can have happened."""
+    """Whether no connection was made, so that the request cannot have had an effect."""
     name = type(error).__name__
     return name in {"EndpointConnectionError", "ConnectTimeoutError", "ProxyConnectionError"}

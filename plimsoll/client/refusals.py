@@ -1,4 +1,4 @@
-"""What the service refuses, in lines for people: from problem documents (RFC 9457) and others."""
+"""The service's errors, as lines for people: problem documents (RFC 9457) and others."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from plimsoll.client.tokens import TOKEN_VARIABLE
 from plimsoll.errors import PlimsollError
 
-LIMIT_REACHED = "limit-reached"  # the team's own: it lasts longer than a caller can wait
+LIMIT_REACHED = "limit-reached"  # the team's limit: it lasts longer than a caller can wait
 _INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
 _HINTS = {
     401: f"call 127.0.0.1 as the user who started the service, or set {TOKEN_VARIABLE}",
@@ -21,11 +21,11 @@ _HINTS = {
 
 
 class ServiceError(PlimsollError):
-    """The service refused, or failed.
+    """The service refused a request, or failed.
 
     Attributes:
         status: The HTTP status.
-        kind: What the problem document calls it; None: it was none.
+        kind: The type in the problem document; None if there was no such document.
     """
 
     def __init__(self, status: int, text: str, kind: str | None = None) -> None:
@@ -35,16 +35,16 @@ class ServiceError(PlimsollError):
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]
-        """2 where the input is at fault, as everywhere; else 1."""
+        """2 if the input is at fault, else 1."""
         return 2 if self.status in _INPUT and self.kind != LIMIT_REACHED else 1
 
 
 def refusal(status: int, body: bytes) -> ServiceError:
-    """Read an answer that is an error.
+    """Parse an error response.
 
     Args:
         status: The HTTP status, 400 or above.
-        body: What came with it: a problem document, API Gateway's `{"message": ...}`, or neither.
+        body: The body: a problem document, API Gateway's `{"message": ...}`, or something else.
     """
     try:
         document = json.loads(body)
@@ -64,7 +64,7 @@ def refusal(status: int, body: bytes) -> ServiceError:
 
 
 def _line(error: Mapping[str, Any]) -> str:
-    """Write what is wrong with a field, and what is allowed unless the sentence names all of it."""
+    """Describe a wrong field, and the allowed values unless the sentence names all of them."""
     detail, allowed = str(error.get("detail")), error.get("allowed") or ()
     named = all(each in detail for each in allowed)
     listed = "" if named else f" (allowed: {', '.join(allowed)})"

@@ -1,4 +1,4 @@
-"""Watching a run from afar, as `plimsoll run` watches one of its own."""
+"""Watching a run on the service, as `plimsoll run` watches a local one."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ POLL_S = 2.0
 
 
 class RemoteWatcher:
-    """Asks for a run again and again, for each of its steps once."""
+    """Polls a run, and reads each of its steps once."""
 
     def __init__(self, service: Service, run_id: str) -> None:
         self._service = service
@@ -21,7 +21,7 @@ class RemoteWatcher:
         self._steps: list[StepResult] = []
 
     def look(self) -> Snapshot:
-        """Say where the run stands now."""
+        """Return the current state of the run."""
         detail = self._service.run(self._run_id)
         after = self._steps[-1].plan.index if self._steps else 0
         if (detail.progress.step or 0) > after:
@@ -31,7 +31,7 @@ class RemoteWatcher:
     def wait(
         self, show: Callable[[Snapshot], None], sleep: Callable[[float], None] = time.sleep
     ) -> RunRecord:
-        """Follow it to its end."""
+        """Poll until the run has ended."""
         while True:
             now = self.look()
             show(now)
@@ -41,7 +41,7 @@ class RemoteWatcher:
 
 
 def record_of(detail: RunDetail) -> RunRecord:
-    """Give the part of a run's record that the service shows."""
+    """Return the part of a run's record that the service shows."""
     known = detail.model_dump(include=set(RunRecord.model_fields))
     return RunRecord.model_validate(
         {

@@ -1,4 +1,4 @@
-"""The service's resources, as models."""
+"""The service's resources, as typed methods."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -38,33 +38,33 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 class Service:
-    """The service, to its callers. Every method may raise what `Http.ask` raises."""
+    """The service. Every method may raise what `Http.ask` raises."""
 
     def __init__(self, http: Http) -> None:
         self._http = http
 
     def health(self) -> Health:
-        """Say that it works, and which version it is."""
+        """Return the service's health and version."""
         return read(Health, self._http.ask("GET", "/health"))
 
     def submit(self, request: Request, key: str | None = None) -> Submitted:
-        """Start a run; what the request leaves open is the service's to fill in, the team too."""
+        """Start a run. The service fills in what the request leaves open, such as the team."""
         reply = self._http.ask("POST", "/runs", body=as_written(request), key=key)
         return read(Submitted, reply)
 
     def quote(self, request: Request) -> Quote:
-        """Say what a run will take in time and money; nothing is made."""
+        """Estimate the time and cost of a run. Creates nothing."""
         body = as_written(request)
         return read(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
 
     def quote_experiment(self, experiment: Experiment) -> ExperimentQuote:
-        """Say what an experiment will take in time and money; nothing is made."""
+        """Estimate the time and cost of an experiment. Creates nothing."""
         body = as_written(experiment)
         reply = self._http.ask("POST", "/quotes/experiments", body=body, harmless=True)
         return read(ExperimentQuote, reply)
 
     def run(self, run_id: str) -> RunDetail:
-        """Say where a run stands."""
+        """Return the state of a run."""
         return read(RunDetail, self._http.ask("GET", _run(run_id)))
 
     def runs(
@@ -76,14 +76,15 @@ class Service:
         tag: str | None = None,
         left_out: Callable[[int], None] = lambda _: None,
     ) -> Iterator[RunSummary]:
-        """List runs, newest first.
+        """Yield runs, newest first.
 
         Args:
-            most: So many at most.
-            team: The caller's own team, which is meant by None too.
+            most: The highest number of runs.
+            team: The caller's own team; None means the same.
             state: Only runs in this state.
             tag: Only runs with this tag, as `name=value`.
-            left_out: Called with how many records of a page the service cannot read, if any.
+            left_out: Called with the number of records of a page that the service cannot read, if
+                any.
         """
         query: dict[str, str | int | None] = {"team": team, "state": state, "tag": tag}
         query["limit"] = min(most, _PAGE)
@@ -98,7 +99,7 @@ class Service:
             query["cursor"] = page.next_cursor
 
     def steps(self, run_id: str, *, after: int = 0) -> Iterator[StepResult]:
-        """List a run's finished steps behind a number."""
+        """Yield a run's finished steps after a number."""
         following: int | None = after
         while following is not None:
             query = {"after": following}
@@ -107,11 +108,11 @@ class Service:
             following = page.next_after
 
     def stop(self, run_id: str) -> RunSummary:
-        """Have a run stopped and its target deleted."""
+        """Stop a run and have its target deleted."""
         return read(RunSummary, self._http.ask("DELETE", _run(run_id)))
 
     def report_links(self, run_id: str) -> ReportLinks:
-        """Give links to what a run that has ended has left."""
+        """Return links to the files of an ended run."""
         return read(ReportLinks, self._http.ask("GET", f"{_run(run_id)}/report"))
 
     def start_experiment(
@@ -122,24 +123,24 @@ class Service:
         return read(ExperimentSubmitted, reply)
 
     def experiment(self, experiment_id: str) -> ExperimentDetail:
-        """Say where an experiment stands, and what it came to."""
+        """Return the state of an experiment, and its result."""
         return read(ExperimentDetail, self._http.ask("GET", _experiment(experiment_id)))
 
     def stop_experiment(self, experiment_id: str) -> ExperimentRecord:
-        """Have every run of an experiment stopped and their targets deleted."""
+        """Stop every run of an experiment and have their targets deleted."""
         return read(ExperimentRecord, self._http.ask("DELETE", _experiment(experiment_id)))
 
     def put_schedule(self, name: str, definition: CheckDefinition) -> ScheduledCheck:
-        """Make or replace a check."""
+        """Create or replace a check."""
         reply = self._http.ask("PUT", _schedule(name), body=as_written(definition))
         return read(ScheduledCheck, reply)
 
     def schedules(self) -> ScheduledChecks:
-        """List the team's checks."""
+        """Return the team's checks."""
         return read(ScheduledChecks, self._http.ask("GET", "/schedules"))
 
     def schedule(self, name: str) -> ScheduledCheck:
-        """Show a check."""
+        """Return a check."""
         return read(ScheduledCheck, self._http.ask("GET", _schedule(name)))
 
     def delete_schedule(self, name: str) -> None:
@@ -147,20 +148,20 @@ class Service:
         self._http.ask("DELETE", _schedule(name))
 
     def history(self, name: str) -> History:
-        """Say what a check has found."""
+        """Return the history of a check."""
         return read(History, self._http.ask("GET", f"{_schedule(name)}/history"))
 
 
 def as_written(request: Model) -> dict[str, Any]:
-    """Give what is asked for without the defaults that it was not given."""
+    """Return a request without defaults that were not set."""
     return request.model_dump(mode="json", exclude_unset=True)
 
 
 def read(model: type[AnyModel], reply: Reply) -> AnyModel:
-    """Read an answer; fields that a newer service adds are left out.
+    """Parse a response; fields that a newer service adds are ignored.
 
     Raises:
-        PlimsollError: It is not what this version knows.
+        PlimsollError: The response does not have the form that this version knows.
     """
     value = reply.json()
     try:
@@ -174,10 +175,10 @@ def read(model: type[AnyModel], reply: Reply) -> AnyModel:
 
 
 def download(url: str) -> bytes:
-    """Fetch what a link of the service opens, without credentials.
+    """Download from a link of the service, without credentials.
 
     Raises:
-        PlimsollError: It cannot be had.
+        PlimsollError: The download failed.
     """
     here = url.startswith("http://127.0.0.1:")
     if not (here or url.startswith("https://")):

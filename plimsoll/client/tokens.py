@@ -1,4 +1,4 @@
-"""The tokens of services on this machine: in files that only their owner reads, found by port."""
+"""Tokens of services on this machine, in files that only their owner can read, by port."""
 
 import os
 import secrets
@@ -12,9 +12,9 @@ TOKEN_VARIABLE = "PLIMSOLL_API_TOKEN"  # noqa: S105 - a variable's name
 
 
 def token_file(port: int) -> Path:
-    """Say where the token of the service at a port of 127.0.0.1 lies.
+    """Return the path of the token file of the service at a port of 127.0.0.1.
 
-    In `PLIMSOLL_HOME`, by default `~/.plimsoll`.
+    It is below `PLIMSOLL_HOME`, by default `~/.plimsoll`.
     """
     home = Path(os.environ.get(HOME_VARIABLE) or "~/.plimsoll").expanduser()
     return home / "services" / f"{port}.token"
@@ -22,16 +22,16 @@ def token_file(port: int) -> Path:
 
 @contextmanager
 def new_token(port: int) -> Iterator[str]:
-    """Make a token for the service at a port, and keep its file as long as the block runs.
+    """Create a token for the service at a port, and keep its file while the block runs.
 
-    What a killed service left there is replaced.
+    A file that a killed service left is replaced.
 
     Raises:
         OSError: The file cannot be written.
     """
     token, file = secrets.token_urlsafe(32), token_file(port)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.unlink(missing_ok=True)  # another mode, or another's link, would stay with it
+    file.unlink(missing_ok=True)  # otherwise its mode, or a foreign link, would persist
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as written:
         written.write(token)
     try:
@@ -41,10 +41,10 @@ def new_token(port: int) -> Iterator[str]:
 
 
 def find_token(url: str) -> str | None:
-    """Find the token of the service at an address of this machine; None: none is known.
+    """Find the token of the service at an address of this machine; None if there is none.
 
-    The variable `PLIMSOLL_API_TOKEN` comes first. A file's token goes to 127.0.0.1 alone, where its
-    service listens: behind another name of this machine may be another user's program.
+    The variable `PLIMSOLL_API_TOKEN` comes first. A token file is used for 127.0.0.1 only, where
+    its service listens: another name of this machine may lead to another user's program.
     """
     if given := os.environ.get(TOKEN_VARIABLE):
         return given

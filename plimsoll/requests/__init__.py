@@ -1,1 +1,1 @@
-"""Reading and checking what users write: requests, experiments and the workloads they name."""
+"""Reading and checking requests, experiments and the workloads that they name."""

@@ -1,4 +1,4 @@
-"""The runs of an experiment: each a whole request, checked as any other before anything is made."""
+"""The runs of an experiment, each checked as a whole request before anything is created."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -24,10 +24,10 @@ Made = TypeVar("Made")
 
 
 def checked_experiment(value: Mapping[str, Any]) -> Experiment:
-    """Check an experiment that comes as plain values, and every run of it.
+    """Check an experiment given as plain values, with all of its runs.
 
     Raises:
-        UsageError: Something in it cannot be; each complaint names where it was written.
+        UsageError: Something is not valid; each complaint names where it was written.
     """
     experiment = validated(Experiment, value)
     cells_of(experiment)
@@ -35,10 +35,10 @@ def checked_experiment(value: Mapping[str, Any]) -> Experiment:
 
 
 def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
-    """Write the request of every cell, in the order of the axes.
+    """Return every cell with its request, in the order of the axes.
 
     Raises:
-        UsageError: One of them cannot be, or two ask for the same.
+        UsageError: A request is not valid, or two are equal.
     """
     cells: list[Cell] = []
     complaints: dict[Complaint, None] = {}
@@ -60,9 +60,10 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
 
 
 def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> None:
-    """Complain about a run that takes turns and tries several loads: its steps have no partner.
+    """Complain about a paired run with several loads, or with parts longer than a turn.
 
-    Nor has what takes longer than a turn: that of both runs would be at once.
+    In pairs each step needs a partner, so both runs must try one load, without phases, toggle or
+    soak.
     """
     search = request.search
     several = not isinstance(search, StepsSearch) or len(search.clients) > 1
@@ -78,14 +79,14 @@ def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> No
 
 
 def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
-    """Make something of every cell's request, in the order of the axes.
+    """Apply a function to the request of every cell, in the order of the axes.
 
     Args:
-        experiment: Whose cells.
-        make: Called with each request; its complaints are about fields of that.
+        experiment: The experiment with the cells.
+        make: The function. Its complaints are about fields of the request.
 
     Raises:
-        UsageError: One of them cannot be; each complaint names where it was written.
+        UsageError: A call failed; each complaint names where the field was written.
     """
     made: list[Made] = []
     complaints: dict[Complaint, None] = {}
@@ -101,7 +102,7 @@ def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tup
 
 
 def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Complaint) -> Complaint:
-    """Find where in the experiment a field of a cell's request was written."""
+    """Return a complaint with the place in the experiment where the field was written."""
     if complaint.path[:1] == ("name",):
         joined = "-".join(variants.values())
         problem = f"the variants' names make the run {joined!r}: {complaint.problem}"

@@ -1,4 +1,4 @@
-"""Reading an experiment from YAML: every error names the file, the line and the field."""
+"""Reading experiments from YAML: errors name the file, the line and the field."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from plimsoll.requests.cells import checked_experiment
 from plimsoll.requests.input_files import read_inputs
 from plimsoll.requests.request_file import requests_of
 
-AXES = "axes"  # the field by which a file is known for an experiment
+AXES = "axes"  # a file with this field is an experiment
 
 
 def read_file(path: Path) -> Experiment | dict[str, Request]:
     """Read a file: an experiment, or runs by name.
 
     Raises:
-        UsageError: Something in it cannot be: one line for each error.
+        UsageError: Something in it is not valid; one line per error.
     """
     document = read_document(read_text(path), str(path))
     read_inputs(document.root, path.parent)

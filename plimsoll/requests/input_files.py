@@ -1,4 +1,4 @@
-"""Files that a request's own file names: the inputs of its phases, read from beside it."""
+"""Input files of phases, which a request's file names by a path relative to itself."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 def read_inputs(node: yaml.Node, folder: Path) -> None:
-    """Put the text of each `input: {file: PATH}` of a document in its place, as `csv`.
+    """Replace each `input: {file: PATH}` of a document by the file's text, as `csv`.
 
     Args:
-        node: The document's root, or a part of it; changed.
-        folder: That of the document.
+        node: The root of the document, or a part; it is changed in place.
+        folder: The folder of the document.
 
     Raises:
         UsageError: A file cannot be read.

@@ -1,4 +1,4 @@
-"""The workloads and searches of a request's phases, on the dataset of its own."""
+"""Workloads and searches of a request's phases, which run on the request's dataset."""
 
 import math
 
@@ -10,14 +10,15 @@ from plimsoll.model.validation import validated
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.workload.compiled import Compiled
 
-_OF_A_PHASE = (("workload",), ("search",), ("limits",))  # what it has of a request's fields
+# the fields of a request that a phase has too
+_OF_A_PHASE = (("workload",), ("search",), ("limits",))
 
 
 def compiled_step(request: Request, phase: str | None) -> Compiled:
-    """Resolve what a step sends: the workload of its phase, or the run's own.
+    """Compile the workload of a step: that of its phase, or the run's own.
 
     Raises:
-        UsageError: It cannot be.
+        UsageError: The workload is not valid.
     """
     if phase is None:
         return compiled_workload(request)
@@ -26,19 +27,19 @@ def compiled_step(request: Request, phase: str | None) -> Compiled:
 
 
 def phase_of(request: Request, name: str) -> Phase:
-    """Find a phase by its name."""
+    """Return the phase with a name."""
     return next(phase for phase in request.phases if phase.name == name)
 
 
 def searched(request: Request, phase: str | None) -> Request:
-    """Give what a step's search asks for: the request itself, or what it is for a phase of it.
+    """Return the request for a search: the run's own, or one with a phase's fields in place.
 
     Args:
-        request: Of the run.
-        phase: The name of one that has a search; None: the run's own search.
+        request: The request of the run.
+        phase: The name of a phase with a search; None for the run's own search.
 
     Raises:
-        UsageError: The phase's workload cannot be.
+        UsageError: The phase's workload is not valid.
     """
     if phase is None:
         return request
@@ -61,7 +62,7 @@ def searched(request: Request, phase: str | None) -> Request:
 
 
 def require_phases_possible(request: Request) -> None:
-    """Refuse phases whose workload cannot be, or is of another dataset than the run's own.
+    """Refuse phases whose workload is not valid or has another dataset than the run's own.
 
     Raises:
         UsageError: There is such a phase.
@@ -91,7 +92,7 @@ def require_phases_possible(request: Request) -> None:
 
 
 def require_known_limits(request: Request) -> None:
-    """Refuse limits of operations that the request's workload does not have.
+    """Refuse limits on operations that the request's workload does not have.
 
     Raises:
         UsageError: There is such a limit.
@@ -104,10 +105,10 @@ def require_known_limits(request: Request) -> None:
 
 
 def _require_search(request: Request, number: int) -> None:
-    """Refuse a phase whose search cannot be, as if it were the run's.
+    """Refuse a phase whose search would not be valid as the run's own.
 
     Raises:
-        UsageError: It cannot be.
+        UsageError: The search is not valid.
     """
     try:
         own = searched(request, request.phases[number].name)

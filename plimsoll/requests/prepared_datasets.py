@@ -1,4 +1,4 @@
-"""The datasets that an experiment prepares once: which of its runs share one, and who makes it."""
+"""Datasets that an experiment prepares once: which runs share one, and which run makes it."""
 
 import json
 from dataclasses import dataclass
@@ -15,18 +15,19 @@ from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request
 from plimsoll.requests.request_workload import prepared_workloads
 
-KEEPING_MARGIN_S = 86_400  # for runs that wait until their team has room for them
+KEEPING_MARGIN_S = 86_400  # margin for runs that wait until their team has room
 _MOST = 99
 
 
 @dataclass(frozen=True)
 class SharedDataset:
-    """A dataset that some runs share.
+    """A dataset that several runs share.
 
     Attributes:
-        number: From 1.
-        request: What prepares it: its first run's request, as `dataset` of the experiment says.
-        cells: Indexes of those runs.
+        number: The number of the dataset, from 1.
+        request: The request that prepares it: its first run's, changed by the experiment's
+            `dataset`.
+        cells: The indexes of the runs that share it.
     """
 
     number: int
@@ -35,25 +36,25 @@ class SharedDataset:
 
     @property
     def name(self) -> str:
-        """What the run that prepares it is called."""
+        """The name of the run that prepares it."""
         return f"dataset-{self.number}"
 
     def run_id(self, experiment_id: str) -> str:
-        """Name the run that prepares it."""
+        """Return the id of the run that prepares it."""
         return f"{experiment_id}-d{self.number:02d}"
 
 
 def shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDataset, ...]:
-    """Say which datasets are prepared once; none where the experiment does not ask for it.
+    """Return the datasets that are prepared once; empty if the experiment does not ask for it.
 
     Args:
         experiment: What is asked for.
-        local: On one machine any volume takes a copy. An instance of RDS that is restored gets the
-            snapshot's volume, and a change of it is worked off for hours while the target is
-            measured: there each volume has a dataset of its own.
+        local: Whether runs are on one machine, where any volume can take a copy. On RDS a restored
+            instance gets the volume of the snapshot, and a changed volume would be optimized for
+            hours while the target is measured; so there each volume has a dataset of its own.
 
     Raises:
-        UsageError: A run's target cannot be restored, or `dataset` changes what is in the dataset.
+        UsageError: A run's target cannot be restored, or `dataset` changes the dataset's content.
     """
     if experiment.dataset is None:
         return ()
@@ -71,15 +72,15 @@ def shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDatas
 
 
 def dataset_of(datasets: tuple[SharedDataset, ...], cell: Cell) -> SharedDataset | None:
-    """Find the dataset of a run; None where none is prepared."""
+    """Return the dataset of a run; None if none is prepared."""
     return next((one for one in datasets if cell.index in one.cells), None)
 
 
 def kept_for_s(experiment: Experiment, shared: SharedDataset) -> int:
-    """Give the seconds after which a dataset goes, whatever becomes of its experiment.
+    """Return the seconds after which a dataset is deleted, whatever happens to its experiment.
 
-    Its preparation and all of the experiment's runs, one after the other, each to its time limit,
-    and a day.
+    They allow for its preparation and all runs of the experiment in sequence, each up to its time
+    limit, and a day.
     """
     runs_s = sum(cell.request.time_limit_s for cell in cells_of(experiment))
     return shared.request.time_limit_s + runs_s + KEEPING_MARGIN_S
@@ -112,10 +113,10 @@ def _shared(
 
 
 def _require_restorable(cell: Cell) -> None:
-    """Refuse what has no snapshot.
+    """Refuse a target that has no snapshots.
 
     Raises:
-        UsageError: The run's target is such a one.
+        UsageError: The run's target has none.
     """
     target = cell.request.target
     problem = None
@@ -134,7 +135,7 @@ def _require_restorable(cell: Cell) -> None:
 
 
 def _key(request: Request, *, local: bool) -> str:
-    """Write what two runs must have in common to share a dataset."""
+    """Return a key that is equal for runs that can share a dataset."""
     target = request.target
     datasets = [
         [
@@ -149,7 +150,7 @@ def _key(request: Request, *, local: bool) -> str:
         version = target.engine_version
         volume = None if local else target.volume.model_dump(mode="json")
     elif isinstance(target, CassandraTarget) and not local:
-        volume = target.volume.size_gib  # EBS makes none that is smaller than its snapshot
+        volume = target.volume.size_gib  # EBS cannot create a volume smaller than its snapshot
     return json.dumps(
         [
             [target.kind, target.engine, version, target.database, volume],

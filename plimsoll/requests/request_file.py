@@ -1,7 +1,7 @@
-"""Reading requests from YAML: every error names the file, the line, the field and what is allowed.
+"""Reading requests from YAML: errors name the file, the line, the field and what is allowed.
 
-A file holds one request; or, with `runs`, several that share everything but what each of them
-changes: `runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
+A file has one request, or with `runs` several requests that share everything but their changes:
+`runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ RUNS = "runs"
 
 
 def requests_of(document: Document) -> dict[str, Request]:
-    """Read the requests of a document, by run name; a single request goes by its own name.
+    """Read the requests of a document, by run name; a single request has its own name.
 
     Raises:
-        UsageError: Something in it cannot be: one line for each error.
+        UsageError: Something in it is not valid; one line per error.
     """
     if not isinstance(document.value, dict) or RUNS not in document.value:
         request = document.checked(_request)
@@ -48,7 +48,7 @@ def _request(value: Mapping[str, Any], run: str | int | None = None) -> Request:
 
 
 def _laid(base: yaml.Node, change: yaml.Node) -> yaml.Node:
-    """Lay a change over a document: mappings field by field, anything else whole."""
+    """Merge a change into a document: mappings field by field, anything else as a whole."""
     if not (isinstance(base, yaml.MappingNode) and isinstance(change, yaml.MappingNode)):
         return change
     entries = parts_of(base)

@@ -1,4 +1,4 @@
-"""Checking a request that comes as plain values, by its model and by its workload."""
+"""Checks of a request that is given as plain values, with its workload."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,10 +22,10 @@ from plimsoll.requests.request_workload import (
 
 
 def checked_request(value: Mapping[str, Any]) -> Request:
-    """Check a request, its workload too.
+    """Check a request and its workload.
 
     Raises:
-        UsageError: Something in it cannot be.
+        UsageError: Something in it is not valid.
     """
     request = validated(Request, value)
     require_known_operations(request)
@@ -35,10 +35,10 @@ def checked_request(value: Mapping[str, Any]) -> Request:
 
 
 def require_own_tables(request: Request) -> None:
-    """Refuse a workload that inserts rows into tables of the user's own: it cannot number them.
+    """Refuse a workload that inserts into a user's own tables: new rows cannot be numbered.
 
     Raises:
-        UsageError: It does.
+        UsageError: The workload is such a one.
     """
     if request.target.snapshot is None:
         return
@@ -60,7 +60,7 @@ def require_known_operations(request: Request) -> None:
     """Refuse limits and rules on operations that the request's workload does not have.
 
     Raises:
-        UsageError: There is such a limit or rule, or a workload cannot be.
+        UsageError: There is such a limit or rule, or a workload is not valid.
     """
     require_possible_background(request)
     require_known_limits(request)

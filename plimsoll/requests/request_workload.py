@@ -1,4 +1,4 @@
-"""The workload that a request names or brings, resolved for its number of records."""
+"""The workload that a request names or contains, compiled for its number of records."""
 
 import hashlib
 from functools import cache
@@ -18,7 +18,7 @@ def workload_of(choice: WorkloadChoice) -> Workload:
     """Read and check the workload.
 
     Raises:
-        UsageError: It cannot be; names the field and what is allowed.
+        UsageError: It is not valid; names the field and what is allowed.
     """
     if choice.definition is not None:
         try:
@@ -27,26 +27,26 @@ def workload_of(choice: WorkloadChoice) -> Workload:
             raise error.within("workload", "definition") from None
     assert choice.name is not None  # noqa: S101 - the model has one of both
     names = builtin_names()
-    if choice.name not in names:  # never a file's name: a request may come from anywhere
+    if choice.name not in names:  # never a file name, as a request may come from anyone
         path = ("workload", "name")
         raise UsageError(unknown("workload", choice.name, names, path, value=choice.name))
     return load_workload(choice.name)
 
 
 def compiled_workload(request: Request) -> Compiled:
-    """Resolve the request's workload; a warm function remembers it.
+    """Compile the request's workload; cached.
 
     Raises:
-        UsageError: It cannot be.
+        UsageError: It is not valid.
     """
     return _compiled(request.workload.model_dump_json(), protocol_of(request))
 
 
 def background_workload(request: Request, number: int) -> Compiled:
-    """Resolve the workload of one of a request's backgrounds, from 0; remembered likewise.
+    """Compile the workload of a request's background with a number, from 0; cached.
 
     Raises:
-        UsageError: It cannot be.
+        UsageError: It is not valid.
     """
     try:
         choice = request.background[number].workload
@@ -56,10 +56,10 @@ def background_workload(request: Request, number: int) -> Compiled:
 
 
 def prepared_workloads(request: Request) -> tuple[Compiled, ...]:
-    """Resolve a workload for each dataset that a request needs, its own first.
+    """Compile a workload for each dataset that a request needs, its own first.
 
     Raises:
-        UsageError: One cannot be.
+        UsageError: A workload is not valid.
     """
     beside = (background_workload(request, number) for number in range(len(request.background)))
     by_dataset: dict[str, Compiled] = {}
@@ -69,15 +69,15 @@ def prepared_workloads(request: Request) -> tuple[Compiled, ...]:
 
 
 def prepared_tables(request: Request) -> tuple[Table, ...]:
-    """All tables of these datasets, in one order."""
+    """Return all tables of these datasets."""
     return tuple(table for compiled in prepared_workloads(request) for table in compiled.tables)
 
 
 def require_possible_background(request: Request) -> None:
-    """Refuse backgrounds whose tables are not what they say, or that others would make otherwise.
+    """Refuse a background whose dataset or tables conflict with others.
 
     Raises:
-        UsageError: There is one, or its workload cannot be; names the field and what is allowed.
+        UsageError: There is a conflict, or a workload is not valid; names the field.
     """
     own = compiled_workload(request)
     known = {own.dataset: own}
@@ -93,7 +93,7 @@ def require_possible_background(request: Request) -> None:
 
 
 def _require_apart(compiled: Compiled, other: Compiled) -> None:
-    """Refuse a table that two datasets would make: it is one dataset's, and has its rows."""
+    """Refuse a table that two datasets would create: it has the rows of one of them."""
     theirs = {table.name: table for table in other.tables}
     for table in compiled.tables:
         alike = compiled.dataset == other.dataset and table == theirs.get(table.name)
@@ -103,7 +103,7 @@ def _require_apart(compiled: Compiled, other: Compiled) -> None:
 
 
 def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compiled | None) -> None:
-    """Hold a background's dataset against the request's own, and against one of its name."""
+    """Compare a background's dataset with the request's own, and with one of the same name."""
     if tables == "same" and compiled.dataset != own.dataset:
         problem = (
             f"{compiled.name} works on the dataset {compiled.dataset}, and the request's workload"
@@ -131,7 +131,7 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
 
 
 def protocol_of(request: Request) -> Protocol:
-    """Name the protocol of a request's target."""
+    """Return the wire protocol of a request's target."""
     return protocol_of_engine(request.target.engine)
 
 
@@ -146,7 +146,7 @@ def _compiled(choice_json: str, protocol: Protocol) -> Compiled:
 
 
 def _of_request(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
-    """Say where in a request something is that keeps its workload from being compiled."""
+    """Add the place within a request to a complaint about its workload."""
     first = complaint.path[0] if complaint.path else None
     if first in choice.parameters:
         return complaint.within("workload", "parameters")
@@ -154,9 +154,9 @@ def _of_request(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
         return complaint.within("workload")
     if choice.definition is not None:
         return complaint.within("workload", "definition")
-    return Complaint(("workload",), str(complaint))  # a part of it that the request does not have
+    return Complaint(("workload",), str(complaint))  # this part is not a field of the request
 
 
 def workload_sha256(request: Request) -> str:
-    """Name the workload's text by its SHA-256: what was measured stays known."""
+    """Return the SHA-256 of the workload's text, which identifies what was measured."""
     return hashlib.sha256(workload_of(request.workload).text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""How many bytes a request's rows are, before any server stores them. Pure."""
+"""The size of a request's rows in bytes, before a server stores them. Pure."""
 
 from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.model.request.request import Request
@@ -8,13 +8,13 @@ _NUMBER_BYTES = 20
 
 
 def rows_bytes(request: Request) -> int:
-    """Give the bytes of a request's rows, at most, before its load."""
+    """Return an upper limit of the bytes of a request's rows, before its load."""
     tables = prepared_tables(request)
     return sum(table.rows * sum(map(_width, table.row)) for table in tables)
 
 
 def _width(value: Value) -> int:
-    """Give the most bytes that a value takes in a row."""
+    """Return the most bytes that a value takes."""
     match value:
         case TextValue():
             return value.length

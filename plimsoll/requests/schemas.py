@@ -1,4 +1,4 @@
-"""The JSON schemas of what users write and read, from the models."""
+"""The JSON schemas of what users write and read, generated from the models."""
 
 from functools import cache
 from typing import Any, Literal
@@ -17,7 +17,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 @cache
 def schema(name: SchemaName) -> dict[str, Any]:
-    """Give the schema of what is written, or of `result` as it is read."""
+    """Return a schema: of files that users write, or of a `result`."""
     made = {
         "request": lambda: _several_runs(_of(Request)),
         "experiment": lambda: _of(Experiment),
@@ -33,7 +33,7 @@ def _of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _several_runs(schema: dict[str, Any]) -> dict[str, Any]:
-    """Let a file hold several runs that share the rest: what they change may be lacking in it."""
+    """Extend the schema to a file with several runs, where fields may be missing outside `runs`."""
     about = "Several runs in one file, by name: what each of them changes."
     runs = {"type": "object", "minProperties": 1, "description": about}
     runs["additionalProperties"] = {"type": "object"}

@@ -1,4 +1,4 @@
-"""The files that `plimsoll capacity` judges, as steps: tables, programs' outputs, runs."""
+"""The files that `plimsoll capacity` judges: tables, outputs of other programs, runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,8 +11,8 @@ from plimsoll.capacity.readers.tables import check_units, from_csv, from_values
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
-MAX_BYTES = 256 * 1024 * 1024  # of a file
-FASTER_SHARE = 1.05  # throughput / rate beyond which the rate that was given is not the file's
+MAX_BYTES = 256 * 1024 * 1024  # largest file
+FASTER_SHARE = 1.05  # throughput / rate above this shows that the given rate is not the file's
 
 
 def read_steps(
@@ -23,17 +23,17 @@ def read_steps(
     rates: Sequence[float],
     units_by_littles_law: bool,
 ) -> tuple[list[Step], list[str]]:
-    """Read every file; its text shows which format it has.
+    """Read every file; the format is recognized by its text.
 
     Args:
-        files: Files, or directories of runs.
-        unnamed: The statistic of a table's columns that name none.
-        connections: Those of the outputs that do not tell them, in order.
-        rates: Those of the outputs that do not tell them, in order.
-        units_by_littles_law: Refuse milliseconds in a table also by Little's law.
+        files: Files, or folders of runs.
+        unnamed: The statistic of table columns that name none.
+        connections: The connections of those outputs that do not have them, in order.
+        rates: The rates of those outputs that do not have them, in order.
+        units_by_littles_law: Whether to also reject milliseconds in a table by Little's law.
 
     Returns:
-        The steps, and what a reader has to know of them.
+        The steps, and notes for the reader.
 
     Raises:
         UsageError: A file cannot be read, or its load is not known.
@@ -53,10 +53,10 @@ def read_steps(
 
 
 def read_text_of(path: Path) -> str:
-    """Read a file's text, without what could control a terminal.
+    """Read a file's text, without control characters for a terminal.
 
     Raises:
-        UsageError: It cannot be read, or is too large.
+        UsageError: The file cannot be read, or is too large.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -71,7 +71,7 @@ def read_text_of(path: Path) -> str:
 
 
 def _read(path: Path, unnamed: Statistic) -> list[Step] | Reading:
-    """Steps of a table, or the reading of a program's output."""
+    """Return the steps of a table, or the reading of a program's output."""
     text, name = read_text_of(path), path.name
     reading = read_text(text, name)
     if reading is not None:
@@ -85,10 +85,10 @@ def _read(path: Path, unnamed: Statistic) -> list[Step] | Reading:
 def _with_loads(
     readings: Sequence[Reading], connections: Sequence[int], rates: Sequence[float]
 ) -> list[Reading]:
-    """Give the outputs the loads that they do not tell themselves.
+    """Add the given loads to the outputs that do not have their own.
 
     Raises:
-        UsageError: A load is still not known, or there are more or fewer than outputs lack.
+        UsageError: A load is still unknown, or the number of given loads does not fit.
     """
     without_rate = [r.step for r in readings if r.rate_unknown]
     without_connections = [r.step for r in readings if r.step.connections is None]
@@ -144,7 +144,7 @@ def _named(steps: Sequence[Step]) -> str:
 
 
 def _notes(readings: Iterable[Reading]) -> list[str]:
-    """Each note once, with the files that it is about."""
+    """Return each note once, with the files that it concerns."""
     files: dict[str, list[str]] = {}
     for reading in readings:
         for note in reading.notes:

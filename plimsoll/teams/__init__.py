@@ -1,1 +1,1 @@
-"""Teams: who a caller is, what each team may hold at once and spend, and giving it back."""
+"""Teams: which team a caller belongs to, what each may use and spend, and its release."""

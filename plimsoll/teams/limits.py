@@ -1,11 +1,11 @@
-"""What a team may hold at once, and spend: counters and grants in one item, changed in one update.
+"""The limits of a team: counters and grants in one DynamoDB item, changed in one update.
 
 A team's item of the service table (`team#TEAM`, `limits`) counts what its runs hold and what they
-spend in a month, and names each run's own share (`grant#RUN`). To acquire or release is one
-conditional update of that item: DynamoDB does such updates of an item one after the other, so no
-limit is passed however many ask at once, and a repetition changes nothing. A run's record is
-written in the same transaction as its share. Dollars are counted in
-millionths: at acquisition the most that a run may cost, at its release what it did.
+spend in a month, and has each run's share (`grant#RUN`). Acquiring or releasing is one conditional
+update of this item. DynamoDB serializes such updates, so no limit is exceeded by concurrent
+requests, and a repetition changes nothing. A run's record is written in the same transaction as its
+share. Dollars are counted in millionths: when acquired, the most that a run may cost; when
+released, what it did cost.
 """
 
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from plimsoll.teams.room import MICRO, Ask, Grant, Room, month_of
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
 
-ATTEMPTS = 20  # attempts that may be lost to another run's acquisition or release
+ATTEMPTS = 20  # conflicts with other runs' acquisitions or releases before giving up
 _GRANT = "grant#"
 _CONDITION = "ConditionalCheckFailed"
 
@@ -34,7 +34,7 @@ def _grant(value: object) -> Grant:
 
 
 def limits_of(settings: TeamSettings, team: str) -> "Limits | None":
-    """Give a team's limits; None where the deployment does not know the team."""
+    """Return a team's limits; None if the deployment does not have the team."""
     known = settings.teams.get(team)
     return Limits(settings.service_table, team, known) if known else None
 
@@ -57,20 +57,20 @@ class Limits:
         begins_within: timedelta = timedelta(hours=1),
         together_with: "TransactWriteItemTypeDef | None" = None,
     ) -> bool:
-        """Take a run's share.
+        """Acquire a run's share.
 
         Args:
             run_id: The run.
-            ask: What it needs.
-            at: Now.
-            begins_within: How long it may take until the run's workflow is started.
-            together_with: A conditional write of another item: both are made, or none.
+            ask: The needs of the run.
+            at: The current time.
+            begins_within: The longest time until the run's workflow starts.
+            together_with: A conditional write of another item, made in the same transaction.
 
         Returns:
-            False where the run holds it already, or the other write's condition does not hold.
+            False if the run already holds its share, or the other write's condition fails.
 
         Raises:
-            LimitReachedError: A limit would be passed, or a price that it needs is missing.
+            LimitReachedError: A limit would be exceeded, or a price that it needs is missing.
         """
         self._limits.require_possible(ask)
         grant = Grant(
@@ -93,14 +93,15 @@ class Limits:
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
 
     def release(self, run_id: str, *, usd: float | None) -> bool:
-        """Give a run's share back, and count what it cost.
+        """Release a run's share, and count its cost.
 
         Args:
             run_id: The run.
-            usd: What it cost; None: not known, so the most that it may have cost stays counted.
+            usd: The cost in US dollars; None if unknown, then the highest possible cost stays
+                counted.
 
         Returns:
-            False where it holds nothing.
+            False if the run holds nothing.
         """
         held = self.grants().get(run_id)
         if held is None:
@@ -123,7 +124,7 @@ class Limits:
         raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
 
     def grants(self) -> dict[str, Grant]:
-        """Give what runs hold, by their ids; what cannot be read is passed over."""
+        """Return what runs hold, by run id; unreadable entries are skipped."""
         grants: dict[str, Grant] = {}
         for name, value in self._item().items():
             if name.startswith(_GRANT):
@@ -135,7 +136,7 @@ class Limits:
         return grants
 
     def counted(self) -> dict[str, int]:
-        """Give the counters: runs, clients, iops, and each month's millionths of a dollar."""
+        """Return the counters: runs, clients, iops, and millionths of a dollar by month."""
         return {
             name: int(value)
             for name, value in self._item().items()
@@ -185,9 +186,10 @@ class Limits:
 
 
 def _write(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
-    """Make all writes or none; for each, say what kept it from being made, None where nothing did.
+    """Write all items in one transaction.
 
-    Another write to one of the items at the same time keeps it from being made, too.
+    Returns one failure code per write, None if that write did not fail; empty if all were written.
+    A concurrent write to one of the items is a failure too.
     """
     client = clients.dynamodb()
     try:

@@ -1,6 +1,6 @@
-"""Shares of teams' limits whose runs are over, or never began: given back.
+"""Releases shares of teams' limits whose runs have ended or never began.
 
-The janitor does so from time to time, and whoever finds no room for a run of the team.
+The janitor does this regularly, and so does a submission that finds no room.
 """
 
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ LASTS_AT_MOST = timedelta(
 
 @dataclass(frozen=True)
 class Over:
-    """That a run is over, and what it cost in dollars; None: not known."""
+    """A run that has ended, with its cost in US dollars; None if the cost is unknown."""
 
     usd: float | None
 
 
 def reconcile(settings: StopSettings, *, at: datetime) -> list[str]:
-    """Release the shares of runs that have ended, that never began, or that nothing knows.
+    """Release the shares of runs that have ended, never began, or are unknown.
 
     Returns:
-        The ids of the runs whose shares were given back.
+        The ids of the runs whose shares were released.
     """
     return [run_id for team in settings.teams for run_id in reconcile_team(settings, team, at=at)]
 
@@ -52,7 +52,7 @@ def reconcile_team(settings: StopSettings, team: str, *, at: datetime) -> list[s
 
 
 def _over(settings: StopSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
-    """Look whether a run is over; None: it may still be under way."""
+    """Check whether a run has ended; None if it may still be running."""
     record = records_of(settings).find(run_id)
     held_for = at - grant.at
     late = held_for > timedelta(seconds=grant.begins_within_s)
@@ -72,7 +72,7 @@ def _ended(record: RunRecord) -> Over:
 
 
 def _is_started(settings: StopSettings, run_id: str) -> bool:
-    """Whether a run has a workflow, be it one that has not come to its first state yet."""
+    """Whether a run has a workflow, even if it has not reached its first state yet."""
     client = clients.stepfunctions()
     machine = settings.run_machine_arn.replace(":stateMachine:", ":execution:")
     try:
@@ -83,7 +83,7 @@ def _is_started(settings: StopSettings, run_id: str) -> bool:
 
 
 def _kept_from_beginning(settings: RunSettings, run_id: str, at: datetime) -> bool:
-    """End a run that never began, so that it cannot begin later; False if it just has."""
+    """Fail a run that never began, so that it cannot begin later; False if it just has."""
     failure = Failure(phase="record", error="NotStartedError", cause="it never began")
     return records_of(settings).change(
         run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=at

@@ -1,6 +1,6 @@
-"""What a run asks of its team's limits, what it then holds, and whether there is room for it.
+"""What a run needs of its team's limits, and whether there is room for it.
 
-No I/O: what is in use comes from the counters of `limits.py`.
+No I/O: the counters of `limits.py` tell what is in use.
 """
 
 import math
@@ -18,38 +18,38 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.times import fleet_most
 
-MICRO = 1_000_000  # of a dollar
+MICRO = 1_000_000  # units of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
-_USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
+_USD_PATH: FieldPath = ("budget_usd",)  # budget_usd limits what a run may cost
 
 
 class Ask(Model):
-    """What one run needs of its team's limits, besides being one run."""
+    """What a run needs of its team's limits, besides being one run."""
 
     clients: int  # clients of its largest step, or its loaders
-    clients_path: FieldPath = ("search", "clients")  # from the request's budget
-    iops: int  # provisioned
-    usd_most: float | None  # None: a price is missing
+    clients_path: FieldPath = ("search", "clients")  # the field of the request that sets them
+    iops: int  # provisioned IOPS of the volume
+    usd_most: float | None  # None if a price is missing
 
 
 class Grant(Model):
-    """What one run holds."""
+    """What a run holds."""
 
     clients: int
     iops: int
     usd_micro: int
-    month: str  # 2026_11: whose spend it counts in
+    month: str  # such as 2026_11, the month whose spend it counts in
     at: datetime
-    begins_within_s: int = 3600  # else its workflow was never started; see `reconcile`
+    begins_within_s: int = 3600  # after that, its workflow counts as never started; see `reconcile`
 
 
 def month_of(moment: datetime) -> str:
-    """Name the month in whose spend a moment counts, as counters do."""
+    """Return the month in which spending at a moment counts, as counters name it."""
     return f"{moment:%Y_%m}"
 
 
 def ask_of(request: Request, quote: Quote) -> Ask:
-    """Say what a run needs at most."""
+    """Return the most that a run needs."""
     usd = quote.usd.most if quote.usd else None
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
@@ -65,17 +65,17 @@ def ask_of(request: Request, quote: Quote) -> Ask:
 
 
 class Room:
-    """The limits of one team, which leave room for a run or do not."""
+    """Checks whether a team's limits leave room for a run."""
 
     def __init__(self, team: str, limits: Team) -> None:
         self._team = team
         self._limits = limits
 
     def require_possible(self, ask: Ask) -> None:
-        """Refuse what exceeds a limit even when nothing else runs.
+        """Refuse a run that exceeds a limit even if nothing else runs.
 
         Raises:
-            LimitReachedError: It does, or a price that a limit needs is missing.
+            LimitReachedError: It exceeds one, or a price that a limit needs is missing.
         """
         may = self._limits
         for name, path, asked, most in (
@@ -114,15 +114,15 @@ class Room:
                 )
 
     def require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
-        """Refuse what leaves no room now.
+        """Refuse a run for which there is no room at the moment.
 
         Args:
             item: The team's counters.
-            grant: What the run would hold.
-            ask: What it needs.
+            grant: The share that the run would hold.
+            ask: The needs of the run.
 
         Raises:
-            LimitReachedError: Names the limit that leaves none.
+            LimitReachedError: There is no room; names the limit.
         """
         fields: dict[str, tuple[FieldPath, str | int | None]] = {
             "concurrent_runs": (("team",), self._team),
@@ -150,7 +150,7 @@ class Room:
                 )
 
     def bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
-        """List each limit: its name, its counter, the most, and what the run asks for."""
+        """Return each limit: name, counter, highest value, and the run's need."""
         may = self._limits
         bounds: list[tuple[str, str, float | None, int]] = [
             ("concurrent_runs", "runs", may.concurrent_runs, 1),
@@ -164,6 +164,6 @@ class Room:
 
 
 def _at_most(most: float) -> Range:
-    """Allow up to a number: a whole one, or dollars and whole cents, never more than it is."""
+    """Return a range up to a number: an integer, or dollars rounded down to cents."""
     cents = math.floor(most * 100)
     return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))

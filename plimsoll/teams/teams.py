@@ -1,4 +1,4 @@
-"""Which team a caller belongs to: by the configuration, and by nothing that the caller says."""
+"""The team of a caller: only the configuration decides it, never what the caller says."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,35 +11,35 @@ from plimsoll.model.deployment.principals import matches
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls.
+    """An authenticated caller.
 
     Attributes:
-        principal: Its ARN, as API Gateway gives it.
-        team: The team that it belongs to.
+        principal: The ARN, as API Gateway gives it.
+        team: The team that the caller belongs to.
     """
 
     principal: str
     team: str
 
     def require_team(self, named: str, path: FieldPath = ("team",)) -> None:
-        """Refuse another team's name.
+        """Refuse the name of another team.
 
         Args:
-            named: The team that is named.
-            path: The way to the field that names it.
+            named: The named team.
+            path: The path to the field that names it.
 
         Raises:
-            OtherTeamError: It is not the caller's own.
+            OtherTeamError: It is not the caller's team.
         """
         if named != self.team:
             raise OtherTeamError(self.principal, path, named=named, own=self.team)
 
 
 def caller_of(teams: Mapping[str, Team], principal: str | None) -> Caller:
-    """Find a caller's team.
+    """Find the team of a caller.
 
     Raises:
-        UnknownPrincipalError: It has none.
+        UnknownPrincipalError: The caller belongs to no team.
     """
     if principal is None:
         raise UnknownPrincipalError("the call names no IAM principal: sign it (SigV4)")
