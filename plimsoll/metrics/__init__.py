@@ -1,7 +1,7 @@
-"""Where a run's metrics go besides its files: InfluxDB, LiveAnalytics, CloudWatch, or nowhere.
+"""Sinks for a run's metrics, besides its files: InfluxDB, LiveAnalytics, CloudWatch, or none.
 
-The truth about a run is in S3 and DynamoDB, so a sink may fail: that is reported, and the run goes
-on. Sinks are written to after the measured window, never within it.
+The record of a run is in S3 and DynamoDB, so a failing sink is reported and the run goes on. Sinks
+are written to after the measured window, never within it.
 """
 
 from plimsoll.errors import SinkError

@@ -1,7 +1,7 @@
-"""CloudWatch, by lines of a function's own log: its Embedded Metric Format.
+"""CloudWatch metrics from lines of a function's own log (Embedded Metric Format).
 
-CloudWatch Logs makes metrics of such lines by itself, so that a function needs neither a permission
-nor a way out of its VPC for them. The format, 100 metrics a line:
+CloudWatch Logs turns such lines into metrics, so that a function needs no further permission and no
+route out of its VPC. A line may have 100 metrics:
 docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
 
@@ -10,29 +10,29 @@ from collections.abc import Mapping, Sequence
 
 from plimsoll.metrics.sink import FieldValue, Point
 
-# of the others there is too much (seconds), or CloudWatch has them from RDS itself (the target)
+# other measurements are too many (seconds), or RDS sends them itself (the target)
 TOLD = {"plimsoll_step", "plimsoll_latency", "plimsoll_run"}
-# of the tags; each metric is charged by the hour, and with `step` each step would be one of its own
+# each combination is charged hourly as a metric of its own, so `step` is left out
 DIMENSIONS = {"run", "operation", "bound"}
 _UNITS = {"_us": "Microseconds", "_per_second": "Count/Second", "_busy": "None"}
 
 
 class CloudWatchSink:
-    """Prints steps and answers; every printed line is a metric's point for each of its fields."""
+    """Prints steps and answers as log lines; each field of a line is a metric's data point."""
 
     name = "cloudwatch"
     batch_points = 1_000
 
     def __init__(self, *, namespace: str) -> None:
-        """Print nothing yet.
+        """Set the namespace; prints nothing yet.
 
         Args:
-            namespace: CloudWatch's, of the deployment.
+            namespace: The CloudWatch namespace of the deployment.
         """
         self._namespace = namespace
 
     def write(self, points: Sequence[Point]) -> None:
-        """Print those that CloudWatch is told."""
+        """Print the points that CloudWatch should get."""
         for point in points:
             if point.measurement in TOLD:
                 of = {name: tag for name, tag in point.tags.items() if name in DIMENSIONS}
@@ -48,14 +48,15 @@ def embedded(
     figures: Mapping[str, FieldValue],
     told: Mapping[str, str] | None = None,
 ) -> str:
-    """Write figures as a line of which CloudWatch makes metrics.
+    """Return the log line of which CloudWatch makes metrics.
 
     Args:
-        namespace: Theirs.
-        epoch_ms: When they were measured: at most two weeks ago.
-        dimensions: What they are of, by name; together with a figure's name they are the metric.
-        figures: By name, whose end says the unit: `_us`, `_per_second`; else a count.
-        told: What the line says besides, for whoever reads the log.
+        namespace: The CloudWatch namespace.
+        epoch_ms: The time of the measurement, at most two weeks ago.
+        dimensions: The dimensions by name. Together with a figure's name they identify a metric.
+        figures: The figures by name. The name's end gives the unit: `_us`, `_per_second`, else a
+            count.
+        told: Further properties of the line, for readers of the log.
     """
     metrics = [{"Name": name, "Unit": _unit(name)} for name in figures]
     directive = {"Namespace": namespace, "Dimensions": [list(dimensions)], "Metrics": metrics}

@@ -1,4 +1,4 @@
-"""Timestream for InfluxDB, and any other server of InfluxDB's write API (`/api/v2/write`)."""
+"""Timestream for InfluxDB, or any other server with InfluxDB's write API (`/api/v2/write`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,10 +26,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def require_safe(url: str) -> str:
-    """Return the URL of a server to which a token may be sent.
+    """Return a server's URL after checking that a token may be sent to it.
 
     Raises:
-        UsageError: It is neither HTTPS nor on this machine, or carries a password.
+        UsageError: It is neither HTTPS nor on this machine, or contains a password.
     """
     parts = urlsplit(url)
     if parts.username or parts.password:
@@ -51,10 +51,10 @@ class Credentials:
 
 
 class InfluxSink:
-    """Writes line protocol, gzipped, with retries after 0.5, 1 and 2 s (or as the server asks)."""
+    """Writes gzipped line protocol, with retries after 0.5, 1 and 2 s (or as the server asks)."""
 
     name = "influxdb"
-    batch_points = 5_000  # InfluxData's own advice on the size of a batch
+    batch_points = 5_000  # the batch size that InfluxData recommends
 
     def __init__(
         self,
@@ -66,15 +66,15 @@ class InfluxSink:
         timeout_s: float = 5,
         retry_base_s: float = 0.5,
     ) -> None:
-        """Open no connection yet.
+        """Store the settings; opens no connection yet.
 
         Args:
-            url: The server, as in `https://host:8086`.
+            url: The server's URL, as in `https://host:8086`.
             org: InfluxDB's organization.
             bucket: InfluxDB's bucket.
-            credentials: Who writes.
-            timeout_s: For one attempt, connecting included.
-            retry_base_s: The wait before the first retry; each further one doubles it.
+            credentials: The credentials for writing.
+            timeout_s: The time-out of one attempt, including the connection.
+            retry_base_s: The wait before the first retry; it doubles with each further one.
         """
         self._bucket = bucket
         self._retries = 3
@@ -116,7 +116,7 @@ class InfluxSink:
 
 
 def line(point: Point) -> str:
-    """Write a point in InfluxDB's line protocol, its time in milliseconds."""
+    """Return a point in InfluxDB's line protocol, with its time in milliseconds."""
     made = Line(point.measurement)
     for key, tag in point.tags.items():
         made.tag(key, tag)

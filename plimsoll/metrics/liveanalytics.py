@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LiveAnalyticsSink:
-    """Writes records of several measures each; botocore retries with back-off and jitter."""
+    """Writes multi-measure records; botocore retries with back-off and jitter."""
 
     name = "liveanalytics"
     batch_points = 100
@@ -27,7 +27,7 @@ class LiveAnalyticsSink:
     def __init__(
         self, *, database: str, table: str, client: "TimestreamWriteClient | None" = None
     ) -> None:
-        """Use the function's own role and region, unless a client is given."""
+        """Connect with the function's own role and region, unless a client is given."""
         self._database = database
         self._table = table
         self._client = client or boto3.client(
@@ -40,7 +40,7 @@ class LiveAnalyticsSink:
         )
 
     def write(self, points: Sequence[Point]) -> None:
-        """Write one batch; see `Sink.write`. Records of one time and dimensions are one record."""
+        """Write one batch; see `Sink.write`. Equal time and dimensions make it the same record."""
         try:
             self._client.write_records(
                 DatabaseName=self._database,
@@ -54,7 +54,7 @@ class LiveAnalyticsSink:
 
 
 def record(point: Point) -> "RecordTypeDef":
-    """Write a point as one multi-measure record, its time in milliseconds."""
+    """Return a point as a multi-measure record, with its time in milliseconds."""
     return {
         "Dimensions": [{"Name": key, "Value": tag} for key, tag in point.tags.items()],
         "MeasureName": point.measurement,

@@ -1,7 +1,7 @@
-"""What a run or a load measured, as metrics that are told once, at its end.
+"""The measurements of a run or a load as metrics, which are sent once, at its end.
 
-Names and units are OpenTelemetry's (dots, UCUM units); `prometheus.py` makes Prometheus' of them.
-Latencies are whole histograms, of all clients together: any sum of them has percentiles.
+Names and units are OpenTelemetry's (dots, UCUM units); `prometheus.py` converts them. Latencies are
+histograms over all clients, so that any sum of them has percentiles.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ import plimsoll_engine
 from plimsoll.model.engine.answered import LatencySummary, LoadReport
 from plimsoll.model.run.results import OperationTotals, RunResult, StepResult
 
-# 10 us to 70 s: six bounds a decade, each at most 1.7 times the one before
+# 10 us to 70 s: six bounds per decade, each at most 1.7 times the one before
 BOUNDS_US = tuple(round(m * 10**n) for n in range(1, 8) for m in (1, 1.5, 2, 3, 5, 7))
 _ALL_US = 2**62
 Labels = Mapping[str, str]
@@ -20,13 +20,13 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Latencies:
-    """A histogram.
+    """A histogram of latencies.
 
     Attributes:
-        at_most: How many lie at or below each of `BOUNDS_US`: cumulative.
-        count: Of all.
-        sum_us: Of all.
-        max_us: The longest.
+        at_most: The cumulative counts at or below each of `BOUNDS_US`.
+        count: The total count.
+        sum_us: The sum of all latencies, in microseconds.
+        max_us: The longest latency, in microseconds.
     """
 
     at_most: tuple[int, ...]
@@ -37,17 +37,17 @@ class Latencies:
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure, or one histogram.
+    """A figure or a histogram.
 
     Attributes:
-        name: As OpenTelemetry writes it.
-        unit: By UCUM: `s`, `{operation}/s`, `By/s`, `1` of a share; of a histogram `s`.
-        about: One sentence.
-        kind: `total` only grows while a step goes on.
-        labels: What it is of.
-        value: In its unit.
-        since_epoch_ms: Of a total and a histogram: from when on it was counted.
-        at_epoch_ms: When it was measured.
+        name: The name in OpenTelemetry's form.
+        unit: The UCUM unit: `s`, `{operation}/s`, `By/s`, `1` for a share; `s` for a histogram.
+        about: A description in one sentence.
+        kind: The kind; a `total` only grows while a step goes on.
+        labels: The labels that say what was measured.
+        value: The value in its unit.
+        since_epoch_ms: The beginning of the counting, for a total or a histogram.
+        at_epoch_ms: The time of the measurement.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Measure:
 
 
 def run_measures(result: RunResult) -> Iterator[Measure]:
-    """A run's answer and its steps."""
+    """Yield the metrics of a run's answer and of its steps."""
     began = round(result.moments.submitted.timestamp() * 1000)
     ended = round(result.moments.ended.timestamp() * 1000) if result.moments.ended else began
     run = {"name": result.name, "run": result.run_id}
@@ -116,7 +116,7 @@ def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
 
 
 def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -> Iterator[Measure]:
-    """What the target's volume and processor did in a step: means, of a balance the least."""
+    """Yield the figures of the target's volume and CPU in a step: means, but the least balance."""
     target = step.target
     if target is None:
         return
@@ -156,7 +156,7 @@ def _bytes(mib: float | None) -> float | None:
 
 
 def load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
-    """What `plimsoll load` measured; nothing where it ended in its warm-up."""
+    """Yield the metrics of `plimsoll load`; none if it ended during its warm-up."""
     if not report.window_s:
         return
     began, ended = report.window_start_epoch_ms, report.window_end_epoch_ms

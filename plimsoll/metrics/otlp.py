@@ -1,8 +1,8 @@
-"""Metrics to an OpenTelemetry collector: OTLP over HTTP, by OpenTelemetry's own exporter.
+"""Metrics for an OpenTelemetry collector, sent by OpenTelemetry's exporter (OTLP over HTTP).
 
-https://opentelemetry.io/docs/specs/otlp/. What was measured is sent as it is, with its own times.
-The exporter reads the standard variables (headers, certificates, and the endpoint where none is
-given): https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
+https://opentelemetry.io/docs/specs/otlp/. Measurements keep their own times. The exporter reads the
+standard variables (headers, certificates, and the endpoint if none is given):
+https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 """
 
 import logging
@@ -30,7 +30,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from plimsoll.errors import SinkError
 from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure
 
-PATH = "/v1/metrics"  # what the standard adds to an endpoint of all signals
+PATH = "/v1/metrics"  # appended to an endpoint that serves all signals
 TIME_LIMIT_S = 10.0
 _CUMULATIVE = AggregationTemporality.CUMULATIVE
 
@@ -39,12 +39,12 @@ def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> 
     """Send metrics to a collector.
 
     Args:
-        measures: What to send.
-        endpoint: The collector's, `/v1/metrics` not included; None: as the environment says.
-        version: Plimsoll's own.
+        measures: The metrics to send.
+        endpoint: The collector's URL without `/v1/metrics`; None for that of the environment.
+        version: The version of Plimsoll.
 
     Raises:
-        SinkError: The collector cannot be reached or refuses.
+        SinkError: The collector is unreachable or refuses.
     """
     data = MetricsData([_resource(measures, version)])
     url = None if endpoint is None else endpoint.rstrip("/") + PATH
@@ -59,7 +59,7 @@ def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> 
 
 @contextmanager
 def _complaints() -> Iterator[list[str]]:
-    """Collect what the exporter has to say of a failure: it tells its log alone."""
+    """Collect the exporter's log messages: it reports failures nowhere else."""
     logger, said = logging.getLogger("opentelemetry.exporter"), list[str]()
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]

@@ -1,8 +1,9 @@
-"""What is worth seeing of a run, once for every store that may hold it.
+"""The panels that show a run, defined once for every metric store.
 
-`tools/grafana_dashboards.py` makes Grafana's dashboards of this list, and `stacks/dashboard.py` the
-page of a deployment in CloudWatch. Each store is asked in its own language, in which `$run` is the
-run; where it cannot tell, a panel has no query for it. docs/metrics.md: what each store is told.
+`tools/grafana_dashboards.py` turns this list into Grafana dashboards, and `stacks/dashboard.py`
+into a deployment's CloudWatch dashboard. Each store has its own query language, in which `$run` is
+the run; a panel has no query for a store that lacks the data. docs/metrics.md lists what each store
+gets.
 """
 
 from collections.abc import Mapping
@@ -12,12 +13,12 @@ RUN = '"run" =~ /^$run$/ AND $timeFilter'
 BY_INTERVAL = "time($__interval)"
 OF_RUN = '{run=~"$run"}'
 RDS = "AWS/RDS"
-NAMESPACE = "$deployment"  # the stack's name: the deployment's own metrics are under it
+NAMESPACE = "$deployment"  # the stack's name, which is the namespace of the deployment's metrics
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A query in the text of its language, and what each series of its answer is called."""
+    """A query with the legend of each series in its result."""
 
     query: str
     legend: str
@@ -25,7 +26,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of CloudWatch, its mean over each minute; for a dimension of `*` a series each."""
+    """A CloudWatch metric, as a mean per minute; a dimension `*` gives one series per value."""
 
     namespace: str
     name: str
@@ -38,14 +39,14 @@ class Panel:
     """A panel.
 
     Attributes:
-        title: Its name.
-        about: What its figures are.
-        unit: Theirs, as Grafana calls it.
-        influxdb: In InfluxQL, of each second or sample; None: InfluxDB cannot tell.
-        prometheus: In PromQL, of each step, since Prometheus is told once, at the end.
-        cloudwatch: Of each step, or the target's own.
-        logarithmic: Whether its figures lie orders of magnitude apart.
-        table: Whether rows say more than lines.
+        title: The panel's title.
+        about: A description of its figures.
+        unit: Grafana's name of their unit.
+        influxdb: The InfluxQL query, by second or sample; None if InfluxDB lacks the data.
+        prometheus: The PromQL queries, by step, as Prometheus gets the metrics once at the end.
+        cloudwatch: The CloudWatch metrics, by step or of the target itself.
+        logarithmic: Whether the figures span orders of magnitude.
+        table: Whether to show rows instead of lines.
     """
 
     title: str
@@ -63,7 +64,7 @@ def _select(columns: str, measurement: str, by: str) -> str:
 
 
 def _every_second(field: str) -> Asked:
-    """The sum over clients of a count, second by second, averaged over the screen's interval."""
+    """Query a count per second, summed over clients and averaged over the screen's interval."""
     seconds = _select(f'sum("{field}") AS "rate"', "plimsoll_second", 'time(1s), "operation"')
     by = f'{BY_INTERVAL}, "operation" fill(none)'
     query = f'SELECT mean("rate") FROM ({seconds}) WHERE $timeFilter GROUP BY {by}'

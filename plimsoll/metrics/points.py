@@ -1,4 +1,4 @@
-"""A run's measurements as points: pure. Names carry units; docs/metrics.md lists them.
+"""A run's measurements as points. Names include units; docs/metrics.md lists them. Pure.
 
 | measurement       | tags                         | fields                                      |
 |-------------------|------------------------------|---------------------------------------------|
@@ -30,7 +30,7 @@ def second_points(
     client: int,
     load_start_epoch_ms: int,
 ) -> Iterator[Point]:
-    """One client's seconds of a step, warm-up included, each stamped with its beginning."""
+    """Yield one client's seconds of a step with its warm-up, each stamped with its beginning."""
     for second in seconds:
         yield Point(
             measurement="plimsoll_second",
@@ -54,9 +54,9 @@ def second_points(
 
 
 def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterator[Point]:
-    """A finished step, all clients together, stamped with the end of its window.
+    """Yield a finished step over all clients, stamped with the end of its window.
 
-    Percentiles are those of the merged histograms.
+    Percentiles come from the merged histograms.
     """
     tags = {"run": run_id, "step": str(index)}
     yield Point(
@@ -85,16 +85,16 @@ def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterat
 
 
 def target_points(samples: Iterable[TargetSample], *, run_id: str) -> Iterator[Point]:
-    """The target's own samples: volume, queue, credits, CPU."""
+    """Yield the target's own samples: volume, queue, credits, CPU."""
     for sample in samples:
         fields = _known(sample.model_dump(exclude={"epoch_ms"}))
         yield Point("plimsoll_target", sample.epoch_ms, fields, {"run": run_id})
 
 
 def answer_points(capacity: Capacity, seconds: Seconds) -> Iterator[Point]:
-    """A run's answer with its 95 % interval, stamped with the end of its last second.
+    """Yield a run's answer with its 95 % interval, stamped with the end of its last second.
 
-    A verdict without a figure, and a run that measured nothing, gives none.
+    Nothing if the verdict has no figure, or nothing was measured.
     """
     figure, interval = capacity.max_sustainable_throughput_ops_per_second, capacity.interval
     if figure is None or capacity.bound is None or not seconds.operations:

@@ -1,8 +1,8 @@
-"""Metrics in Prometheus' text format: a file for node_exporter's textfile collector, or any reader.
+"""Metrics in Prometheus' text format, for node_exporter's textfile collector or any reader.
 
-https://prometheus.io/docs/instrumenting/exposition_formats/. No line has a time, since that
-collector takes none. Names are made of OpenTelemetry's as its specification says, with units in
-full (https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/).
+https://prometheus.io/docs/instrumenting/exposition_formats/. Lines have no time, since that
+collector accepts none. Names are derived from OpenTelemetry's as its specification says, with full
+units (https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/).
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,14 +47,14 @@ class _Told(Collector):
 
 
 def prometheus_text(measures: Iterable[Measure]) -> str:
-    """Write metrics in the text format, histograms cumulative and in seconds."""
+    """Return metrics in the text format, with cumulative histograms in seconds."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Told(measures))
     return generate_latest(registry).decode()
 
 
 def prometheus_name(measure: Measure) -> str:
-    """Name a metric as Prometheus does: `plimsoll_operation_duration_seconds`."""
+    """Return a metric's name in Prometheus' form: `plimsoll_operation_duration_seconds`."""
     return measure.name.replace(".", "_") + _UNITS.get(measure.unit, "")
 
 

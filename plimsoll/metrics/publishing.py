@@ -1,4 +1,4 @@
-"""Publishing a run's points: batch by batch, within a time limit, never raising."""
+"""Publishing a run's points: in batches, within a time limit, without raising errors."""
 
 import json
 import os
@@ -23,23 +23,24 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class PublishReport(Model):
-    """How many points were written. The run goes on in any case."""
+    """The number of points written. The run goes on in any case."""
 
     sink: str
     written: int
     failed: int  # not written: refused, or not tried after a refusal or the time limit
-    problem: str | None = None  # one line; None when all were written
+    problem: str | None = None  # one line; None if all were written
 
 
 def publish(
     points: Iterable[Point], sink: Sink | None, *, time_limit_s: float = TIME_LIMIT_S
 ) -> PublishReport:
-    """Write points to a sink in batches; after a batch that fails, the rest is not tried.
+    """Write points to a sink in batches. After a batch fails, the rest is not tried.
 
     Args:
-        points: What to write; a point without fields is left out.
-        sink: Where to; None for nowhere.
-        time_limit_s: No batch begins later than this, so that a slow sink cannot hold up a run.
+        points: The points to write; a point without fields is left out.
+        sink: The sink; None to write nothing.
+        time_limit_s: The time after which no further batch begins, so that a slow sink delays no
+            run.
     """
     waiting = [point for point in points if point.fields]
     if sink is None:
@@ -64,7 +65,7 @@ def _partly(sink: Sink, written: int, total: int, problem: str) -> PublishReport
 
 
 class InfluxDbVariables(Variables):
-    """Where InfluxDB is, and whose secret opens it."""
+    """The address of InfluxDB, and the secret with its credentials."""
 
     metrics_url: Text
     metrics_org: Text
@@ -73,28 +74,28 @@ class InfluxDbVariables(Variables):
 
 
 class CloudWatchVariables(Variables):
-    """In which of CloudWatch's namespaces a deployment's metrics are."""
+    """The CloudWatch namespace of a deployment's metrics."""
 
     metrics_namespace: Text
 
 
 class LiveAnalyticsVariables(Variables):
-    """Which table of LiveAnalytics it is."""
+    """The database and table of LiveAnalytics."""
 
-    metrics_bucket: Text  # the database
+    metrics_bucket: Text  # the name of the database
     metrics_table: Text
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Sink | None:
-    """Make the sink that the deployment chose, from a function's environment.
+    """Create the sink that the deployment chose, from a function's environment.
 
     Args:
-        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `cloudwatch`, `none`; absent means
-            `none`), and the variables of that kind of sink.
+        environment: The variables: `METRICS_SINK` (`influxdb`, `liveanalytics`, `cloudwatch` or
+            `none`, the default) and those of that sink.
 
     Raises:
-        UsageError: There is no such kind of sink.
-        PlimsollError: Variables are missing, or hold what they cannot.
+        UsageError: `METRICS_SINK` has an unknown value.
+        PlimsollError: Variables are missing or not valid.
         SinkError: The secret cannot be read.
     """
     given = os.environ if environment is None else environment
@@ -131,11 +132,11 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
 def publish_from_environment(
     points: Iterable[Point], *, time_limit_s: float = TIME_LIMIT_S
 ) -> PublishReport:
-    """Publish to the deployment's sink; one that cannot be made is reported like one that fails.
+    """Publish to the deployment's sink. Failing to create it is reported like a failing write.
 
     Args:
-        points: What to write; not even asked for where there is no sink.
-        time_limit_s: As of `publish`.
+        points: The points to write; not consumed if there is no sink.
+        time_limit_s: See `publish`.
     """
     try:
         sink = from_environment()
@@ -149,9 +150,9 @@ def publish_from_environment(
 
 
 def _secret(secret_arn: str) -> dict[str, str]:
-    """Read the secret: a token as it is, or JSON with `token`, or with `username` and `password`.
+    """Read the secret: a bare token, or JSON with `token`, or with `username` and `password`.
 
-    The latter is the secret that Timestream for InfluxDB makes by itself.
+    Timestream for InfluxDB itself creates the last form.
     """
     try:
         text = boto3.client("secretsmanager").get_secret_value(SecretId=secret_arn)["SecretString"]

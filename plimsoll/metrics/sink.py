@@ -1,4 +1,4 @@
-"""What a metrics sink is: something that points in time are written to."""
+"""The interface of a metrics sink, to which points in time are written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ FieldValue = int | float
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Figures measured at one moment. A figure that was not measured is left out, never 0."""
+    """Figures measured at one moment. A figure that was not measured is missing, never 0."""
 
     measurement: str
     epoch_ms: int
@@ -21,11 +21,11 @@ class Sink(Protocol):
     """A database for metrics."""
 
     name: str
-    batch_points: int  # the most that one `write` should be given
+    batch_points: int  # largest number of points for one `write`
 
     def write(self, points: Sequence[Point]) -> None:
-        """Write points. Written again, the same points leave one copy.
+        """Write points. Writing the same points again leaves one copy.
 
         Raises:
-            SinkError: They were not taken, retries included.
+            SinkError: The points were not accepted, even after retries.
         """

@@ -1,4 +1,4 @@
-"""Volumes that behave, on one Linux machine, as those of AWS: caps, latency, credits, faults."""
+"""Emulated AWS volumes on one Linux machine: limits, latency, credits and faults."""
 
 from plimsoll.volumes.emulated_volume import EmulatedVolume, VolumeSettings
 

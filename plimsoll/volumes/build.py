@@ -1,4 +1,4 @@
-"""The native part: compiled once into the cache, and found here."""
+"""The native part: compiled once into the cache, and located there."""
 
 import hashlib
 import os
@@ -30,26 +30,26 @@ _FLAGS = ("-std=gnu11", "-O2", "-pthread", "-U_FORTIFY_SOURCE", "-Wall", "-Wextr
 _SHARED = ("-fPIC", "-shared")
 Part = Literal["core", "shim", "watcher"]
 _PARTS: dict[Part, tuple[str, tuple[str, ...], tuple[str, ...]]] = {  # file, sources, flags
-    # the arithmetic and the state file, for Python
+    # the arithmetic and the state file, used by Python
     "core": ("plimsoll-volume-core.so", _CORE, _SHARED),
-    # the same and the calls, to be preloaded
+    # the same with the intercepted calls, to be preloaded
     "shim": (
         "plimsoll-volume-shim.so",
         _CORE + _SHIM,
         (*_SHARED, "-fvisibility=hidden", "-ldl"),
     ),
-    # a program that sees what goes past the shim
+    # the program that notices I/O past the shim
     "watcher": ("plimsoll-volume-watcher", (*_CORE, "escapes.c", "watcher.c"), ()),
 }
 
 
 def native_part(name: Part) -> Path:
-    """Find a native part, compiling it first if that has not been done for these sources.
+    """Return the path of a native part, and compile it first if its sources are new.
 
     Raises:
         UsageError: This is not Linux on x86_64 or aarch64.
-        MissingToolError: It must be compiled and there is no C compiler.
-        PlimsollError: The compiler failed; carries its first message.
+        MissingToolError: It must be compiled, and there is no C compiler.
+        PlimsollError: The compiler failed; the message has its first error.
     """
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
         raise UsageError(

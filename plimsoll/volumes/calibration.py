@@ -1,4 +1,4 @@
-"""Whether this machine's own disk is fast enough to stand for a volume: measured, then judged."""
+"""Measures whether this machine's own disk is fast enough to emulate a volume."""
 
 import mmap
 import os
@@ -15,13 +15,13 @@ from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
 
 _MIB = 2**20
-_SMALL = 16 * 1024  # InnoDB's page
-_LARGE = 256 * 1024  # the most that counts as one I/O
+_SMALL = 16 * 1024  # the page size of InnoDB
+_LARGE = 256 * 1024  # the largest size that counts as one I/O
 _WORKERS = 16
 
 
 class Measured(Model):
-    """One kind of I/O on the machine's disk, past its page cache."""
+    """One kind of I/O on the machine's disk, without its page cache."""
 
     name: str
     operations: int
@@ -33,12 +33,12 @@ class Measured(Model):
 
 
 class DiskMeasurement(Model):
-    """What a machine's disk was seen to do."""
+    """The measured speed of a machine's disk."""
 
     directory: str
     read: Measured  # one at a time
     write: Measured
-    flush: Measured  # a write and its fdatasync, one at a time; the fdatasync alone is timed
+    flush: Measured  # fdatasync after a write, one at a time; the write is not timed
     parallel_read: Measured  # many at a time
     parallel_write: Measured
     large_read: Measured  # many at a time, 256 KiB each
@@ -46,20 +46,20 @@ class DiskMeasurement(Model):
 
 
 class Calibration(Model):
-    """Whether a machine can stand for a volume, with the figures."""
+    """Whether a machine can emulate a volume, with the figures."""
 
     host_bound: bool
-    reasons: list[str]  # what the machine cannot keep; empty when it can
+    reasons: list[str]  # why the machine is too slow; empty if it is not
     notes: list[str]
     limits: VolumeLimits
     measured: DiskMeasurement
 
 
 def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
-    """Compare a machine's disk with what a volume promises; no I/O.
+    """Compare a machine's disk with the limits of a volume. Does no I/O.
 
-    The machine stands for the volume when its disk alone is at least as quick: its mean latency
-    within the volume's, and its IOPS and MiB/s at or above the volume's highest.
+    The machine can emulate the volume if its disk is at least as fast: mean latency at most the
+    volume's, IOPS and MiB/s at least the volume's highest.
     """
     base = limits.base_latency_us
     flush_us = measured.flush.mean_us
@@ -99,15 +99,15 @@ def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
 
 
 def measure(directory: Path, *, seconds_each: float = 2.0, size_mib: int = 256) -> DiskMeasurement:
-    """Measure the disk under a directory with direct I/O on a scratch file, which is removed.
+    """Measure the disk under a folder with direct I/O on a scratch file, which is then removed.
 
     Args:
-        directory: Where the file is made.
-        seconds_each: How long each of the seven kinds of I/O is measured.
-        size_mib: Size of the file.
+        directory: The folder for the file.
+        seconds_each: The duration of each of the seven measurements, in seconds.
+        size_mib: The size of the file, in MiB.
 
     Raises:
-        PlimsollError: The file system has no direct I/O, or no room.
+        PlimsollError: The file system lacks direct I/O, or has no space.
     """
     directory.mkdir(parents=True, exist_ok=True)
     try:
@@ -179,7 +179,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
 
 
 def _buffer(size: int) -> mmap.mmap:
-    buffer = mmap.mmap(-1, size)  # page-aligned, as direct I/O needs
+    buffer = mmap.mmap(-1, size)  # direct I/O needs page alignment
     buffer[:] = random.Random(1).randbytes(size)  # noqa: S311 - incompressible, not secret
     return buffer
 

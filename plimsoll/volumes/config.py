@@ -1,4 +1,4 @@
-"""From what a volume promises to what the native part is told."""
+"""Translates a volume's limits into the configuration of the native part."""
 
 import math
 import os
@@ -18,7 +18,7 @@ _CACHE_BLOCK_BYTES = 4096
 
 
 class VolumeSettings(Model):
-    """What AWS does not say of a volume, and is therefore chosen; `docs/volumes.md` says why."""
+    """Properties that AWS does not publish and that are assumed; `docs/volumes.md` says why."""
 
     base_latency_us: Annotated[float, Field(ge=0, le=4_000_000)] | None = Field(
         default=None,
@@ -48,7 +48,7 @@ class VolumeSettings(Model):
 
 
 def latencies_ns(mean_us: float, sigma: float) -> list[int]:
-    """Give equally likely latencies of a lognormal distribution with that mean, in nanoseconds."""
+    """Return equally likely latencies of a lognormal distribution with a mean, in nanoseconds."""
     normal = NormalDist()
     shapes = [
         math.exp(sigma * normal.inv_cdf((i + 0.5) / LATENCY_DRAWS)) for i in range(LATENCY_DRAWS)
@@ -65,17 +65,17 @@ def native_config(
     settings: VolumeSettings,
     balance: float | None,
 ) -> VolumeConfig:
-    """Put a volume in the native part's terms.
+    """Return the native part's configuration of a volume.
 
     Args:
-        directory: Canonical.
-        limits: What the volume promises.
-        instance_limits: What the instance lets through.
-        settings: What is chosen.
-        balance: Burst credits at the start; None: full.
+        directory: The canonical path of the folder.
+        limits: The limits of the volume.
+        instance_limits: The limits of the instance; None for none.
+        settings: The chosen properties.
+        balance: The burst credits at the start; None for full.
 
     Raises:
-        UsageError: Credits are given to a volume that has none, or more than it can hold.
+        UsageError: The volume has no burst credits, or cannot hold so many.
     """
     if balance is not None:
         most = limits.burst_credits

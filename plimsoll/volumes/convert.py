@@ -1,4 +1,4 @@
-"""Between the models and the native part's structures."""
+"""Conversion between the models and the native part's structures."""
 
 import errno
 
@@ -18,7 +18,7 @@ from plimsoll.volumes.native import (
 
 
 def native_fault(fault: FaultPlan, now_ns: int) -> Fault:
-    """Put a fault plan, counted from now, in the native part's terms."""
+    """Convert a fault plan, which counts from now, to the native structure."""
     match fault:
         case Stall():
             start = now_ns + round(fault.start_after_s * 1e9)
@@ -40,7 +40,7 @@ def native_fault(fault: FaultPlan, now_ns: int) -> Fault:
 
 
 def volume_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
-    """Put the native part's counters in the model's terms."""
+    """Convert the native counters to the model."""
     uppers = histogram_upper_us()
     fields: dict[str, object] = {}
     for kind, seen in zip(KINDS, sample.kinds, strict=True):

@@ -1,4 +1,4 @@
-"""One emulated volume under one directory."""
+"""An emulated volume under a folder."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ __all__ = ["EmulatedVolume", "VolumeSettings"]
 
 
 class _Description(Model):
-    """What lies beside the state file, so that another process can tell what volume it is."""
+    """The file beside the state file that tells other processes which volume it is."""
 
     directory: str
     volume: Volume
@@ -42,17 +42,17 @@ def _now_ns() -> int:
 
 
 class EmulatedVolume:
-    """A directory whose files are read and written as on a volume of AWS.
+    """A folder whose files behave as on an AWS volume.
 
-    Any process started with `environment()` sees the volume's caps, latency and credits in the
-    directory and below it; all of them share its budget. As a context manager it closes itself.
+    Every process started with `environment()` sees the volume's limits, latency and credits in the
+    folder and below; all of them share its budget. A context manager that closes itself.
 
     Attributes:
-        directory: What lies under it is on the volume.
-        volume: As asked for.
-        service: Whose rules it follows.
-        limits: What it promises.
-        settings: What AWS does not say, and is therefore chosen.
+        directory: The folder of the volume.
+        volume: The volume that was asked for.
+        service: The service whose rules apply.
+        limits: The limits of the volume.
+        settings: The properties that AWS does not publish.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class EmulatedVolume:
         self._description = description
         self._state = state
         self._lock = lock  # held by the owner, so that nobody else puts a volume here
-        self._watcher = watcher  # the owner's too
+        self._watcher = watcher  # the owner's; None if opened by another process
         self.directory = Path(description.directory)
         self._path = state_path(self.directory)
         self.volume = description.volume
@@ -85,19 +85,19 @@ class EmulatedVolume:
         instance_limits: InstanceLimits | None = None,
         settings: VolumeSettings | None = None,
     ) -> Self:
-        """Put a volume under a directory, which is made if it is not there.
+        """Put a volume under a folder, which is created if it does not exist.
 
         Args:
-            directory: What lies under it is on the volume.
-            volume: Type, size, IOPS, throughput.
-            service: Whose rules it follows; RDS stripes.
-            credits: Burst credits at the start; None: full, as AWS gives a new volume.
-            instance_limits: What the instance lets through; None: more than the volume.
-            settings: What AWS does not say; None: the defaults.
+            directory: The folder of the volume.
+            volume: The type, size, IOPS and throughput.
+            service: The service whose rules apply; RDS stripes volumes.
+            credits: The burst credits at the start; None for full, as AWS gives a new volume.
+            instance_limits: The limits of the instance; None if they exceed the volume's.
+            settings: The properties that AWS does not publish; None for the defaults.
 
         Raises:
             UsageError: The volume is not allowed, has no credits to set, or this is not Linux.
-            PlimsollError: The directory has a volume already, memory has no room for its state, or
+            PlimsollError: The folder already has a volume, memory has no space for its state, or
                 its watcher does not start.
         """
         check(volume, service=service)
@@ -122,7 +122,7 @@ class EmulatedVolume:
         remove_abandoned()
         lock, state = take(path, directory), None
         try:
-            path.unlink(missing_ok=True)  # of an owner that was killed
+            path.unlink(missing_ok=True)  # left by an owner that was killed
             State.create(path, config, _now_ns())
             owner = directory.stat()
             if os.geteuid() == 0:
@@ -144,10 +144,10 @@ class EmulatedVolume:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Open the volume that some process has put under a directory, to watch or to change it.
+        """Open the volume that a process has put under a folder, to watch or change it.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no volume.
         """
         try:
             path = state_path(directory)
@@ -157,10 +157,10 @@ class EmulatedVolume:
             raise UsageError(f"{directory}: no emulated volume is running there") from error
 
     def environment(self) -> dict[str, str]:
-        """Give the variables that put a process (and its children) on the volume.
+        """Return the variables that put a process and its children on the volume.
 
-        Statically linked, setuid and Go programs ignore LD_PRELOAD and are not put on it. What they
-        move, as children of a process that is on it, is counted in the sample's `escapes`.
+        Statically linked, setuid and Go programs ignore LD_PRELOAD, so they are not on it. If they
+        are children of a process on the volume, their I/O is counted in the sample's `escapes`.
         """
         shim = str(native_part("shim"))
         before = [path for path in os.environ.get("LD_PRELOAD", "").split(":") if path]
@@ -170,7 +170,7 @@ class EmulatedVolume:
         }
 
     def sample(self) -> VolumeSample:
-        """Read the volume's counters; cheap enough for many times a second."""
+        """Read the volume's counters; cheap enough for many calls a second."""
         return volume_sample(self._state.sample(_now_ns()), epoch_ms=time.time_ns() // 1_000_000)
 
     def reconfigure(
@@ -179,7 +179,7 @@ class EmulatedVolume:
         *,
         credits: float | None = None,  # noqa: A002 - AWS's word
     ) -> None:
-        """Change the volume at once, for processes that run on it; credits as in `create`.
+        """Change the volume immediately for all processes on it; `credits` is as in `create`.
 
         Raises:
             UsageError: The volume is not allowed.
@@ -202,10 +202,10 @@ class EmulatedVolume:
         path.write_text(self._description.model_dump_json())
 
     def inject(self, fault: FaultPlan) -> None:
-        """Let something go wrong, from now or from when the plan says.
+        """Inject a fault, now or when the plan says.
 
         Raises:
-            UsageError: Credits are to be spent, of which the volume has none.
+            UsageError: The plan drains credits, and the volume has none.
         """
         if isinstance(fault, Drain):
             full = self.limits.burst_credits
@@ -215,17 +215,17 @@ class EmulatedVolume:
 
     @property
     def watcher_pid(self) -> int | None:
-        """The process that watches for what goes past the library; None: not this object's."""
+        """The process that watches for I/O past the library; None if another object owns it."""
         return None if self._watcher is None else self._watcher.pid
 
     def exists(self) -> bool:
-        """Whether its owner has not taken it away."""
+        """Whether the owner has not removed it yet."""
         return self._path.exists()
 
     def close(self) -> None:
-        """Stop watching; the owner also takes the volume away (the files stay).
+        """Stop watching. The owner also removes the volume, but not its files.
 
-        Processes that are on it stay on it; none can be put on it any more.
+        Processes on the volume stay on it; no further ones can be put on it.
         """
         self._state.close()
         if self._watcher is not None:

@@ -1,4 +1,4 @@
-"""The native core as Python sees it: the structures of `native/volume.h`, and its functions."""
+"""Python's view of the native core: the structures of `native/volume.h` and its functions."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ NEVER_NS = 2**63 - 1
 
 
 class LimitConfig(ctypes.Structure):
-    """A limit in units (I/Os or bytes) per second; 0: none."""
+    """A limit in units (I/Os or bytes) per second; 0 for no limit."""
 
     _fields_ = (
         ("units_per_s", ctypes.c_double),
@@ -35,7 +35,7 @@ class LimitConfig(ctypes.Structure):
 
 
 class VolumeConfig(ctypes.Structure):
-    """What a volume is made with, or changed to."""
+    """The configuration of a volume."""
 
     _fields_ = (
         ("limits", LimitConfig * len(LIMITS)),
@@ -50,7 +50,7 @@ class VolumeConfig(ctypes.Structure):
 
 
 class KindSample(ctypes.Structure):
-    """Counters of reads, of writes or of flushes."""
+    """The counters of reads, writes or flushes."""
 
     _fields_ = (
         ("operations", ctypes.c_uint64),
@@ -62,7 +62,7 @@ class KindSample(ctypes.Structure):
 
 
 class EscaperSample(ctypes.Structure):
-    """What one program moved past the library."""
+    """The I/O of one program past the library."""
 
     _fields_ = (
         ("name", ctypes.c_char * 16),
@@ -92,7 +92,7 @@ class Sample(ctypes.Structure):
 
 
 class Fault(ctypes.Structure):
-    """What goes wrong."""
+    """A fault."""
 
     _fields_ = (
         ("kind", ctypes.c_int32),
@@ -106,14 +106,14 @@ class Fault(ctypes.Structure):
 
 
 class Booking(ctypes.Structure):
-    """When an I/O starts, and when it is done."""
+    """The time at which an I/O starts, and when it is due."""
 
     _fields_ = (("start_ns", ctypes.c_int64), ("due_ns", ctypes.c_int64))
 
 
 @cache
 def core() -> ctypes.CDLL:
-    """Load the native core (not the shim: nothing of this process is put on a volume)."""
+    """Load the native core. It is not the shim: this process is not put on a volume."""
     native = ctypes.CDLL(os.fspath(native_part("core")), use_errno=True)
     pointer, i64, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     signatures: dict[str, tuple[object, tuple[object, ...]]] = {
@@ -144,7 +144,7 @@ def core() -> ctypes.CDLL:
 
 @cache
 def histogram_upper_us() -> tuple[int, ...]:
-    """Give the upper bounds of the latency histograms' buckets, in microseconds."""
+    """Return the upper bounds of the latency histogram's buckets, in microseconds."""
     return tuple(core().histogram_upper_us(index) for index in range(HISTOGRAM_BUCKETS))
 
 
@@ -152,7 +152,7 @@ class State:
     """A mapped state file.
 
     Raises:
-        OSError: It is not there, or not a state file of this version.
+        OSError: The file does not exist, or is of another version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -163,17 +163,17 @@ class State:
 
     @staticmethod
     def create(path: Path, config: VolumeConfig, now_ns: int) -> None:
-        """Make a state file; it must not exist.
+        """Create a state file, which must not exist.
 
         Raises:
-            OSError: It exists, or cannot be made.
+            OSError: It exists, or cannot be created.
         """
         if core().volume_create(os.fsencode(path), ctypes.byref(config), now_ns) != 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error), os.fspath(path))
 
     def configure(self, config: VolumeConfig, now_ns: int) -> None:
-        """Change limits and latency, at once, for every process on the volume."""
+        """Change limits and latency immediately for every process on the volume."""
         core().volume_configure(self.pointer, ctypes.byref(config), now_ns)
 
     def inject(self, fault: Fault) -> None:
@@ -187,7 +187,7 @@ class State:
         return sample
 
     def close(self) -> None:
-        """Unmap it."""
+        """Unmap the file."""
         if self.pointer is not None:
             core().volume_detach(self.pointer)
             self.pointer = None

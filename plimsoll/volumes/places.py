@@ -1,4 +1,4 @@
-"""Where the state of volumes lies, whose it is, and what becomes of what a killed owner left."""
+"""Files with the state of volumes: their paths and locks, and cleaning up after killed owners."""
 
 import fcntl
 import hashlib
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from plimsoll.errors import PlimsollError
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are made with O_EXCL, or not followed
+MEMORY = Path("/dev/shm")  # noqa: S108 - files there are created with O_EXCL, or not followed
 _PREFIX = "plimsoll-volume-"
-WATCH = ".watch"  # where processes on the volume find its watcher
-_SUFFIXES = ("", ".json", ".lock", WATCH)  # state, what volume it is, its owner's lock
+WATCH = ".watch"  # the socket by which processes on the volume find its watcher
+_SUFFIXES = ("", ".json", ".lock", WATCH)  # state, description, lock of the owner, watcher
 
 
 def _base() -> Path:
@@ -21,9 +21,9 @@ def _base() -> Path:
 
 
 def state_path(directory: Path) -> Path:
-    """Say where the state of a directory's volume lies: in memory, where writing it costs no I/O.
+    """Return the path of the state of a folder's volume, in memory where writing costs no I/O.
 
-    The file goes with a reboot, and carries the directory's owner in its name.
+    The file vanishes with a reboot. Its name contains the folder's owner.
     """
     canonical = directory.resolve()
     name = hashlib.sha256(os.fsencode(canonical)).hexdigest()[:16]
@@ -31,10 +31,10 @@ def state_path(directory: Path) -> Path:
 
 
 def take(path: Path, directory: Path) -> int:
-    """Lock a directory's volume for this process; the lock goes with the process.
+    """Lock a folder's volume for this process; the lock ends with the process.
 
     Raises:
-        PlimsollError: Another process has it.
+        PlimsollError: Another process holds it.
     """
     lock = _lock(path)
     if lock is None:
@@ -53,22 +53,22 @@ def _lock(path: Path) -> int | None:
         except BlockingIOError:
             os.close(lock)
             return None
-        os.close(lock)  # an owner that was just closing has removed it
+        os.close(lock)  # an owner that was just closing has removed the file
 
 
 def remove(path: Path) -> None:
-    """Remove a volume's files; its owner holds the lock meanwhile."""
+    """Remove a volume's files, while the owner holds the lock."""
     for suffix in _SUFFIXES:
         path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def remove_abandoned() -> None:
-    """Remove what killed owners left of volumes whose directory is gone; nobody else's."""
+    """Remove the files that killed owners left for folders which no longer exist."""
     for file in _base().glob(f"{_PREFIX}*.lock"):
-        with suppress(OSError):  # another user's, or gone already
+        with suppress(OSError):  # another user's file, or already gone
             path = file.with_suffix("")
             if _directory_of(path).exists():
-                continue  # nor is its lock held, be it so briefly, against whoever comes for it now
+                continue  # and does not take the lock, which might hinder a new owner
             lock = _lock(path)
             if lock is None:
                 continue

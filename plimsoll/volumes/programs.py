@@ -1,4 +1,4 @@
-"""Whether a program can be put on a volume at all."""
+"""Checks whether a program can be put on a volume."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ _PT_INTERP = 3
 
 
 def check_program(name: str) -> None:
-    """Refuse a program that would ignore the preloaded library, so that no I/O passes uncounted.
+    """Refuse a program that would ignore the preloaded library, whose I/O would not be counted.
 
-    Only the program named is looked at, not those that it starts.
+    Only this program is checked, not those that it starts.
 
     Raises:
-        UsageError: It is not there, statically linked, or setuid.
+        UsageError: The program does not exist, is statically linked, or setuid.
     """
     program = shutil.which(name)
     if program is None:
@@ -32,7 +32,7 @@ def check_program(name: str) -> None:
 
 
 def _has_interpreter(head: bytes, path: Path) -> bool:
-    """Whether a 64-bit ELF file names a dynamic linker (its PT_INTERP program header)."""
+    """Whether a 64-bit ELF file names a dynamic linker (program header PT_INTERP)."""
     (offset,) = struct.unpack_from("<Q", head, 32)
     size, count = struct.unpack_from("<HH", head, 54)
     with path.open("rb") as handle:

@@ -1,4 +1,4 @@
-"""The process beside a volume that sees what goes past the preloaded library."""
+"""The process beside a volume that notices I/O past the preloaded library."""
 
 import os
 import shutil
@@ -14,31 +14,31 @@ from plimsoll.volumes.places import WATCH
 
 
 class Watcher:
-    """A running watcher. It ends when its owner has and no process is left that it watches.
+    """A running watcher. It ends when its owner and all watched processes have ended.
 
     Attributes:
-        pid: Its process id; it is no child of whoever started it.
+        pid: The process id. The process is no child of the one that started it.
     """
 
     def __init__(self, pipe: int, pid: int) -> None:
-        self._pipe = pipe  # the watcher waits for its end, which comes with the owner's
+        self._pipe = pipe  # closes when the owner ends, which the watcher notices
         self.pid = pid
 
     @classmethod
     def start(cls, state: Path, directory: os.stat_result) -> Self:
-        """Start the watcher of the volume whose state file this is.
+        """Start the watcher of a volume.
 
         Args:
-            state: The volume's state file; the watcher's socket lies beside it.
-            directory: Of the volume; processes of its owner can reach the watcher.
+            state: The volume's state file; the watcher's socket is beside it.
+            directory: The status of the folder; processes of its owner can reach the watcher.
 
         Raises:
-            PlimsollError: It does not start; says the watcher's own reason.
-            OSError: There is no room for its socket.
+            PlimsollError: It does not start; the message has the watcher's own reason.
+            OSError: There is no space for its socket.
         """
         program = native_part("watcher")
         path = state.with_suffix(WATCH)
-        path.unlink(missing_ok=True)  # of an owner that was killed
+        path.unlink(missing_ok=True)  # left by an owner that was killed
         with ExitStack() as opened:
             incoming = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             _bind(incoming, path)
@@ -54,15 +54,15 @@ class Watcher:
         return cls(pipe, pid)
 
     def close(self) -> None:
-        """Let it end, once the processes that it watches have; new ones cannot come any more."""
+        """Let it end when the watched processes have ended; new ones cannot join."""
         os.close(self._pipe)
 
 
 def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
-    """Run the watcher, which goes into the background as soon as it can watch.
+    """Run the watcher, which goes into the background once it can watch.
 
     Returns:
-        Its process id there, which it prints.
+        The process id in the background, which the watcher prints.
     """
     try:
         done = subprocess.run(
@@ -75,7 +75,7 @@ def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
             check=False,
         )
         code, reason = done.returncode, done.stderr.strip()
-    except OSError as error:  # such as a cache from which no program may be run
+    except OSError as error:  # such as a cache on a file system mounted with noexec
         code, reason = 1, f"{program}: {error.strerror}"
     if code != 0:
         reason = reason or f"exit code {code}"
@@ -84,9 +84,9 @@ def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
 
 
 def _bind(incoming: socket.socket, path: Path) -> None:
-    """Bind a socket to a path of any length: the kernel takes 107 bytes (unix(7)).
+    """Bind a socket to a path of any length, although the kernel allows 107 bytes (unix(7)).
 
-    The folder is named by its descriptor, so that the file's own name is all that has to fit.
+    The folder is named by its descriptor, so only the file's own name has to fit.
     """
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
