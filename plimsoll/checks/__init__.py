@@ -1,1 +1,1 @@
-"""Checks: runs on a schedule, each judged against the history of those before it."""
+"""Checks: scheduled runs, each judged against the history of earlier runs."""

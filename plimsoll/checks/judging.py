@@ -1,4 +1,4 @@
-"""A check's settled history is judged, and what is new in it is told: each thing once."""
+"""Judges a check's history, and reports each new finding once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,26 +27,26 @@ from plimsoll.model.run.check_history import (
     Silence,
 )
 
-# What a check's history says: its changes, and which regressions are not announced yet.
+# Changes in a history, and the regressions that were not announced yet.
 
 
-SAME_RUNS = 2  # so many runs apart, two places are of one change
-MOVED_RUNS = 8  # so far a place may move on, as more runs tell where a slow change ends
+SAME_RUNS = 2  # two places at most this many runs apart belong to one change
+MOVED_RUNS = 8  # a place may move by this many runs, as more runs show where a slow change ends
 
 
 class Regression(Model):
-    """A change for the worse, and its cause."""
+    """A change for the worse, with its cause."""
 
     change: Change
     cause: Cause
 
 
 def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
-    """Find every change in a history, of every metric that the check compares, by time.
+    """Find all changes in a history, for every metric that the check compares, by time.
 
     Args:
         check: The check.
-        points: Settled points, by time.
+        points: The settled points, by time.
     """
     all_changes = [
         change
@@ -59,11 +59,12 @@ def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
 def regressions(
     check: Check, points: Sequence[HistoryPoint], announced: Sequence[Announced]
 ) -> tuple[Regression, ...]:
-    """Find the regressions that have not been announced.
+    """Find the regressions that were not announced yet.
 
-    More runs may move the place of a change. A change counts as announced if its place is among the
-    runs that were known when a message was sent, or at most `SAME_RUNS` runs after the announced
-    place; and at most `MOVED_RUNS` after it, if no other change is left where it was announced.
+    Further runs may move the place of a change. A change counts as announced if its place is among
+    the runs that were known when a message was sent, or at most `SAME_RUNS` runs after the
+    announced place; or at most `MOVED_RUNS` after it, if no other change is left at the announced
+    place.
     """
     found = changes(check, points)
     return tuple(
@@ -91,7 +92,7 @@ def _is_announced(
 def _is_at(
     place: datetime, earlier: Sequence[datetime], runs: Sequence[datetime], announced: datetime
 ) -> bool:
-    """Whether a change lies at the announced place, or has moved on from it."""
+    """Whether a change is at the announced place, or has moved on from it."""
     runs_after = sum(announced < at <= place for at in runs)
     if runs_after <= SAME_RUNS or announced not in runs:
         return runs_after <= SAME_RUNS
@@ -105,16 +106,16 @@ def _cause(check: Check, points: Sequence[HistoryPoint], change: Change) -> Caus
     return cause(change, target, control)
 
 
-# What a check has to tell, in words for people and as an event for programs.
+# The messages of a check: text for people, an event for programs.
 
 
-SUBJECT_MOST = 99  # characters; SNS takes no more, and ASCII alone
+SUBJECT_MOST = 99  # in characters, ASCII only: the limit of SNS
 TEST = "(the place of the change was sought, so it flatters; outliers count at a bound)"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, as it is sent."""
+    """A message in the form in which it is sent."""
 
     subject: str
     text: str
@@ -122,13 +123,13 @@ class Message:
 
 
 def of_regression(team: str, check: str, regression: Regression, results: str | None) -> Message:
-    """Tell of a change: before and after, the confidence, whose change it is, where to look.
+    """Compose the message about a regression: before, after, confidence, cause, where to look.
 
     Args:
-        team: Whose check.
-        check: Its name.
-        regression: The change.
-        results: Address of the files of the first run after it; None: it has none.
+        team: The team of the check.
+        check: The name of the check.
+        regression: The regression.
+        results: The address of the files of the first run after it; None if there are none.
     """
     change = regression.change
     headline = f"{change.metric} {_moved(change)}"
@@ -153,7 +154,7 @@ def of_regression(team: str, check: str, regression: Regression, results: str | 
 
 
 def of_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
-    """Tell that the latest runs of a check have said nothing of some metrics: at least one."""
+    """Compose the message that a check's latest runs have no figure for at least one metric."""
     headline = f"no answer for {words.plural(max(one.runs for one in silences), 'run')} in a row"
     text = "\n".join(
         [f"{check} (team {team}): {headline}.", "", *map(silence_line, silences), "", _where(check)]
@@ -163,7 +164,7 @@ def of_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
 
 
 def of_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
-    """Tell that a check says something again of metrics that had fallen silent."""
+    """Compose the message that a check has figures again for metrics that lacked them."""
     headline = f"it answers again: {', '.join(one.metric for one in silences)}"
     text = "\n".join(
         [f"{check} (team {team}): {headline}.", "", *map(_gap, silences), "", _where(check)]
@@ -173,7 +174,7 @@ def of_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
 
 
 def _subject(check: str, headline: str) -> str:
-    """Write a subject: `Plimsoll: nightly: capacity fell by 15.2 %`."""
+    """Return a subject: `Plimsoll: nightly: capacity fell by 15.2 %`."""
     line = f"Plimsoll: {check}: {headline}"
     return line.encode("ascii", "replace").decode()[:SUBJECT_MOST]
 
@@ -195,7 +196,7 @@ def _segment(part: Segment, unit: str) -> str:
 
 
 def silence_line(silence: Silence) -> str:
-    """Write since when a metric is missing, and why: one line."""
+    """Describe in one line since when a metric is missing, and why."""
     return f"{_gap(silence)} Latest: {silence.why}"
 
 
@@ -208,13 +209,13 @@ ATTEMPTS = 5
 
 
 def judge(settings: JudgeCheckSettings, team: str, check: Check) -> int:
-    """Judge a check's settled points; if another call wrote first, judge again from what it wrote.
+    """Judge a check's settled points. If another call wrote first, judge again from its result.
 
     Returns:
-        How many messages were sent.
+        The number of messages sent.
 
     Raises:
-        PlimsollError: Others judged it meanwhile, each time.
+        PlimsollError: Other calls were faster in every attempt.
     """
     store = CheckStore(settings.service_table)
     for _ in range(ATTEMPTS):
@@ -254,7 +255,7 @@ def _of_regression(
 def _of_silences(
     team: str, check: Check, before: Sequence[Silence], now: Sequence[Silence]
 ) -> list[Message]:
-    """Tell once of the metrics that have fallen silent, and once of those that have ended it."""
+    """Compose one message for metrics that fell silent, and one for those that answer again."""
     known, silent = ({one.metric for one in some} for some in (before, now))
     compared = {compare.metric for compare in check.compare}
     fallen = [one for one in now if one.metric not in known]
@@ -272,9 +273,10 @@ def _send(
     *,
     taken_back: tuple[int, Judgement],
 ) -> None:
-    """Send the messages. They are recorded as sent first, so that of two calls only one sends.
+    """Send the messages.
 
-    If one cannot be sent, the record is taken back and the call fails, to be repeated.
+    They are recorded as sent beforehand, so that of two concurrent calls only one sends. If sending
+    fails, the record is reverted and the call fails, to be repeated.
     """
     try:
         for one in messages:

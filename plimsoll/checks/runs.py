@@ -1,4 +1,4 @@
-"""The start of a check's runs, when its schedule fires."""
+"""The runs of a check: started by its schedule, and added to its history when they end."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -22,28 +22,27 @@ from plimsoll.model.run.check_history import HistoryPoint, RunOfCheck
 from plimsoll.model.run.results import RunResult
 from plimsoll.workflow.submit import run_id_for, start_execution, submit
 
-# fields that may differ between comparable runs: their names and bounds
+# fields that may differ between comparable runs: names and limits
 NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
 
 
 def start_check(
     settings: StartCheckSettings, team: str, name: str, scheduled_at: datetime
 ) -> dict[str, object]:
-    """Begin a point of a check's history and submit its runs; safe to repeat.
+    """Begin a point of a check's history and submit its runs. Safe to repeat.
 
-    A run that is refused never ends, so that the history is judged here.
-
-    Scheduler delivers a firing at least once: the runs' ids follow from its time, so a second
-    delivery finds the first one's.
+    If a run is refused, no end of it will trigger a judgment, so the history is judged here.
+    Scheduler delivers a firing at least once: run ids depend only on its time, so a second delivery
+    finds the runs of the first.
 
     Args:
-        settings: Where.
-        team: Whose check.
-        name: The check.
-        scheduled_at: The time of the firing, as Scheduler tells it.
+        settings: The settings of the deployment.
+        team: The team of the check.
+        name: The name of the check.
+        scheduled_at: The time of the firing, as Scheduler gives it.
 
     Returns:
-        The ids of the runs by `target` and `control`; none for a check that is gone or disabled.
+        The run ids by `target` and `control`; empty for a deleted or disabled check.
     """
     store = CheckStore(settings.service_table)
     try:
@@ -65,7 +64,7 @@ def start_check(
         store.bind(run_id, started)
         try:
             _start(settings, run_id, request, key=_key(name, scheduled_at, side))
-        except PlimsollError as error:  # refused by a limit, say: the gap in the history says why
+        except PlimsollError as error:  # such as a limit: the gap in the history gives the reason
             refused = _pending(run_id, request).model_copy(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
             )
@@ -77,7 +76,7 @@ def start_check(
 
 
 def comparable(request: Request) -> str:
-    """Name what a run measures: equal for two runs whose figures may be compared."""
+    """Return a hash of what a run measures: equal for runs whose figures are comparable."""
     measured = request.model_dump_json(exclude=NOT_MEASURED)
     return hashlib.sha256(measured.encode()).hexdigest()
 
@@ -110,24 +109,23 @@ def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str)
         records_of(settings).get(run_id)
     except RunNotFoundError:
         submit(settings, request, idempotency_key=key)
-    else:  # an earlier delivery recorded it, perhaps from an older definition of the check
+    else:  # an earlier delivery recorded it, perhaps from an older definition
         start_execution(settings.run_machine_arn, run_id)
 
 
-# The end of a check's run: its figures join the history, which is judged.
+# The end of a check's run: its figures are added to the history, which is judged.
 
 
 SIDES: tuple[Side, ...] = ("target", "control")
 
 
 def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
-    """Settle what has ended of the check that started a run, and tell what is new.
+    """Settle the ended runs of the check that started a run, and send what is new.
 
-    Every open point is looked at, not only this run's: if the event of an end was lost, the next
-    one makes up for it.
+    All open points are examined, not only that of this run, to make up for a lost event.
 
     Returns:
-        How many messages were sent.
+        The number of messages sent.
     """
     store = CheckStore(settings.service_table)
     started = store.started_by(run_id)

@@ -1,4 +1,4 @@
-"""The checks of a team: put, get, list, delete, and the schedule that fires each."""
+"""The checks of a team: create, read, list, delete, and the schedule of each."""
 
 import json
 from contextlib import suppress
@@ -27,16 +27,16 @@ from plimsoll.quoting.quotes import require_possible
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.workflow.submit import check_request, version_made
 
-SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
-POINTS_MOST = 200  # the latest points of a history: so many are judged and shown
+SCHEDULE_NAME_MOST = 64  # the limit of EventBridge Scheduler
+POINTS_MOST = 200  # the latest points of a history that are judged and shown
 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
-# a firing that is delivered hours late is of no use: the next one comes
+# a firing that comes hours late is useless, because the next one follows
 RETRIES = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20}
 
 
 class ScheduledCheck(Check):
-    """A check as it stands."""
+    """A check with its next run."""
 
     next_at: datetime | None = Field(
         description="When it runs next; null: it is disabled, or has not run yet."
@@ -44,7 +44,7 @@ class ScheduledCheck(Check):
 
 
 class ScheduledChecks(Model):
-    """A team's checks."""
+    """The checks of a team."""
 
     schedules: tuple[ScheduledCheck, ...]
     unreadable: int = Field(
@@ -55,10 +55,10 @@ class ScheduledChecks(Model):
 
 
 def put_check(settings: CheckSettings, team: str, check: Check) -> bool:
-    """Make or replace a check and its schedule; True where there was none of its name.
+    """Create or replace a check and its schedule; returns True if it is new.
 
     Raises:
-        UsageError: Something in it cannot be; names the field. Nothing has been made then.
+        UsageError: Something is not valid; names the field. Nothing was changed.
     """
     _require_possible(settings, team, check)
     new = _store(settings).put_check(team, check)
@@ -70,14 +70,14 @@ def read_check(settings: ServiceSettings, team: str, name: str) -> ScheduledChec
     """Read a check.
 
     Raises:
-        CheckNotFoundError: There is none of this name.
+        CheckNotFoundError: There is no check with this name.
     """
     store = _store(settings)
     return _scheduled(store, team, store.read_check(team, name))
 
 
 def list_checks(settings: ServiceSettings, team: str) -> ScheduledChecks:
-    """List a team's checks, by name; what cannot be read is left out, and counted."""
+    """Return a team's checks, sorted by name; unreadable ones are left out and counted."""
     store = _store(settings)
     checks, unreadable = store.list_checks(team)
     scheduled = tuple(_scheduled(store, team, check) for check in checks)
@@ -85,10 +85,10 @@ def list_checks(settings: ServiceSettings, team: str) -> ScheduledChecks:
 
 
 def delete_check(settings: CheckSettings, team: str, name: str) -> None:
-    """Delete a check and its schedule; runs under way go on, and its history stays.
+    """Delete a check and its schedule. Current runs go on, and its history stays.
 
     Raises:
-        CheckNotFoundError: There is none of this name.
+        CheckNotFoundError: There is no check with this name.
     """
     client = clients.scheduler()
     with suppress(client.exceptions.ResourceNotFoundException):
@@ -98,10 +98,10 @@ def delete_check(settings: CheckSettings, team: str, name: str) -> None:
 
 
 def read_history(settings: ServiceSettings, team: str, name: str) -> History:
-    """Read a check's history, as it was last judged.
+    """Read a check's history with its latest judgment.
 
     Raises:
-        CheckNotFoundError: There is none of this name.
+        CheckNotFoundError: There is no check with this name.
     """
     store = _store(settings)
     store.read_check(team, name)
@@ -111,7 +111,7 @@ def read_history(settings: ServiceSettings, team: str, name: str) -> History:
 
 
 def schedule_name(team: str, name: str) -> str:
-    """Name a check's schedule: bound to its team, whose name holds no dot."""
+    """Return the name of a check's schedule: it begins with the team, whose name has no dot."""
     return f"{team}.{name}"
 
 
@@ -150,7 +150,7 @@ def _require_possible_run(settings: SubmitSettings, request: Request) -> None:
 
 
 def _require_possible_control(settings: SubmitSettings, request: Request) -> None:
-    """Refuse a control that cannot be: its target is `control`, all else the check's request."""
+    """Refuse an invalid control: its target is `control`, everything else the check's request."""
     try:
         _require_possible_run(settings, request)
     except UsageError as error:

@@ -1,8 +1,8 @@
-"""A history as figures in a row: which runs take part, what bounds count for, and what is missing.
+"""A check's history as series of figures: comparable runs, censored figures and missing ones.
 
-A bound is a censored figure. It takes part as its limit where that limit alone tells that something
-has changed: an upper bound below the figures before it, a lower bound above them. Elsewhere it says
-nothing of a change.
+A bound is a censored figure. It counts as its limit only if that alone shows a change: an upper
+bound below the earlier figures, or a lower bound above them. Otherwise it says nothing about a
+change.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ from plimsoll.model.run.check_history import (
 )
 from plimsoll.model.run.results import RunResult
 
-BOUND_RUNS = RUNS_MIN  # the latest figures, with whose median a bound is compared
+BOUND_RUNS = RUNS_MIN  # number of latest figures whose median a bound is compared with
 
 
 def series(
     points: Sequence[HistoryPoint], metric: str, *, control: bool = False
 ) -> tuple[Observation, ...]:
-    """Take one metric out of a history; a run without a figure is left out, never 0."""
+    """Extract one metric of a history; a run without a figure is left out, never 0."""
     observations: list[Observation] = []
     exact: list[float] = []
     for point, run in _comparable(points, control=control):
@@ -46,11 +46,11 @@ def series(
 
 
 def silences(check: Check, points: Sequence[HistoryPoint]) -> tuple[Silence, ...]:
-    """Find the metrics of which the latest `missing_runs_max` runs or more say nothing.
+    """Find the metrics for which at least the latest `missing_runs_max` runs have no figure.
 
     Args:
         check: The check.
-        points: Settled points, by time.
+        points: The settled points, by time.
     """
     by_metric = (_silence(points, compare.metric) for compare in check.compare)
     most = check.thresholds.missing_runs_max
@@ -78,14 +78,14 @@ def _why(run: RunOfCheck, metric: str) -> str:
 def _comparable(
     points: Sequence[HistoryPoint], *, control: bool = False
 ) -> list[tuple[HistoryPoint, RunOfCheck]]:
-    """Take the runs that measure what the latest does: of another request, a new history begins."""
+    """Return the runs that measure the same as the latest one; another request starts anew."""
     sides = [(point, point.control if control else point.target) for point in points]
     runs = [(point, run) for point, run in sides if run is not None]
     return [(point, run) for point, run in runs if run.comparable == runs[-1][1].comparable]
 
 
 def _observed(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | None:
-    """Give what a figure counts for, beside the exact ones before it."""
+    """Return the value and bound that a figure counts as, given the exact ones before it."""
     if figure.value is not None:
         return figure.value, "="
     if not before:
@@ -98,14 +98,14 @@ def _observed(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | 
     return None
 
 
-# What a finished run says of the metrics that a check compares.
+# The figures of a finished run for the metrics that a check compares.
 
 
-RATE_TOLERANCE = 1e-6  # relative tolerance: rates pass through JSON as floats
+RATE_TOLERANCE = 1e-6  # relative: rates pass through JSON as floats
 
 
 def figures(result: RunResult, compare: Sequence[Compare]) -> dict[str, Figure]:
-    """Read every metric's figure; a missing one says why, and is never 0."""
+    """Read the figure of every metric; a missing one has a reason, and is never 0."""
     return {metric.metric: _figure(result, metric) for metric in compare}
 
 
@@ -119,7 +119,7 @@ def _figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Fig
 
 
 def _capacity(result: RunResult) -> Figure:
-    """Only a knee or a plateau is a capacity; a bound is told as what it is."""
+    """Return the capacity of a knee or a plateau; a bound is returned as a bound."""
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
     value = capacity.max_sustainable_throughput_ops_per_second
@@ -146,7 +146,7 @@ def _latency(result: RunResult, compare: CompareLatency) -> Figure:
     offered = words.load(rate, "rate_ops_per_second")
     at_rate = [
         step for step in capacity.steps if abs(step.load - rate) <= RATE_TOLERANCE * rate
-    ]  # the axis is the rate: the check's request searches rates
+    ]  # the axis is the rate, because the check's request searches rates
     if not at_rate:
         return _none(f"no step at {offered}")
     if len(at_rate) > 1 or CREDITS in at_rate[0].reasons:
@@ -165,14 +165,13 @@ def _none(why: str) -> Figure:
     return Figure(value=None, why_none=why)
 
 
-# The cloud or the database: whether the control moved when the target did.
+# The cause of a change, cloud or database: did the control change as well?
 
 
-PAIRS_MIN = (
-    3  # runs with figures of both, on each side of the change; fewer are not enough to judge
-)
+# minimum number of runs with figures of both, on each side of the change
+PAIRS_MIN = 3
 P_VALUE_MAX = 0.01
-PART_MIN = 0.2  # the control moved with the target only if it moved at least this share as far
+PART_MIN = 0.2  # the control counts as moved only if it moved at least this share of the change
 NO_CONTROL = Cause(
     kind="unknown",
     words="The check names no control, so the cloud and the database are not told apart.",
@@ -184,12 +183,12 @@ Kind = Literal["database", "cloud", "partly cloud", "unknown"]
 def cause(
     change: Change, target: Sequence[Observation], control: Sequence[Observation] | None
 ) -> Cause:
-    """Tell whether a change of the target is the database's or the cloud's.
+    """Decide whether a change of the target is due to the database or the cloud.
 
     Args:
-        change: Of the target.
-        target: Its series.
-        control: The control's series, of the same metric; None: the check names no control.
+        change: The change of the target.
+        target: The series of the target.
+        control: The series of the control for the same metric; None if the check has no control.
     """
     if control is None:
         return NO_CONTROL
@@ -224,7 +223,7 @@ def cause(
 
 
 def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
-    """Whether the figures moved in the target's direction, significantly and far enough."""
+    """Whether figures moved in the target's direction, significantly and far enough."""
     before, after = sides
     part = (segment(after).mean / segment(before).mean - 1) / change.change_share
     return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX

@@ -1,11 +1,11 @@
-"""Change points of one series of figures.
+"""Change points of a series of figures.
 
-Places are sought by Apache Otava's first step, Hunter's (Fleming et al., ICPE 2023,
+Candidates are found by the first step of Apache Otava, Hunter's method (Fleming et al., ICPE 2023,
 https://doi.org/10.1145/3578244.3583719): windows of the series are split where the energy statistic
 is largest (Matteson and James, https://doi.org/10.48550/arXiv.1306.4933), as long as Student's
-t-test finds both sides different. Then the weakest splits are taken back until each one left is
-significant (`significance`) and large enough. docs/checks.md has what is found on synthetic
-histories, and how fast.
+t-test finds both sides different. Then the weakest splits are removed until each remaining one is
+significant (`step_test`) and large enough. docs/checks.md has the results on synthetic histories,
+and how fast changes are found.
 """
 
 from collections.abc import Sequence
@@ -21,27 +21,28 @@ from plimsoll.model.judging.capacity import Bound
 from plimsoll.model.request.check import Compare, Thresholds
 from plimsoll.model.run.check_history import Change, Segment
 
-# Whether two groups of figures, one after the other, differ by more than their noise.
+# Tests whether two successive groups of figures differ by more than their noise.
 
 
-NEIGHBORS = 10  # runs on each side with which a figure is compared where places are sought
-NEIGHBOR_DEVIATIONS = 3.0  # robust standard deviations from their medians at which it counts
-OUTLIER_DEVIATIONS = 2.5  # ... from the median of its side of a step, where one is tested
-EXACT_RUNS = 8  # the rank test is exact up to so many runs in the smaller group (SciPy's own rule)
-CORRELATED_FACTOR = 10  # the t-test's largest p-value, in the rank test's ...
-CORRELATED_P_VALUE_MAX = 0.05  # ... but never more than this
+NEIGHBORS = 10  # runs on each side that a figure is compared with when candidates are searched
+NEIGHBOR_DEVIATIONS = 3.0  # robust standard deviations from their medians at which it is clipped
+OUTLIER_DEVIATIONS = 2.5  # ... from the median of its side, in the test of a step
+EXACT_RUNS = 8  # the rank test is exact up to this size of the smaller group (SciPy's rule)
+CORRELATED_FACTOR = 10  # largest p-value of the t-test, relative to that of the rank test ...
+CORRELATED_P_VALUE_MAX = 0.05  # ... but at most this
 CORRELATION_MOST = 0.95
-FREEDOM_MIN = 3.0  # degrees of freedom: a large step in few runs leaves no effective runs
-# runs before and after a step so large that it needs no rank test: fewer are never enough for one
+FREEDOM_MIN = 3.0  # least degrees of freedom: a large step in few runs leaves no effective runs
+# smallest numbers of runs before and after a step so large that it needs no rank test, for which
+# fewer runs are never enough
 CLEAR_RUNS_MIN = ((8, 2), (4, 4))
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def clipped(figures: Sequence[float]) -> Floats:
-    """Hold each figure that is far from the runs before it and from those after it as well.
+    """Clip each figure that is far from the runs before it and also from those after it.
 
-    The first and the last are held at nothing: they may begin or end a level of their own.
+    The first and the last are not clipped: they may end or begin a level of their own.
     """
     runs = np.asarray(figures, dtype=np.float64)
     held = runs.copy()
@@ -55,7 +56,7 @@ def clipped(figures: Sequence[float]) -> Floats:
 
 
 def winsorized(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
-    """Split figures at places; hold each part's outliers at a bound around its median."""
+    """Split figures at places, and clip the outliers of each part around its median."""
     parts = np.split(np.asarray(figures, dtype=np.float64), places)
     medians = [float(np.median(part)) for part in parts]
     residuals = [part - middle for part, middle in zip(parts, medians, strict=True)]
@@ -66,16 +67,16 @@ def winsorized(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
 def step_test(
     before: Sequence[float], after: Sequence[float], held: tuple[Floats, Floats], *, most: float
 ) -> tuple[float, bool]:
-    """Test a step.
+    """Test whether a step is significant.
 
     Args:
-        before: Figures before it.
-        after: Figures after it.
-        held: Both with their outliers held (`winsorized`).
-        most: The rank test's largest p-value of a significant step.
+        before: The figures before the step.
+        after: The figures after the step.
+        held: Both with their outliers clipped (`winsorized`).
+        most: The largest p-value of the rank test for a significant step.
 
     Returns:
-        Its p-value, the rank test's where that decides, and whether it is significant.
+        The p-value (the rank test's, if that decides), and whether the step is significant.
     """
     correlated = correlated_p_value(*held)
     if correlated > min(CORRELATED_FACTOR * most, CORRELATED_P_VALUE_MAX):
@@ -87,17 +88,17 @@ def step_test(
 
 
 def rank_p_value(before: Sequence[float], after: Sequence[float]) -> float:
-    """Test whether one group has the larger figures (Mann and Whitney, 1947, two-sided)."""
-    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - takes long; a short history needs none
+    """Test whether one group has larger figures (Mann and Whitney, 1947, two-sided)."""
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - slow; short histories need none
 
     exact = min(len(before), len(after)) <= EXACT_RUNS
     return float(mannwhitneyu(before, after, method="exact" if exact else "asymptotic").pvalue)
 
 
 def clear(before: Sequence[float], after: Sequence[float]) -> bool:
-    """Whether every figure after lies farther out than all before have ever ranged.
+    """Whether every figure after lies beyond those before by more than their whole range.
 
-    Ranks know no distances: two runs at half the capacity are to them as two a bit low.
+    Ranks ignore distances: for them two runs at half the capacity are like two slightly lower ones.
     """
     sides = (len(before), len(after))
     if not any(sides[0] >= first and sides[1] >= second for first, second in CLEAR_RUNS_MIN):
@@ -107,11 +108,12 @@ def clear(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def correlated_p_value(before: Floats, after: Floats) -> float:
-    """Test a step in figures of which each resembles the one before it (AR(1) noise): Student's t.
+    """Test a step in autocorrelated figures (AR(1) noise) by Student's t.
 
-    So many runs are worth fewer, by the factor (1 - r) / (1 + r) (Bayley and Hammersley, J. Royal
-    Statistical Society Supplement 8 (1946) 184). The correlation r is that of all runs around one
-    mean, as if there were no step: a step makes it larger, and the test more careful.
+    The number of effective runs is smaller by the factor (1 - r) / (1 + r) (Bayley and Hammersley,
+    J. Royal Statistical Society Supplement 8 (1946) 184). The correlation r is computed from all
+    runs around one mean, as if there were no step: a step increases it and makes the test more
+    conservative.
     """
     from scipy.stats import t  # noqa: PLC0415 - as above
 
@@ -128,7 +130,7 @@ def correlated_p_value(before: Floats, after: Floats) -> float:
 
 
 def _worth(figures: Floats) -> float:
-    """Give what a run is worth beside its neighbors: 1 where none resembles the one before it."""
+    """Return the number of effective runs per run; 1 without positive autocorrelation."""
     residuals = figures - figures.mean()
     power = float(residuals @ residuals)
     sample = float(residuals[1:] @ residuals[:-1]) / power if power else 0.0
@@ -137,34 +139,35 @@ def _worth(figures: Floats) -> float:
 
 
 def _deviation(residuals: Floats) -> float:
-    """Give the robust standard deviation of residuals.
+    """Return the robust standard deviation of residuals.
 
-    1.4826 times their median amount (Huber and Ronchetti, Robust Statistics, 2009, chapter 5).
+    It is 1.4826 times their median absolute value (Huber and Ronchetti, Robust Statistics, 2009,
+    chapter 5).
     """
     return 1.4826 * float(np.median(np.abs(residuals)))
 
 
 def _held(figures: Floats, low: float, high: float, bound: float) -> Floats:
-    """Hold figures within a bound of two levels; where half of them are alike, there is none."""
+    """Clip figures to a range around two levels; not if the bound is 0 (half of them are equal)."""
     return np.clip(figures, low - bound, high + bound) if bound > 0 else figures
 
 
-# a change is sought among so many runs at a time: in Otava's own 50, a drop that is made good again
-# hides both its ends (docs/decisions/0030-change-points.md)
+# Changes are searched among this many runs at a time. With Otava's own 50, a drop that recovers
+# hides both of its ends (docs/decisions/0030-change-points.md).
 WINDOW_RUNS = 20
-PLACES_P_VALUE_MAX = 0.05  # of the places sought; those that are no changes are taken back
-RUNS_MIN = 8  # figures in a history before anything is said of it
+PLACES_P_VALUE_MAX = 0.05  # bound for candidates; those that are no changes are removed
+RUNS_MIN = 8  # figures that a history needs before it is judged
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One figure of a series.
+    """A figure of a series.
 
     Attributes:
         at: The scheduled time of its run.
-        run_id: The run.
-        value: In the metric's unit; a run without a figure has no observation.
-        bound: What the value is: "=" the figure, ">=" or "<" a bound of it.
+        run_id: The id of the run.
+        value: The value in the metric's unit; a run without a figure has no observation.
+        bound: The kind of value: "=" exact, ">=" or "<" a bound.
     """
 
     at: datetime
@@ -175,7 +178,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step of the mean, outliers held: before the run of an index, and from it on."""
+    """A step of the mean before the run with an index, with outliers clipped."""
 
     place: int
     before: Segment
@@ -185,25 +188,25 @@ class _Step:
 
     @property
     def weight(self) -> float:
-        """By how much the squares around the means would grow without it (Ward, 1963)."""
+        """Increase of the sum of squares if the step were removed (Ward, 1963)."""
         runs = self.before.runs * self.after.runs / (self.before.runs + self.after.runs)
         return runs * (self.after.mean - self.before.mean) ** 2
 
     @property
     def change_share(self) -> float:
-        """After / before - 1; from nothing there is no share."""
+        """After / before - 1; 0 if before is 0."""
         return self.after.mean / self.before.mean - 1 if self.before.mean > 0 else 0.0
 
 
 def change_points(
     series: Sequence[Observation], compare: Compare, thresholds: Thresholds
 ) -> tuple[Change, ...]:
-    """Find the change points of a series, earliest first, improvements too.
+    """Find the change points of a series, earliest first, including improvements.
 
     Args:
-        series: By time; gaps left out.
-        compare: What is compared: which way is worse.
-        thresholds: What counts as a change. `runs_after_min` is counted to the next change.
+        series: The observations by time, without gaps.
+        compare: The comparison, which says which direction is worse.
+        thresholds: The thresholds of a change. `runs_after_min` counts up to the next change.
     """
     if len(series) < RUNS_MIN:
         return ()
@@ -229,8 +232,8 @@ def change_points(
 
 
 def _places(figures: Sequence[float]) -> list[int]:
-    """Seek where changes may lie: more places than there are changes."""
-    # imported here: with SciPy it takes a second, which a short history does not need
+    """Return candidates for changes: more places than there are changes."""
+    # imported late: with SciPy it takes a second, which a short history does not need
     from otava.analysis import split  # noqa: PLC0415
 
     sought = split(clipped(figures).tolist(), WINDOW_RUNS, PLACES_P_VALUE_MAX)
@@ -240,7 +243,7 @@ def _places(figures: Sequence[float]) -> list[int]:
 def _changes(
     figures: Sequence[float], places: Sequence[int], thresholds: Thresholds
 ) -> list[_Step]:
-    """Take back the lightest step that is not significant, or else too small, until none is."""
+    """Remove the lightest insignificant step, else the lightest small one, until none is left."""
     left = list(places)
     while left:
         steps = _steps(figures, left, thresholds.p_value_max)
@@ -268,18 +271,18 @@ def _steps(figures: Sequence[float], places: Sequence[int], p_value_max: float) 
 
 
 def _bound(observations: Sequence[Observation]) -> Bound:
-    """Give what the mean of some figures in a row is: where bounds are among them, a bound."""
+    """Return the kind of a mean of figures: a bound if one of them is a bound."""
     return next((one.bound for one in observations if one.bound != "="), "=")
 
 
 def segment(values: Sequence[float]) -> Segment:
-    """Summarize some figures in a row: at least one."""
+    """Summarize at least one successive figure."""
     spread = stdev(values) if len(values) > 1 else None
     return Segment(runs=len(values), mean=fmean(values), standard_deviation=spread)
 
 
 def p_value(before: Sequence[float], after: Sequence[float]) -> float:
-    """Test two groups of figures, split at a place known beforehand, for one mean (Student's t)."""
+    """Test whether two groups, split at a place known beforehand, have one mean (Student's t)."""
     from otava.analysis import TTestSignificanceTester  # noqa: PLC0415 - as above
 
     stats = TTestSignificanceTester(1.0).compare(list(before), list(after))

@@ -1,4 +1,4 @@
-"""Checks in the service's table: definitions, histories, judgements, and whose a run is.
+"""Checks in the service table: definitions, histories, judgments, and the check of each run.
 
 | pk | sk | what |
 |---|---|---|
@@ -22,12 +22,12 @@ from plimsoll.model.run.check_history import HistoryPoint, Judgement, RunOfCheck
 
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
-AFTER_TIMES = ":"  # sorts behind every time, which begins with a digit
-ANNOUNCED_MAX = 100  # the latest announcements are kept: a history is judged by its latest points
+AFTER_TIMES = ":"  # sorts after every time, as these begin with a digit
+ANNOUNCED_MAX = 100  # only the latest are kept, because only the latest points are judged
 
 
 class Started(Model):
-    """Which check a run was started by."""
+    """The check, point and side that a run was started for."""
 
     team: str
     name: str
@@ -42,7 +42,7 @@ class CheckStore:
         self._table = table
 
     def put_check(self, team: str, check: Check) -> bool:
-        """Write a check; True where there was none of its name."""
+        """Write a check; returns True if it is new."""
         answer = clients.dynamodb().put_item(
             TableName=self._table,
             Item={**_check_key(team, check.name), "check": {"S": check.model_dump_json()}},
@@ -54,7 +54,7 @@ class CheckStore:
         """Read a check.
 
         Raises:
-            CheckNotFoundError: There is none.
+            CheckNotFoundError: There is no such check.
             UnreadableRecordError: This version cannot read it.
         """
         item = self._find(_check_key(team, name))
@@ -63,20 +63,20 @@ class CheckStore:
         return _check(team, item)
 
     def list_checks(self, team: str) -> tuple[list[Check], int]:
-        """List a team's checks, by name, and count those that cannot be read."""
+        """Return a team's checks, sorted by name, and the number of unreadable ones."""
         values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
         items = self._query("pk = :pk AND begins_with(sk, :sk)", values)
         return readable(partial(_check, team, item) for item in items)
 
     def delete_check(self, team: str, name: str) -> bool:
-        """Delete a check, and leave its history; False where there was none."""
+        """Delete a check but not its history; False if there is none."""
         answer = clients.dynamodb().delete_item(
             TableName=self._table, Key=_check_key(team, name), ReturnValues="ALL_OLD"
         )
         return bool(answer.get("Attributes"))
 
     def open_point(self, team: str, name: str, point: HistoryPoint) -> bool:
-        """Begin a point of a history; False where it has begun, which is left as it is."""
+        """Begin a point of a history; False if it exists, then it is kept."""
         client = clients.dynamodb()
         item: dict[str, Any] = {
             **_point_key(team, name, point.scheduled_at),
@@ -93,7 +93,7 @@ class CheckStore:
         return True
 
     def settle(self, started: Started, run: RunOfCheck) -> None:
-        """Write what a run of a point came to; the other run of it is not touched."""
+        """Write the outcome of one run of a point; the other run is not touched."""
         clients.dynamodb().update_item(
             TableName=self._table,
             Key=_point_key(started.team, started.name, started.scheduled_at),
@@ -103,33 +103,33 @@ class CheckStore:
         )
 
     def read_points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
-        """Read the latest points of a history, oldest first; one that cannot be read is a gap."""
+        """Read the latest points of a history, oldest first; unreadable ones are left out."""
         values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
         items = self._query("pk = :pk AND sk < :end", values, latest=most)
         points, _ = readable(partial(_point, item) for item in reversed(list(items)))
         return tuple(points)
 
     def bind(self, run_id: str, started: Started) -> None:
-        """Remember which check a run was started by."""
+        """Record which check a run was started for."""
         clients.dynamodb().put_item(
             TableName=self._table,
             Item={**_run_key(run_id), "started": {"S": started.model_dump_json()}},
         )
 
     def started_by(self, run_id: str) -> Started | None:
-        """Look up which check started a run; None if none did."""
+        """Return the check that started a run; None if none did."""
         item = self._find(_run_key(run_id))
         return None if item is None else Started.model_validate_json(item["started"]["S"])
 
     def judgement(self, team: str, name: str) -> tuple[int, Judgement]:
-        """Read how a history was judged, with its version: 0 where it never was."""
+        """Read the latest judgment of a history and its version; version 0 if there is none."""
         item = self._find(_judgement_key(team, name))
         if item is None:
             return 0, Judgement()
         return int(item["version"]["N"]), Judgement.model_validate_json(item["judgement"]["S"])
 
     def write_judgement(self, team: str, name: str, judgement: Judgement, *, version: int) -> bool:
-        """Write it if it still has the given version; False if another call wrote first."""
+        """Write a judgment if the version is unchanged; False if another call wrote first."""
         client = clients.dynamodb()
         kept = judgement.model_copy(update={"announced": judgement.announced[-ANNOUNCED_MAX:]})
         try:
@@ -154,7 +154,7 @@ class CheckStore:
     def _query(
         self, condition: str, values: Mapping[str, Any], *, latest: int | None = None
     ) -> Iterable[dict[str, Any]]:
-        """Read every item that fits, by sort key; or only the latest ones, last first."""
+        """Read all matching items by sort key, or only the latest ones, last first."""
         pages = (
             clients.dynamodb()
             .get_paginator("query")

@@ -1,1 +1,1 @@
-"""Experiments: matrices of runs, started, watched, stopped and concluded."""
+"""Experiments: matrices of runs, which are started, watched, stopped and concluded."""

@@ -1,6 +1,6 @@
-"""The search of a matrix for its cheapest cell that carries a load: the next run, and the answer.
+"""The search of a matrix for its cheapest cell that carries a load, run by run.
 
-The workflow runs the cell that this names, and asks again.
+The workflow runs the cell that `choose_cell` returns, and asks again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ from plimsoll.workflow.past import ground
 def choose_cell(
     settings: PricedSettings, experiment_id: str, refused: Sequence[Mapping[str, Any]]
 ) -> dict[str, object]:
-    """Name the cell to run next, as a batch by itself; no batch where none is left to be run.
+    """Return the cell to run next, as a batch of one; no batch if none is left to run.
 
     Args:
-        settings: Where.
-        experiment_id: Which.
-        refused: Cells that could not be submitted: cell, error and cause.
+        settings: The settings of the deployment.
+        experiment_id: The id of the experiment.
+        refused: The cells that could not be submitted: cell, error and cause.
 
     Raises:
         RunStoppedError: The experiment is being stopped.
@@ -46,12 +46,12 @@ def choose_cell(
 
 
 def sought(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Boundary | None:
-    """Say which cell is the cheapest that carries the load; None where none was looked for. Pure.
+    """Return the cheapest cell that carries the load; None if the experiment has no such search.
 
     Args:
-        experiment: What was asked.
-        runs: Of every cell, in the order of the axes.
-        prices: Of the region.
+        experiment: The experiment.
+        runs: The runs of all cells, in the order of the axes.
+        prices: The price table of the region.
     """
     if experiment.want is None:
         return None
@@ -75,7 +75,7 @@ def _survey(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable)
 
 
 def _ground(run: CellRun) -> Measured | str:
-    """Read a run as what others are predicted from; else say why it tells nothing."""
+    """Return a run as the basis of predictions; otherwise the reason why it says nothing."""
     result = run.result
     if result is None or result.capacity is None or result.failure is not None:
         return outcome(run).no_answer or "it failed"

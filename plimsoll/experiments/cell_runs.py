@@ -1,4 +1,4 @@
-"""What an experiment's cells have come to, read from their runs."""
+"""The runs of an experiment's cells, and their results."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,13 +23,13 @@ def cell_runs(
     experiment: Experiment,
     refused: Sequence[Mapping[str, Any]],
 ) -> list[CellRun]:
-    """Read every cell's run, in the order of the axes.
+    """Read the runs of all cells, in the order of the axes.
 
     Args:
-        settings: Where.
-        experiment_id: Which.
-        experiment: As it was asked.
-        refused: Cells that could not be submitted: cell, error and cause.
+        settings: The settings of the deployment.
+        experiment_id: The id of the experiment.
+        experiment: The experiment.
+        refused: The cells that could not be submitted: cell, error and cause.
     """
     reasons = {refusal["cell"]: plain_cause(str(refusal["cause"])) for refusal in refused}
     return [
@@ -56,7 +56,7 @@ def _cell_run(
 
 
 def begun(runs: Sequence[CellRun]) -> list[CellRun]:
-    """Give the cells whose turn has come, in that order; those without a record last."""
+    """Return the cells that were begun, in that order; those without a record come last."""
     last = datetime.max.replace(tzinfo=UTC)
     tried = [run for run in runs if run.state is not None or run.why is not None]
     return sorted(tried, key=lambda run: run.submitted or last)

@@ -1,4 +1,4 @@
-"""The end of an experiment: its cells compared, its decision drawn, its record's last word."""
+"""The end of an experiment: compares its cells, draws its conclusion and closes its record."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from plimsoll.report.experiment.answer import answer, phase_answers
 from plimsoll.report.experiment.factorials import factorials, gains
 from plimsoll.report.experiment.summary import CellRun, by_question, decisions, layout, outcome
 
-WAYS_OUT = {  # the outcome of an execution that could not record its own end
+WAYS_OUT = {  # outcomes of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
@@ -49,14 +49,14 @@ def conclude_experiment(
     failure: Mapping[str, Any] | None = None,
     ended: str | None = None,
 ) -> dict[str, object]:
-    """Write `result.json` and the record's last word; one that has ended already stays as it is.
+    """Write `result.json` and close the record; an experiment that has ended stays as it is.
 
     Args:
-        settings: Where.
-        experiment_id: Which.
-        refused: Cells that could not be submitted: cell, error and cause.
-        failure: What the workflow caught, if it failed: error and cause.
-        ended: How the execution ended, where it could not say so itself.
+        settings: The settings of the deployment.
+        experiment_id: The id of the experiment.
+        refused: The cells that could not be submitted: cell, error and cause.
+        failure: The error and cause that the workflow caught; None if it did not fail.
+        ended: The status of an execution that could not record its own end; None otherwise.
     """
     experiment = asked(settings, experiment_id)
     experiments = experiments_of(settings)
@@ -99,9 +99,10 @@ def concluded(
     datasets: tuple[DatasetOutcome, ...] = (),
     boundary: Boundary | None = None,
 ) -> ExperimentResult:
-    """Draw an experiment's decision from its cells; of a search for the boundary, that is it. Pure.
+    """Draw an experiment's conclusion from its cells. Pure.
 
-    Most cells of such a search were not run: no others are compared.
+    In a search for the boundary, the boundary is the conclusion: most cells were not run, so others
+    are not compared.
     """
     places = layout(experiment)
     rows = by_question(cells, places)
@@ -145,19 +146,19 @@ def concluded(
 
 
 def _apart_s(experiment: Experiment, cells: Sequence[CellRun], *, local: bool) -> float | None:
-    """Give how far apart the steps of a pair may be: a slot, and half of one; None: no turns."""
+    """Return how far apart the steps of a pair may be: 1.5 slots; None if no runs take turns."""
     timings = ONE_MACHINE_TIMINGS if local else AWS_TIMINGS
     turns = (turn_of(experiment, "", run.cell, timings) for run in cells)
     return max((1.5 * turn.slot_s for turn in turns if turn is not None), default=None)
 
 
 def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:
-    """Put the page beside the result; as for a run, a failure here is only logged."""
-    from plimsoll.report.experiment.page import render  # noqa: PLC0415 - for the end alone
+    """Write the page beside the result; as for a run, a failure is only logged."""
+    from plimsoll.report.experiment.page import render  # noqa: PLC0415 - needed only at the end
 
     files = experiment_files(settings, experiment_id)
     try:
-        page = render(result)
+        page = render(result)  # it can be drawn again from the files
         files.put(REPORT, page, content_type="text/html; charset=utf-8")
     except Exception as error:  # noqa: BLE001 - it can be drawn again from the files
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What the workflow of an experiment calls for its datasets: prepared first, deleted last."""
+"""The datasets of an experiment, as its workflow prepares them first and deletes them last."""
 
 from datetime import timedelta
 
@@ -29,19 +29,19 @@ from plimsoll.workflow.submit import record_request
 
 
 def datasets_of(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:
-    """Say which datasets an experiment prepares once."""
+    """Return the datasets that an experiment prepares once."""
     return shared_datasets(experiment, local=record.local)
 
 
 def record_dataset(
     settings: SubmitSettings, experiment: Experiment, record: ExperimentRecord, number: int
 ) -> str:
-    """Record the run that prepares a dataset; returns its id.
+    """Record the run that prepares a dataset; returns the run's id.
 
     Raises:
-        NoRoomYetError: The team's limits leave no room for it until other runs have ended.
-        LimitReachedError: They never do.
-        UsageError: The run cannot be.
+        NoRoomYetError: The team's limits have no room until other runs have ended.
+        LimitReachedError: The team's limits never have room for it.
+        UsageError: The run is not possible.
     """
     shared = next(one for one in datasets_of(experiment, record) if one.number == number)
     run_id = shared.run_id(record.experiment_id)
@@ -58,10 +58,10 @@ def record_dataset(
 def restored_for(
     settings: RunSettings, experiment: Experiment, record: ExperimentRecord, cell: Cell
 ) -> Restored | None:
-    """Say what a run's target is restored from; None: it loads its own rows.
+    """Return what a run's target is restored from; None if the run loads its own rows.
 
     Raises:
-        DatasetError: The dataset that it shares was not prepared.
+        DatasetError: The shared dataset was not prepared.
     """
     shared = dataset_of(datasets_of(experiment, record), cell)
     if shared is None:
@@ -76,9 +76,9 @@ def restored_for(
 
 
 def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dict[str, object]:
-    """Ask for the deletion of every snapshot of an experiment, and look whether all are gone.
+    """Request the deletion of all snapshots of an experiment, and check whether all are gone.
 
-    They are found by the names that they would have, whether or not a record tells of them.
+    They are looked up by the names that they would have, whether or not a record mentions them.
     """
     experiment = asked(settings, experiment_id)
     experiments = experiments_of(settings)
@@ -99,7 +99,7 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
 def dataset_outcomes(
     settings: RunSettings, experiment: Experiment, record: ExperimentRecord
 ) -> tuple[DatasetOutcome, ...]:
-    """Say what has become of each dataset."""
+    """Return the outcome of each dataset."""
     outcomes = []
     for shared in datasets_of(experiment, record):
         run_id = shared.run_id(record.experiment_id)

@@ -1,4 +1,4 @@
-"""Starting, looking at and stopping an experiment: what the API and the command line call."""
+"""Starting, reading and stopping an experiment, as the API and the command line call it."""
 
 import hashlib
 import secrets
@@ -53,12 +53,12 @@ def submit_experiment(
     """Record an experiment and start its workflow; returns its id.
 
     Args:
-        settings: Where.
-        experiment: What is asked for.
-        idempotency_key: The same key with the same experiment gives the same one.
+        settings: The settings of the deployment.
+        experiment: The experiment.
+        idempotency_key: A key; with the same key and experiment, the call returns the same id.
 
     Raises:
-        UsageError: A run of it cannot be, or the key was used for another experiment.
+        UsageError: One of its runs is not possible, or the key was used for another experiment.
     """
     cells = cells_of(experiment)
     local, results_days = settings.on_one_machine, settings.results_days
@@ -69,7 +69,7 @@ def submit_experiment(
         problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
         raise UsageError(Complaint(("pairs",), problem))
     prices = prices_for(settings.prices)
-    ask = cache(rds_version)  # once for all cells that name the same
+    ask = cache(rds_version)  # called once for cells with the same version
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     require_seekable(experiment, prices)
     of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
@@ -107,10 +107,10 @@ def submit_experiment(
 
 
 def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> ExperimentStatus:
-    """Say where an experiment and its cells stand.
+    """Return the state of an experiment and its cells.
 
     Raises:
-        ExperimentNotFoundError: The team has none of this id.
+        ExperimentNotFoundError: The team has no experiment with this id.
     """
     record = experiments_of(settings).get(team, experiment_id)
     experiment = asked(settings, experiment_id)
@@ -145,8 +145,8 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
 
 
 def result_of(settings: RunSettings, record: ExperimentRecord) -> ExperimentResult | None:
-    """Read what an experiment came to; None if it has not ended, or was stopped before it began."""
-    if not record.concluded:  # S3 answers alike for a missing file and a forbidden one
+    """Read an experiment's result; None if it has not ended, or was stopped before it began."""
+    if not record.concluded:  # S3 gives the same answer for a missing file and a forbidden one
         return None
     files = experiment_files(settings, record.experiment_id)
     return files.get(RESULT, ExperimentResult)
@@ -155,14 +155,14 @@ def result_of(settings: RunSettings, record: ExperimentRecord) -> ExperimentResu
 def stop_experiment(
     settings: ExperimentSettings, team: str, experiment_id: str
 ) -> ExperimentRecord:
-    """Stop an experiment and every run of it; one that has ended stays as it is.
+    """Stop an experiment with all its runs; one that has ended stays as it is.
 
-    The mark comes first: from then on no further cell begins. The end of the workflow starts
-    another one (the rule on ABORTED), which stops the cells, sees each target torn down, and
-    compares what was measured till then.
+    The record is marked first, so that no further cell begins. The end of the workflow starts
+    another workflow (by the rule on ABORTED), which stops the cells, waits for the teardown of each
+    target and compares what was measured until then.
 
     Raises:
-        ExperimentNotFoundError: The team has none of this id.
+        ExperimentNotFoundError: The team has no experiment with this id.
     """
     experiments = experiments_of(settings)
     record = experiments.get(team, experiment_id)
@@ -179,6 +179,6 @@ def _stop_workflow(
 ) -> None:
     cause = "the experiment was stopped by its team"
     if not stop_execution(state_machine_arn, record.experiment_id, cause=cause):
-        experiments.change(  # recorded, and never started
+        experiments.change(  # it was recorded, but never started
             record, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
         )

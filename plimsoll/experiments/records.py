@@ -1,4 +1,4 @@
-"""Experiments in the service's table, and their files in S3."""
+"""The records of experiments in the service table, and their files in S3."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -28,7 +28,7 @@ class Experiments:
         """Read a record, consistently.
 
         Raises:
-            ExperimentNotFoundError: The team has none of this id.
+            ExperimentNotFoundError: The team has no experiment with this id.
         """
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=_key(team, experiment_id), ConsistentRead=True
@@ -38,7 +38,7 @@ class Experiments:
         return _read(answer["Item"])
 
     def of_team(self, team: str) -> tuple[list[ExperimentRecord], int]:
-        """List a team's experiments, the newest first, and count those that cannot be read."""
+        """Return a team's experiments, newest first, and the number of unreadable ones."""
         pages = (
             clients.dynamodb()
             .get_paginator("query")
@@ -56,7 +56,7 @@ class Experiments:
         return sorted(records, key=lambda record: record.submitted_at, reverse=True), unreadable
 
     def create(self, record: ExperimentRecord) -> bool:
-        """Write a new record; False where its id exists already, which is left as it is."""
+        """Write a new record; False if its id exists, then the existing one is kept."""
         client = clients.dynamodb()
         try:
             client.put_item(
@@ -94,17 +94,17 @@ def _key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:
 
 
 def experiments_of(settings: ServiceSettings) -> Experiments:
-    """Reach the records of experiments."""
+    """Return access to the records of experiments."""
     return Experiments(settings.service_table)
 
 
 def experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles:
-    """Reach an experiment's files."""
+    """Return access to an experiment's files."""
     return RunFiles(settings.results_bucket, experiment_id, folder="experiments")
 
 
 def asked(settings: RunSettings, experiment_id: str) -> Experiment:
-    """Read the experiment that was asked for.
+    """Read the request of an experiment.
 
     Raises:
         FileNotFoundError: There is no such experiment.
@@ -114,15 +114,15 @@ def asked(settings: RunSettings, experiment_id: str) -> Experiment:
 
 
 def run_id_of(experiment_id: str, cell: Cell) -> str:
-    """Name the run of a cell."""
+    """Return the id of a cell's run."""
     return f"{experiment_id}-{cell.index + 1:03d}"
 
 
 def require_running(record: ExperimentRecord) -> None:
-    """Refuse to go on with an experiment that is being stopped, or has ended.
+    """Refuse to continue an experiment that is being stopped or has ended.
 
     Raises:
-        RunStoppedError: It is.
+        RunStoppedError: It is in such a state.
     """
     if record.state is not RunState.RUNNING:
         raise RunStoppedError(

@@ -1,4 +1,4 @@
-"""Which runs of an experiment take turns."""
+"""The turns of an experiment's paired runs."""
 
 from plimsoll.experiments.records import run_id_of
 from plimsoll.model.request.experiment import Cell, Experiment, Turn, partner, slot_s
@@ -9,7 +9,7 @@ from plimsoll.requests.cells import cells_of
 def turn_of(
     experiment: Experiment, experiment_id: str, cell: Cell, timings: Timings
 ) -> Turn | None:
-    """Give a cell's turn; None where it takes none."""
+    """Return a cell's turn; None if its run is not paired."""
     other = partner(experiment, cell.variants)
     if other is None or experiment.pairs is None:
         return None

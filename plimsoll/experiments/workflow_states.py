@@ -1,4 +1,4 @@
-"""What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
+"""The states of an experiment's workflow: plan it, submit its cells, wait for their end."""
 
 from plimsoll.aws.items import pass_over
 from plimsoll.aws.run_records import now, records_of
@@ -26,13 +26,13 @@ from plimsoll.workflow.submit import record_request
 
 
 def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
-    """Mark the experiment as started and put its cells in order, so many at once.
+    """Mark the experiment as started, and return its cells in batches.
 
-    No more at once than the team may have: each that asks in vain lengthens the workflow's history,
-    of which AWS allows 25,000 events (docs.aws.amazon.com/step-functions, service quotas).
+    At most as many run at once as the team may have: each refused attempt lengthens the workflow's
+    history, which AWS limits to 25,000 events (docs.aws.amazon.com/step-functions, service quotas).
 
     Raises:
-        RunStoppedError: It was stopped before it began.
+        RunStoppedError: The experiment was stopped before it began.
     """
     experiment = asked(settings, experiment_id)
     experiments = experiments_of(settings)
@@ -46,7 +46,7 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
     shared = datasets_of(experiment, experiments.get(experiment.team, experiment_id))
-    seeks = experiment.want is not None  # cell by cell, each chosen from what was measured
+    seeks = experiment.want is not None  # each cell is chosen when the one before was measured
     return {
         "datasets": [one.number for one in shared],
         "batches": [] if seeks else planned_batches(experiment, drawn),
@@ -56,7 +56,7 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
 
 
 def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) -> dict[str, object]:
-    """Record the run that prepares a dataset, which the workflow starts with the id given.
+    """Record the run that prepares a dataset; the workflow starts it by the returned id.
 
     Raises:
         As `submit_cell`.
@@ -70,14 +70,14 @@ def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) ->
 
 
 def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict[str, object]:
-    """Record the run of a cell, which the workflow starts with the id that this gives.
+    """Record the run of a cell; the workflow starts it by the returned id.
 
     Raises:
-        NoRoomYetError: The team's limits leave no room for it until other runs have ended.
-        LimitReachedError: They never do.
+        NoRoomYetError: The team's limits have no room until other runs have ended.
+        LimitReachedError: The team's limits never have room for it.
         RunStoppedError: The experiment is being stopped.
-        UsageError: The run cannot be.
-        DatasetError: The dataset that it shares was not prepared.
+        UsageError: The run is not possible.
+        DatasetError: The shared dataset was not prepared.
     """
     experiment = asked(settings, experiment_id)
     record = experiments_of(settings).get(experiment.team, experiment_id)
@@ -100,10 +100,10 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
 def _require_still_running(
     settings: StopSettings, experiment: Experiment, experiment_id: str, run_id: str
 ) -> None:
-    """Close a run that was recorded while a stop went through.
+    """Stop a run that was recorded while its experiment was being stopped.
 
-    A stop marks the experiment first and then goes through its runs: either it has seen this run,
-    or this look sees the mark.
+    A stop marks the experiment first, then goes through its runs: either it has seen this run, or
+    this check sees the mark.
     """
     record = experiments_of(settings).get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
@@ -114,12 +114,12 @@ def _require_still_running(
 def settle_cells(
     settings: SettleCellsSettings, experiment_id: str, *, stop: bool
 ) -> dict[str, object]:
-    """Say whether every cell has ended, its target gone; one never started is closed.
+    """Return whether all cells have ended and their targets are gone; closes those never started.
 
     Args:
-        settings: Where.
-        experiment_id: Which.
-        stop: Stop the cells that run, too, and let no further one begin.
+        settings: The settings of the deployment.
+        experiment_id: The id of the experiment.
+        stop: Whether to stop the running cells, too, and let no further one begin.
     """
     experiment = asked(settings, experiment_id)
     if stop:
@@ -142,6 +142,6 @@ def _settled(settings: StopSettings, run_id: str, *, stop: bool) -> bool:
     except UnreadableRecordError as error:  # waiting would never end; a schedule deletes its target
         pass_over(error)
         return True
-    if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started
+    if stop or record.state is RunState.PENDING:  # if pending, its workflow could not be started
         record = stop_run(settings, run_id)
     return record.state.ended

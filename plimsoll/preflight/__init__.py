@@ -1,1 +1,1 @@
-"""What can be known of a run on AWS before it is submitted: a table of checks, and nothing made."""
+"""What can be checked about a run on AWS before it is submitted. Nothing is created."""

@@ -1,4 +1,4 @@
-"""A check of the preflight, and what becomes of one that AWS does not answer."""
+"""A check of the preflight, and its state if AWS does not answer."""
 
 from collections.abc import Callable, Iterable
 from typing import Literal
@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.model.base import Model
 
-# `unknown`: these credentials cannot find out; `not applicable`: there is nothing to find out
+# `unknown`: these credentials cannot tell; `not applicable`: there is nothing to check
 CheckState = Literal["passed", "failed", "unknown", "not applicable"]
 _DENIED = {
     "AccessDenied",
@@ -21,14 +21,14 @@ _DENIED = {
 
 
 class Check(Model):
-    """One thing that was looked at.
+    """A check and its outcome.
 
     Attributes:
-        name: What.
-        state: How it came out.
-        detail: What was found, or why it cannot be known.
-        to_do: What helps, where it failed or is not known.
-        runs: Of a request with several runs: whose targets it is about; empty: all.
+        name: The name of the check.
+        state: The outcome.
+        detail: The finding, or the reason why it is unknown.
+        to_do: What helps if it failed or is unknown; None otherwise.
+        runs: The runs whose targets it concerns, if a request has several; empty for all.
     """
 
     name: str
@@ -39,37 +39,37 @@ class Check(Model):
 
 
 class Preflight(Model):
-    """All checks, in the order in which they are worth reading."""
+    """All checks, in reading order."""
 
     checks: tuple[Check, ...]
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The checks that would let the run fail."""
+        """The checks that would make the run fail."""
         return tuple(check for check in self.checks if check.state == "failed")
 
 
 def passed(name: str, detail: str) -> Check:
-    """Say that nothing is in the way."""
+    """Return a check that passed."""
     return Check(name=name, state="passed", detail=detail)
 
 
 def failed(name: str, detail: str, to_do: str) -> Check:
-    """Say what is in the way, and what helps."""
+    """Return a check that failed, with what helps."""
     return Check(name=name, state="failed", detail=detail, to_do=to_do)
 
 
 def unknown(name: str, why: str, to_do: str | None = None) -> Check:
-    """Say why it is not to be known."""
+    """Return a check whose outcome is unknown, with the reason."""
     return Check(name=name, state="unknown", detail=why, to_do=to_do)
 
 
 def asked(names: Iterable[str], ask: Callable[[], Iterable[Check]]) -> tuple[Check, ...]:
-    """Ask AWS; where it does not answer, each of the checks is unknown.
+    """Ask AWS. If it does not answer, all of the checks are unknown.
 
     Args:
-        names: Of the checks that depend on the answer.
-        ask: Makes them.
+        names: The names of the checks that depend on the answer.
+        ask: The function that asks AWS and returns the checks.
     """
     try:
         return tuple(ask())

@@ -1,4 +1,4 @@
-"""The deployment: whether its API answers, to whom, in which version, and how its stack stands."""
+"""Checks of the deployment: its API, the caller's team, its version, and its stack."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,13 @@ _STANDING = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 
 @dataclass(frozen=True)
 class Deployed:
-    """The stack of the service that is called, as the caller's credentials see it.
+    """The stack of the service, as the caller's credentials see it.
 
     Attributes:
-        name: The stack's.
-        status: Of CloudFormation.
-        zones: In which targets may be placed; none: an older stack, which does not say.
+        name: The stack's name.
+        status: The status in CloudFormation.
+        zones: The availability zones for targets; empty for an older stack, which does not list
+            them.
     """
 
     name: str
@@ -35,11 +36,11 @@ class Deployed:
 
 
 def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
-    """Ask the service itself: as whom it knows the caller, and what it says of each request.
+    """Ask the service who the caller is, and whether it accepts each request.
 
     Args:
         service: The service.
-        requests: One for each run.
+        requests: One request per run.
     """
     try:
         version = service.health().version
@@ -57,12 +58,13 @@ def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check
 
 
 def find_stack(address: Address, stack: str | None) -> Deployed | None:
-    """Find the stack whose API has this address; None: these credentials see none.
+    """Find the stack whose API has this address; None if these credentials see no such stack.
 
-    Only then the account that they belong to is the deployment's: an API may be called from others.
+    Only if it is found do the credentials belong to the deployment's account: an API may be called
+    from other accounts.
 
     Args:
-        address: Of the API.
+        address: The address of the API.
         stack: The stack's name, if one was given.
     """
     name = stack or DEFAULT_STACK
@@ -78,7 +80,7 @@ def find_stack(address: Address, stack: str | None) -> Deployed | None:
 
 
 def stack_check(found: Deployed | None) -> Check:
-    """Say how the stack stands."""
+    """Check the stack's status."""
     if found is None:
         why = "these credentials see no stack whose API this is: name it by --stack"
         return unknown(STACK, why)
@@ -112,7 +114,7 @@ def _team(service: Service, requests: Sequence[Request]) -> Check:
 
 
 def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
-    """Have the service quote each request: it checks it, and asks RDS with its own rights."""
+    """Have the service quote each request: it validates it, and asks RDS with its own rights."""
     checks = []
     for request in requests:
         try:

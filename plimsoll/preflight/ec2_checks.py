@@ -1,4 +1,4 @@
-"""Whether EC2 has a Cassandra target's instance, and where."""
+"""Checks whether EC2 offers a Cassandra target's instance, and where."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,8 +16,8 @@ def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tu
     """Check what EC2 offers in the clients' region.
 
     Args:
-        target: What is asked for.
-        zones: In which the deployment may place targets; none: not known.
+        target: The requested target.
+        zones: The zones in which the deployment may place targets; empty if unknown.
     """
     name = target.instance_type
 
@@ -41,7 +41,7 @@ def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tu
 
 
 def _zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence[str]) -> Check:
-    """Look where the instances can stand; of a cluster, how many in which zone."""
+    """Check where the instances can run; for a cluster, how many in each zone."""
     check = zone_check(target.instance_type, offered, zones)
     if target.nodes == 1 or check.state != "passed":
         return check
@@ -52,7 +52,7 @@ def _zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence[str])
 
 
 def vcpus_of(types: Iterable[str]) -> dict[str, int]:
-    """Ask EC2 how many vCPUs instances of these types have; types that it does not know lack."""
+    """Ask EC2 for the vCPUs of these instance types; unknown types are missing in the result."""
     pages = (
         clients.ec2()
         .get_paginator("describe_instance_types")
@@ -66,7 +66,7 @@ def vcpus_of(types: Iterable[str]) -> dict[str, int]:
 
 
 def vcpus_running(families: frozenset[str]) -> int:
-    """Count the vCPUs of the account's instances that run or start, of some families' types."""
+    """Count the vCPUs of the account's running or starting instances of some families."""
     pages = (
         clients.ec2()
         .get_paginator("describe_instances")
@@ -82,7 +82,7 @@ def vcpus_running(families: frozenset[str]) -> int:
 
 
 def family_of(instance_type: str) -> str:
-    """Name an instance type's family by its letters: r of r5d.large, im of im4gn.large."""
+    """Return an instance type's family, its letters: r for r5d.large, im for im4gn.large."""
     head = instance_type.partition(".")[0]
     digits = next((at for at, letter in enumerate(head) if letter.isdigit()), len(head))
     return head[:digits]

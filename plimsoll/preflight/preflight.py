@@ -1,4 +1,4 @@
-"""The preflight of a request: every check, in order."""
+"""The preflight: all checks, in order."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from plimsoll.preflight.ec2_checks import cassandra_target_checks
 from plimsoll.preflight.quota_checks import quota_checks
 from plimsoll.preflight.rds_checks import rds_target_checks, role_check
 
-# a check is worth no long wait: what does not answer is not to be known
+# a check is not worth a long wait: without an answer its outcome is unknown
 _HASTY = Config(
     connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2}
 )
@@ -34,14 +34,14 @@ def preflight(
     stack: str | None = None,
     at_once: int | None = None,
 ) -> Preflight:
-    """Check whether runs could be on the service, with the caller's own rights; makes nothing.
+    """Check whether runs are possible on the service, with the caller's rights. Creates nothing.
 
     Args:
         service: The service.
-        address: Where it is.
-        requests: One for each run, by its name.
-        stack: The name of its stack; None: the usual one.
-        at_once: How many runs go at the same time; None: all.
+        address: The address of the service.
+        requests: One request per run, by the run's name.
+        stack: The name of the service's stack; None for the default.
+        at_once: The number of runs at the same time; None for all.
     """
     asked = list(requests.values())
     ordered = _ordered(requests)
@@ -70,12 +70,12 @@ def preflight(
 
 
 def _through(region: str | None) -> None:
-    make: Any = boto3.client  # its types know a service's name only as a literal
+    make: Any = boto3.client  # boto3's types accept service names only as literals
     clients.through(lambda service: make(service, region_name=region, config=_HASTY))
 
 
 def _ordered(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
-    """Put the names of runs together whose targets are ordered alike."""
+    """Group the names of runs whose targets are ordered with the same options."""
     alike: dict[str, list[str]] = {}
     for name, request in requests.items():
         alike.setdefault(_order(request), []).append(name)
@@ -90,7 +90,7 @@ def _of_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
         case CassandraTarget():
             return cassandra_target_checks(target, zones)
         case EndpointTarget():
-            return ()  # nothing is ordered
+            return ()  # an endpoint is not created
         case _:
             assert_never(target)
 
@@ -102,7 +102,7 @@ def _order(request: Request) -> str:
 
 
 def _weight(request: Request) -> tuple[int, int]:
-    """Put runs that take more of the account first."""
+    """Sort key: runs that need more of the account's quotas are greater."""
     target = request.target
     volume = getattr(target, "volume", None)
     nodes = target.nodes if isinstance(target, CassandraTarget) else 1

@@ -1,8 +1,8 @@
-"""Whether the account's quotas leave room for what all runs of a request take at once.
+"""Checks whether the account's quotas leave room for all runs of a request at once.
 
-The codes are those of Service Quotas. Lambda's and EC2's: the tables "Service quotas" of the pages
-lambda-service.html and ec2-service.html of the AWS General Reference; RDS's: rds-service.html
-(docs.aws.amazon.com/general/latest/gr/), read 2026-11-22.
+The codes are those of Service Quotas. Lambda's and EC2's come from the tables "Service quotas" of
+the pages lambda-service.html and ec2-service.html of the AWS General Reference, RDS's from
+rds-service.html (docs.aws.amazon.com/general/latest/gr/), read 2026-11-22.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,19 +17,19 @@ from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
 from plimsoll.quoting.times import fleet_most
 
-FUNCTIONS_BESIDE = 20  # of a run at once, besides its clients (docs/deploying.md)
+FUNCTIONS_BESIDE = 20  # concurrent functions of a run besides its clients (docs/deploying.md)
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
 
 
 @dataclass(frozen=True)
 class Quota:
-    """A quota of Service Quotas.
+    """A quota in Service Quotas.
 
     Attributes:
-        name: Of the check.
-        service: Its service's code.
-        code: Its own.
-        unit: Of what it counts.
+        name: The name of the check.
+        service: The code of the service.
+        code: The code of the quota.
+        unit: The unit of its value.
     """
 
     name: str
@@ -45,10 +45,10 @@ EC2_STANDARD = Quota("quota: EC2", "ec2", "L-1216C47A", "vCPUs of standard insta
 
 
 def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
-    """Check the quotas that these runs need, if all of them go at once.
+    """Check the quotas that these runs need at once.
 
     Args:
-        requests: One for each run.
+        requests: One request per run.
     """
     targets = [request.target for request in requests]
     on_rds = [target for target in targets if isinstance(target, RdsTarget)]
@@ -82,7 +82,7 @@ def _vcpus(types: Sequence[str]) -> int:
 
 
 def _used(name: str) -> int | None:
-    """Read how much of a quota of RDS is in use."""
+    """Return how much of an RDS quota is in use; None if not reported."""
     quotas = clients.rds().describe_account_attributes()["AccountQuotas"]
     return next((each["Used"] for each in quotas if each.get("AccountQuotaName") == name), None)
 
@@ -109,7 +109,7 @@ def _compared(quota: Quota, needed: int, used: int | None) -> Iterator[Check]:
 
 
 def _limit(quota: Quota) -> int:
-    """Read a quota's value in the account; AWS's default where none was ever set."""
+    """Return a quota's value in the account; AWS's default if it was never set."""
     client = clients.service_quotas()
     try:
         found = client.get_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)

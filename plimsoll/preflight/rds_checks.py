@@ -1,4 +1,4 @@
-"""Whether RDS makes such a database: its version, class, storage and zone."""
+"""Checks whether RDS offers a target: version, class, storage and zone."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -27,8 +27,8 @@ def rds_target_checks(target: OnRds, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what RDS offers in the clients' region.
 
     Args:
-        target: What is asked for.
-        zones: In which the deployment may place targets, the first one first; none: not known.
+        target: The requested target.
+        zones: The zones in which the deployment may place targets, in order; empty if unknown.
     """
     (version,) = asked([VERSION], lambda: [_version(target)])
     if version.state != "passed":
@@ -41,7 +41,7 @@ def rds_target_checks(target: OnRds, zones: Sequence[str]) -> tuple[Check, ...]:
 
 
 def role_check() -> tuple[Check, ...]:
-    """Look for the role by which RDS acts in the account."""
+    """Check for the role with which RDS acts in the account."""
 
     def look() -> list[Check]:
         try:
@@ -134,12 +134,12 @@ def _storage(target: OnRds, option: "Option") -> Check:
 
 
 def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check:
-    """Look whether something is offered where the deployment places its targets.
+    """Check whether something is offered in a zone where the deployment places targets.
 
     Args:
-        what: That is offered there.
-        offered: Names of zones.
-        zones: In which the deployment may place targets, the first one first; none: not known.
+        what: The thing that is offered.
+        offered: The names of the zones where it is offered.
+        zones: The zones in which the deployment may place targets, in order; empty if unknown.
     """
     there = ", ".join(offered) or "no zone"
     if not zones:
