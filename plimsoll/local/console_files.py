@@ -1,4 +1,4 @@
-"""The page's own files, as the front serves them: no secret is in them, and nothing of a run."""
+"""The page's own files, as the front serves them; they contain no secret and nothing of a run."""
 
 import hashlib
 from importlib import resources
@@ -30,17 +30,17 @@ _HEADERS = (
 
 
 class ConsoleFiles:
-    """The files by their path: what is not among them is not served, whatever a path says."""
+    """The files by path; nothing else is served, whatever a path says."""
 
     def __init__(self, config: ConsoleConfig) -> None:
         self._config = config.model_dump_json().encode()
         self._files = dict(_walk(resources.files("plimsoll.console").joinpath("assets"), BASE))
 
     def answer(self, path: str, known: str | None) -> Answer | None:
-        """Give a file; None where the path is none of theirs.
+        """Return the answer with a file; None if there is no file of this path.
 
         Args:
-            path: As it was sent.
+            path: The path as it was sent.
             known: The header `If-None-Match`.
         """
         if path == "/":

@@ -1,6 +1,6 @@
 """Deploys to the stand-in for AWS what `stacks/` deploys to AWS, from the same data and files.
 
-It calls public APIs alone, so that what is deployed is checked as AWS checks it.
+It uses only public APIs, so that everything deployed is checked as AWS checks it.
 """
 
 import io
@@ -33,14 +33,14 @@ from plimsoll.model.timings import ONE_MACHINE_TIMINGS
 from plimsoll.statemachines import machine_placeholder, substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
-PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the API on one machine
-ONE_MACHINE = {  # as any team, but that nothing is bought or spent there
+PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # caller of the API on one machine
+ONE_MACHINE = {  # a team without cost limits, since nothing is bought there
     "principals": [PRINCIPAL],
     "provisioned_iops": None,
     "usd_per_run": None,
     "spend_usd_per_month": None,
 }
-ZONES = [  # one function `load-client` stands for those of both
+ZONES = [  # one `load-client` function stands for those of both zones
     {"name": f"{REGION}{letter}", "subnet_id": f"subnet-0000000000000000{number}", "clients": ""}
     for number, letter in enumerate("ab", 1)
 ]
@@ -48,7 +48,7 @@ ClientFactory = Callable[[str], Any]
 
 
 def default_settings() -> dict[Setting, str]:
-    """Give every setting of a deployment its value on one machine."""
+    """Return the value of every setting of a deployment on one machine."""
     return {
         **{table.setting: f"plimsoll-{table.name}" for table in TABLES},
         **ONE_MACHINE_TIMINGS.settings,
@@ -61,7 +61,8 @@ def default_settings() -> dict[Setting, str]:
         Setting.ZONES: json.dumps(ZONES),
         Setting.CASSANDRA: json.dumps(
             {
-                "archive_url": "s3://plimsoll-archives/cassandra.tar.gz",  # never read: it is here
+                # never read: the archive is on this machine
+                "archive_url": "s3://plimsoll-archives/cassandra.tar.gz",
                 "instance_profile": "plimsoll-cassandra",
                 "security_group_id": "sg-00000000000000002",
             }
@@ -88,34 +89,34 @@ def default_settings() -> dict[Setting, str]:
 
 
 def team_settings(team: str) -> dict[Setting, str]:
-    """Give the settings by which whoever calls on this machine is of one team."""
+    """Return the settings that make every caller on this machine a member of one team."""
     return {Setting.TEAMS: json.dumps({team: ONE_MACHINE})}
 
 
 def topic_arn(topic: Topic) -> str:
-    """Give a topic's ARN."""
+    """Return a topic's ARN."""
     return f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-{topic.name}"
 
 
 def function_arn(name: str) -> str:
-    """Give a function's ARN."""
+    """Return a function's ARN."""
     return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
 
 
 def state_machine_arn(name: str) -> str:
-    """Give a state machine's ARN."""
+    """Return a state machine's ARN."""
     return f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
 
 
 class Deployer:
-    """Puts a deployment into the stand-in."""
+    """Deploys everything into the stand-in."""
 
     def __init__(self, client: ClientFactory, settings: Mapping[Setting, str]) -> None:
         self._client = client
         self._settings = settings
 
     def storage(self) -> None:
-        """Make the results bucket, the tables, the schedule groups, the topics and the bus."""
+        """Create the results bucket, tables, schedule groups, topics and the bus."""
         self._client("s3").create_bucket(Bucket=self._settings[Setting.RESULTS_BUCKET])
         self._tables()
         for group in (Setting.SCHEDULE_GROUP, Setting.CHECK_GROUP):
@@ -145,7 +146,7 @@ class Deployer:
         self._rule(name, rule.pattern, {"Arn": target_arn}, bus=bus)
 
     def execution_rule(self, rule: ExecutionRule) -> None:
-        """Start a machine at the end of another one's executions."""
+        """Start a machine when executions of another one end."""
         fields = ", ".join(f'"{field}": <{field}>' for field in rule.input_paths)
         target = {
             "Arn": state_machine_arn(rule.starts),
@@ -166,7 +167,7 @@ class Deployer:
         events.put_targets(Rule=rule, EventBusName=bus, Targets=[{"Id": "target", **target}])
 
     def functions(self, functions: Mapping[str, Function]) -> None:
-        """Make every function of the table."""
+        """Create every function of the table."""
         trust = {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]}
         self._client("iam").create_role(
             RoleName=ROLE.split("/")[1], AssumeRolePolicyDocument=json.dumps(trust)
@@ -188,7 +189,7 @@ class Deployer:
             )
 
     def state_machines(self, folder: Path, functions: Mapping[str, Function]) -> list[str]:
-        """Make a state machine of every `*.asl.json`; returns their names."""
+        """Create a state machine from every `*.asl.json`; return their names."""
         values = {str(setting): value for setting, value in self._settings.items()}
         values |= {f.arn_placeholder: function_arn(f.name) for f in functions.values()}
         files = sorted(folder.glob("*.asl.json"))
@@ -201,7 +202,7 @@ class Deployer:
         return names
 
     def schedule(self, schedule: Schedule) -> None:
-        """Call a function again and again."""
+        """Call a function on a schedule."""
         self._client("scheduler").create_schedule(
             Name=schedule.function,
             GroupName=self._settings[Setting.SCHEDULE_GROUP],

@@ -1,4 +1,4 @@
-"""An experiment on one machine: submitted to the twin, watched, its files brought home."""
+"""An experiment on one machine: submits it to the twin, follows it, and saves its files."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class LocalExperiment:
         """Submit it.
 
         Raises:
-            UsageError: It cannot be.
+            UsageError: The experiment is invalid.
         """
         self._twin = twin
         self._team = experiment.team
@@ -36,7 +36,7 @@ class LocalExperiment:
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 
     def look(self) -> ExperimentStatus:
-        """Say where the experiment stands; starts its runs' faults on purpose in time."""
+        """Return where the experiment stands; start its runs' injected faults when they are due."""
         status = get_experiment(self.settings, self._team, self.experiment_id)
         for cell in status.running:
             if faults := planned_faults(self._cells[cell.index].request):
@@ -63,11 +63,11 @@ class LocalExperiment:
 
     @property
     def result(self) -> ExperimentResult:
-        """What it came to, once it has ended."""
+        """Return its result, once it has ended."""
         return experiment_files(self.settings, self.experiment_id).get(RESULT, ExperimentResult)
 
     def save(self, directory: Path) -> ExperimentResult:
-        """Bring its files home: a folder for each run that began, and `experiment.json`."""
+        """Save its files: a folder for each run that began, and `experiment.json`."""
         result = self.result
         for cell in result.cells:
             if cell.state is not None:

@@ -1,4 +1,4 @@
-"""Faults on purpose: stalls and errors of a target's volume, at moments that the request sets."""
+"""Fault injection: stalls and errors of a target's volume, at the times that the request sets."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from plimsoll.workflow.status import Snapshot
 
 
 def planned_faults(request: Request) -> tuple[Fault, ...]:
-    """Those of a request, and the credits that its first measured step is to start with."""
+    """List a request's faults, including the credits for its first measured step."""
     share = request.credits_start_share
     if share is None:
         return request.faults
@@ -26,7 +26,7 @@ class Faults:
         self._identifier = identifier
 
     def look(self, now: Snapshot) -> None:
-        """Set the clock for the faults of a step that has been planned."""
+        """Start the timers of a step's faults once the step is planned."""
         if now.plan is None:
             return
         due = [fault for fault in self._waiting if fault.step == now.plan.index]
@@ -39,6 +39,6 @@ class Faults:
 
     def _inject(self, fault: Fault) -> None:
         database = self._twin.databases.get(self._identifier)
-        if database is not None:  # the run has ended meanwhile, and its volume is gone
+        if database is not None:  # otherwise the run has ended, and its volume is gone
             with database.volume as volume:
                 volume.inject(fault.volume)

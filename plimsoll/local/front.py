@@ -1,8 +1,8 @@
-"""An HTTP front on 127.0.0.1: the page's files, a stream of events, and whatever answers calls.
+"""An HTTP server on 127.0.0.1: the page's files, a stream of events, and calls.
 
-Files are for everybody who can reach the port, since they hold nothing. Calls and streams carry the
-front's token, and come from a program or from the front's own page: no other page of a browser is
-answered, token or not.
+Everybody who can reach the port gets the files, since they contain nothing secret. Calls and
+streams carry the server's token, and come from a program or from the server's own page; every other
+page in a browser is refused, even with the token.
 """
 
 import hmac
@@ -25,8 +25,8 @@ from plimsoll.local.callers import is_of_another_page, is_own_host
 from plimsoll.local.console_files import ConsoleFiles
 from plimsoll.local.rest_api import BROKEN, Answer, refusal
 
-STREAMS_MOST = 32  # of all pages together: each looks at its run every second
-_END_PATIENCE_S = 3.0  # for streams to say goodbye
+STREAMS_MOST = 32  # over all pages; each stream reads its run every second
+_END_PATIENCE_S = 3.0  # time in which streams can end properly
 _READS = {"GET", "HEAD"}
 _STATUS: dict[type[Exception], int] = {
     NotFoundError: 404,
@@ -37,28 +37,28 @@ Say = Callable[[str], None]
 
 
 class Behind(Protocol):
-    """What stands behind a front."""
+    """The application behind a front."""
 
     def answer(self, request: Request, path: str) -> Answer:
-        """Answer a call; its path is as it was sent."""
+        """Answer a call; the path is as it was sent."""
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
         """Open a stream of events, which goes on until `ended` is set.
 
         Raises:
-            PlimsollError: There is nothing to tell of.
+            PlimsollError: There is nothing to stream.
         """
 
 
 class _Streams:
-    """Counts the streams of events that are open, and opens no more than there may be."""
+    """Limits the number of open streams of events."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.count = 0
 
     def open(self) -> bool:
-        """Count one more; False: there are too many."""
+        """Count one more; return False if there are too many."""
         with self._lock:
             room = self.count < STREAMS_MOST
             self.count += room
@@ -78,23 +78,23 @@ class _Handler(WSGIRequestHandler):
         """Log nothing: the application logs each request itself."""
 
     def log(self, *_: object) -> None:
-        """Log nothing: a caller that goes away is no error."""
+        """Log nothing: a caller that disconnects is no error."""
 
 
 def listen(port: int) -> socket.socket:
-    """Take a port of 127.0.0.1; 0: a free one.
+    """Bind a port of 127.0.0.1, or a free one for 0.
 
     Raises:
-        OSError: It is taken.
+        OSError: The port is in use.
     """
     return socket.create_server(("127.0.0.1", port), backlog=128)
 
 
 class Front:
-    """The front; as a context manager it ends with its block.
+    """The server; as a context manager it ends with its block.
 
     Attributes:
-        port: Where it listens, on 127.0.0.1.
+        port: The port that it listens on, on 127.0.0.1.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class Front:
         """Listen.
 
         Args:
-            behind: What answers.
-            token: Every call carries it (`Authorization: Bearer ...`); None: whoever has an account
-                on this machine may call.
-            listener: Where to answer, on 127.0.0.1; None: at a free port.
-            config: What the page is told; None: it may do everything.
-            say: Takes a line for each request.
+            behind: The application that answers.
+            token: The token that every call must carry (`Authorization: Bearer ...`); None lets
+                every account on this machine call.
+            listener: A bound socket on 127.0.0.1; None to use a free port.
+            config: The page's settings; None lets it do everything.
+            say: The function that receives a log line for each request.
         """
         auth = {"auth": "none" if token is None else "token"}
         self._behind = behind
@@ -134,19 +134,19 @@ class Front:
             request_handler=_Handler,
             fd=self._listener.fileno(),
         )
-        self._http.daemon_threads = True  # type: ignore[attr-defined] # of its threading mix-in
+        self._http.daemon_threads = True  # type: ignore[attr-defined] # the threading mix-in has it
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The server's address."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def page_url(self) -> str:
-        """The address of its page: what follows the `#` stays in the browser."""
+        """The address of its page; browsers keep what follows the `#` to themselves."""
         return f"{self.url}/" + ("" if self._token is None else f"#token={self._token}")
 
     @property
@@ -155,7 +155,7 @@ class Front:
         return self._streams.count > 0
 
     def close(self) -> None:
-        """Stop answering; streams say goodbye."""
+        """Stop answering, after ending the streams properly."""
         self._ended.set()
         self._http.shutdown()
         self._thread.join()
@@ -192,7 +192,7 @@ class Front:
         return self._behind.answer(request, path)
 
     def _refused(self, request: Request, path: str) -> Answer | None:
-        """Refuse what comes from another page, or without the token, or is not for this page."""
+        """Refuse a call from another page, without the token, or beyond what this page may do."""
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
         site = headers.get("Sec-Fetch-Site")
@@ -238,7 +238,7 @@ class Front:
         return BROKEN
 
     def _told(self, events: Iterator[bytes]) -> Iterator[bytes]:
-        """Pass events on; where what stands behind has ended, so does the stream."""
+        """Forward events; the stream ends when the application behind it has ended."""
         try:
             yield from events
         except (PlimsollError, BotoCoreError, ClientError) as error:
@@ -257,6 +257,6 @@ class Front:
 
 
 def _path(request: Request) -> str:
-    """Give the path as it was sent, without the host that a URI may name."""
+    """Return the path as it was sent, without a host that a URI may contain."""
     raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
     return raw if raw.startswith("/") else quote(request.path)

@@ -18,7 +18,7 @@ _GUARD = Path(__file__).with_name("process_guard.py")
 
 
 def kill_all() -> None:
-    """End at once whatever this process has started so; who waits for one sees it ended."""
+    """Kill everything that this process has started guarded; waiting callers see it ended."""
     for process in list(_STARTED):
         process.kill()
 
@@ -26,7 +26,7 @@ def kill_all() -> None:
 class GuardedProcess:
     """A program under `process_guard.py`: killed when this process ends, however that happens.
 
-    Processes that it has started and leaves behind are killed when it has ended.
+    When it has ended, the processes that it leaves behind are killed too.
 
     Attributes:
         pid: Process id of the program itself, not of its guard.
@@ -52,7 +52,7 @@ class GuardedProcess:
         Args:
             command: Program and arguments.
             environment: The program's whole environment.
-            working_directory: Where it runs.
+            working_directory: The program's working directory.
             log: File to which its standard output and error are appended.
             remove_on_orphaned: Folders deleted if this process dies before it has ended.
 

@@ -1,7 +1,7 @@
-"""Where a twin lives, and each of its databases: in memory where it fits there, else on disk.
+"""The folders of a twin and of its databases: in memory if they fit, otherwise on disk.
 
-An emulated volume keeps its promises while the storage under it is faster than the volume. Memory
-always is. On many disks a flush alone takes milliseconds; on EBS it takes next to nothing.
+An emulated volume is accurate as long as the storage below is faster than the volume. Memory always
+is. On many disks a flush takes milliseconds; on EBS almost nothing.
 """
 
 import os
@@ -34,13 +34,13 @@ _SHARE = 0.5  # the share of free memory that a twin's databases may use
 def twin_home(
     requests: Iterable[Request] = (), *, at_once: int = 1, parent: Path | None = None
 ) -> Iterator[Path]:
-    """Make a folder for a twin, with one in memory beside it, and remove both in the end.
+    """Make a folder for a twin, with one in memory beside it, and remove both at the end.
 
     Args:
-        requests: What will run there, as far as it is known.
-        at_once: How many of their databases run at the same time.
-        parent: Where the folder lies, and all databases in it; None: in the folder for temporary
-            files, and those databases in memory that fit there (`Places`).
+        requests: The requests that will run there, as far as known.
+        at_once: The number of their databases that run at the same time.
+        parent: The parent folder for the twin and all its databases; None for the temporary folder,
+            with those databases in memory that fit there (`Places`).
 
     Raises:
         PlimsollError: There is no room for what will run.
@@ -60,7 +60,7 @@ def twin_home(
 
 
 def _comfortable(request: Request) -> float:
-    """Give the bytes that a request's database surely does not exceed; infinite: not known."""
+    """Return an upper bound in bytes for a request's database; infinite if unknown."""
     if isinstance(request.target, EndpointTarget):
         return 0
     if adds_rows(request):
@@ -73,23 +73,24 @@ def _memory_share() -> float:
 
 
 class Places:
-    """Decides for each database of a twin where it lies. Thread-safe."""
+    """Decides for each database of a twin whether it is in memory or on disk. Thread-safe."""
 
     def __init__(self, home: Path, request_of: Callable[[str], Request | None]) -> None:
-        """Take over a twin's folders.
+        """Use a twin's folders.
 
         Args:
-            home: The twin's; where it has no folder in memory, all lie in it.
-            request_of: Finds the request that an instance is made for, by the instance's name.
+            home: The twin's folder; without a folder in memory, all databases are on disk.
+            request_of: The function that finds the request for which an instance is made, by its
+                name.
         """
         self._disk = home / "databases"
         self._memory = home / IN_MEMORY / "databases" if (home / IN_MEMORY).is_dir() else None
         self._request_of = request_of
-        self._held: dict[str, float] = {}  # in memory: the most that each may come to
+        self._held: dict[str, float] = {}  # upper bounds of the databases in memory, in bytes
         self._lock = threading.Lock()
 
     def choose(self, identifier: str) -> Path:
-        """Give the folder of an instance, which is not made yet.
+        """Return the folder for an instance that is about to be created.
 
         Raises:
             PlimsollError: There is no room for it.
@@ -107,13 +108,13 @@ class Places:
         return self._disk / identifier
 
     def give_back(self, identifier: str) -> None:
-        """Let go of what an instance held."""
+        """Release the memory that an instance held."""
         with self._lock:
             self._held.pop(identifier, None)
 
 
 def takes_direct_io(folder: Path) -> bool:
-    """See whether files there can be opened with O_DIRECT, as databases do (tmpfs: Linux 6.6)."""
+    """Return whether files there open with O_DIRECT, as databases need it (tmpfs: Linux 6.6)."""
     with suppress(OSError), tempfile.NamedTemporaryFile(dir=folder) as probe:
         os.close(os.open(probe.name, os.O_RDWR | os.O_DIRECT))
         return True

@@ -1,8 +1,8 @@
-"""The service on one machine: an HTTP front before a twin's function `api`.
+"""The service on one machine: an HTTP server before a twin's function `api`.
 
-Every request becomes the event that API Gateway would make of it, and the very same function
-answers. In place of signatures there is a token. What API Gateway has not is the stream of events:
-the front itself reads what the function would, and tells of it as it changes.
+Every request becomes the event that API Gateway would make of it, and the same function answers. A
+token replaces signatures. The stream of events, which API Gateway lacks, comes from this server: it
+reads what the function would read, and reports changes.
 """
 
 import json
@@ -65,21 +65,21 @@ class LocalService(Front):
         """Listen.
 
         Args:
-            twin: Running.
-            token: As of any front.
-            listener: As of any front.
-            principal: The ARN of who calls.
+            twin: A running twin.
+            token: See `Front`.
+            listener: See `Front`.
+            principal: The ARN of the caller.
             principal_header: A header that names another principal; for tests.
             function: The function that answers; tests use another.
-            config: As of any front.
-            say: Takes a line for each request.
+            config: See `Front`.
+            say: The function that receives a log line for each request.
         """
         behind = _Function(twin, function, principal, principal_header, say)
         super().__init__(behind, token=token, listener=listener, config=config, say=say)
 
 
 class _Function:
-    """The function, called as API Gateway does, and its table and files for the events."""
+    """Calls the function as API Gateway does, and reads its table and files for the events."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _Function:
         return self._invoke(event)
 
     def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
-        """Tell of one run, or of the team's list.
+        """Stream the events of one run, or of the team's list.
 
         Raises:
             RunNotFoundError: The team has no such run.
@@ -168,10 +168,10 @@ class _Function:
 
 
 def body_of(request: Request) -> bytes | Answer:
-    """Read the body of a call; one that is too long, or that does not come, is answered for."""
+    """Read the body of a call; return a refusal if it is too long or incomplete."""
     if (request.content_length or 0) > MAX_BODY_BYTES:
         return TOO_LONG
-    # the size of a body that comes in chunks is not known in advance
+    # The size of a chunked body is not known in advance.
     request.max_content_length = MAX_BODY_BYTES
     try:
         return request.get_data()
@@ -186,10 +186,10 @@ def _listed(table: str, team: str, most: int) -> list[RunSummary]:
 
 
 def asked_points(request: Request) -> int:
-    """Read how many bins a whole series may have, about.
+    """Read the approximate number of bins that a whole series may have.
 
     Raises:
-        UsageError: It is no such number.
+        UsageError: It is not a valid number.
     """
     text = request.args.get("points", str(POINTS))
     if not (re.fullmatch(r"[0-9]{1,4}", text) and 60 <= int(text) <= 2000):

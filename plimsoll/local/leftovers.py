@@ -1,7 +1,7 @@
-"""What a twin leaves when it was killed together with its guards: the next twin removes it.
+"""Removes what a twin leaves if it was killed together with its guards; the next twin calls it.
 
-The servers and sandboxes are gone in any case; what may be left are folders, and the state of
-volumes in memory.
+Servers and sandboxes are gone in any case. Folders, and the state of volumes in memory, may be
+left.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from plimsoll.volumes.places import MEMORY, remove, state_path
 
-HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
+HOME_PREFIX = "plimsoll-twin-"  # prefix of the temporary folders of twins
 IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
 _REMOVAL_TIMEOUT_S = 10.0
 _YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
@@ -27,7 +27,7 @@ def remove_all_databases(home: Path) -> None:
 
 
 def remove_twin(home: Path) -> None:
-    """Remove all that a twin was: its folder, the one in memory, and its volumes' state."""
+    """Remove everything of a twin: its folder, the one in memory, and its volumes' state."""
     remove_all_databases(home)
     if (home / IN_MEMORY).is_dir():
         shutil.rmtree((home / IN_MEMORY).resolve(), ignore_errors=True)
@@ -41,7 +41,7 @@ def remove_databases(databases: Path) -> None:
     deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
     while databases.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)  # a server that its guard is just killing has written another file
+        time.sleep(0.05)  # a server being killed by its guard may just have written a file
         shutil.rmtree(databases, ignore_errors=True)
 
 
@@ -49,11 +49,12 @@ def remove_orphaned_homes(temporary: Path | None = None) -> None:
     """Remove the temporary folders of twins whose process is gone.
 
     Args:
-        temporary: Where they are; None: this machine's folder for temporary files, and its memory.
+        temporary: The parent folder; None for this machine's folder for temporary files and its
+            memory.
     """
     places = [temporary] if temporary else [Path(tempfile.gettempdir()), MEMORY]
     for home in (home for place in places for home in place.glob(f"{HOME_PREFIX}*/")):
-        with contextlib.suppress(OSError):  # another user's, or removed meanwhile
+        with contextlib.suppress(OSError):  # it belongs to another user, or was removed meanwhile
             lock = home / "lock"
             if time.time() - lock.stat().st_mtime < _YOUNGEST_S:
                 continue

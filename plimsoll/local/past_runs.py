@@ -1,4 +1,4 @@
-"""Runs of before a service was started: brought back from their folders, to be looked at."""
+"""Shows runs from before a service was started: restores them from their folders."""
 
 import re
 import threading
@@ -21,23 +21,24 @@ from plimsoll.model.service.answers import RUN_ID
 from plimsoll.report.folder import read_model
 from plimsoll.workflow.past import record_of_result
 
-RUNS_MOST = 200  # the newest; the folders of the others stay where they are
-BYTES_MOST = 512 * 2**20  # of all their files: the stand-in for S3 holds them in memory
+RUNS_MOST = 200  # the newest are restored; the folders of the others stay
+BYTES_MOST = 512 * 2**20  # total size of their files, which the stand-in for S3 holds in memory
 _FILES = (QUOTE, HISTORY, RESULT, SECONDS, REPORT)
-TEAM = "default"  # who calls on this machine is of it
+TEAM = "default"  # the team of callers on this machine
 Say = Callable[[str], None]
 
 
 class PastRuns:
-    """Brings runs back in the background, until it is closed."""
+    """Restores runs in the background, until it is closed."""
 
     def __init__(self, twin: LocalTwin, folders: Iterable[Path], say: Say) -> None:
-        """Begin.
+        """Start restoring.
 
         Args:
-            twin: Running; gets a record and files of each.
-            folders: The newest first.
-            say: Takes a line at the end, where there were any, and for each that cannot be read.
+            twin: A running twin, which receives a record and the files of each run.
+            folders: The runs' folders, the newest first.
+            say: The function that receives a line at the end, if there were any, and for each run
+                that cannot be read.
         """
         self._settings = settings_of(twin)
         self._folders = list(folders)
@@ -66,12 +67,13 @@ class PastRuns:
             result = read_model(folder / RESULT, RunResult)
             return bring_back(self._settings, result, folder)
         except (PlimsollError, ClientError, OSError, ValueError) as error:
-            # one odd result stops no others: an older version wrote it, or somebody by hand
+            # A single bad result must not stop the others: it may be from an older version, or
+            # edited.
             self._say(f"a past run is left out: {error}")
             return False
 
     def close(self) -> None:
-        """Bring back no more."""
+        """Stop restoring."""
         self._closed.set()
         self._thread.join()
 
@@ -88,10 +90,10 @@ class PastRuns:
 
 
 def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
-    """Record a run that is over, with its files; False where there is one of its id.
+    """Record a run that is over, with its files; return False if its id exists.
 
     Raises:
-        UsageError: Its id is none that a run has.
+        UsageError: Its id is not a valid run id.
     """
     if not re.fullmatch(RUN_ID, result.run_id):
         raise UsageError(f"{folder}: {words.visible(result.run_id)!r} is no run's id")

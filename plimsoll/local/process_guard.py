@@ -1,15 +1,15 @@
-"""Runs one program and ends it when whoever asked for it is gone.
+"""Runs one program and kills it when the process that asked for it is gone.
 
-A process of its own, started by `plimsoll.local.guarded` as a plain script. Its standard input is
-a pipe whose other end only the parent holds: the first line says what to run; the end of the pipe,
-which comes with the parent's death whatever its cause, kills the program. Should the guard itself
-be killed, the kernel kills the program (PR_SET_PDEATHSIG, which holds here because the guard's
-main thread, the one that starts it, lives as long as the guard). What the program leaves behind of
-processes that it has started is killed too: they become the guard's own (PR_SET_CHILD_SUBREAPER).
+This is a process of its own, started by `plimsoll.local.guarded` as a plain script. Its standard
+input is a pipe whose other end only the parent holds. The first line says what to run. The end of
+the pipe, which comes with the parent's death whatever its cause, kills the program. If the guard
+itself is killed, the kernel kills the program (PR_SET_PDEATHSIG, which holds here because the
+guard's main thread, the one that starts it, lives as long as the guard). Processes that the program
+leaves behind are killed too: they become children of the guard (PR_SET_CHILD_SUBREAPER).
 
 The request, one JSON line: `command`, `environment`, `working_directory`, `log` (a file for
-standard output and error) and `remove_on_orphaned` (folders to delete if the parent died).
-Answers on standard output, a JSON line: `{"pid": ...}` or `{"error": ...}`.
+standard output and error) and `remove_on_orphaned` (folders to delete if the parent died). The
+answer on standard output, one JSON line: `{"pid": ...}` or `{"error": ...}`.
 """
 
 import contextlib
@@ -25,7 +25,8 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_PARENT = 1  # of proc_pid_stat(5), counted from the state that follows the name in parentheses
+# field of proc_pid_stat(5), counted from the state, which follows the name in parentheses
+_PARENT = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 

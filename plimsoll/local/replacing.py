@@ -1,4 +1,4 @@
-"""Replacing what moto does by what AWS does."""
+"""Replaces members of moto by ones that behave like AWS."""
 
 from typing import Any
 

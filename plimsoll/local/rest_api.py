@@ -36,7 +36,7 @@ def refusal(status: int, message: str) -> Answer:
     return Answer(status, (("Content-Type", "application/json"),), body)
 
 
-# what API Gateway answered on 2021-09-12: https://github.com/koki-develop/lgtm-generator/issues/10
+# An answer of API Gateway from 2021-09-12: https://github.com/koki-develop/lgtm-generator/issues/10
 TOO_LONG = Answer(
     413,
     (("Content-Type", "text; charset=utf-8"),),
@@ -44,7 +44,7 @@ TOO_LONG = Answer(
 )
 TOO_LONG_FOR_FUNCTION = refusal(413, "Request Too Long")  # an event has at most 6 MiB
 TIMED_OUT = refusal(504, "Endpoint request timed out")
-BROKEN = refusal(502, "Internal server error")  # the function failed, or answered no response
+BROKEN = refusal(502, "Internal server error")  # the function failed, or returned no valid response
 
 
 def proxy_event(
@@ -58,17 +58,17 @@ def proxy_event(
     source_ip: str,
     now: datetime,
 ) -> dict[str, Any]:
-    """Make a Lambda proxy integration's event (format 1.0) of an HTTP request.
+    """Build a Lambda proxy integration's event (format 1.0) from an HTTP request.
 
     Args:
-        method: In capitals.
-        path: As it was sent, percent-encoded.
-        query: What follows the `?`, as it was sent.
-        headers: In order; a name may come more than once.
-        body: At most `MAX_BODY_BYTES`.
-        principal: The ARN of who calls.
-        source_ip: Where it comes from.
-        now: When it came, in UTC.
+        method: The method, in capitals.
+        path: The path as it was sent, percent-encoded.
+        query: The text after the `?`, as it was sent.
+        headers: The headers in order; a name may come more than once.
+        body: The body, at most `MAX_BODY_BYTES`.
+        principal: The ARN of the caller.
+        source_ip: The caller's address.
+        now: The time of the request, in UTC.
     """
     many = _collected(headers)
     asked = _collected(parse_qsl(query, keep_blank_values=True))
@@ -116,12 +116,12 @@ def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _last(many: Mapping[str, list[str]]) -> Any:
-    """Give the last value of each; null where there is nothing."""
+    """Return the last value of each name; None if there are no names."""
     return {name: values[-1] for name, values in many.items()} or None
 
 
 def proxy_answer(payload: bytes) -> Answer:
-    """Turn what a function returned into a response; 502 for what is none."""
+    """Convert a function's return value into a response; 502 if it is invalid."""
     try:
         answer = json.loads(payload)
         status = int(answer["statusCode"])

@@ -1,4 +1,4 @@
-"""What a request needs of this machine, and whether that is there: asked before anything starts."""
+"""The disk and memory that requests need on this machine, checked before anything starts."""
 
 import os
 from collections import Counter
@@ -29,15 +29,15 @@ _TWIN_BYTES = 300 * _MIB
 
 
 def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1) -> None:
-    """See that the databases fit into a folder, and all that runs into memory.
+    """Check that the databases fit into a folder, and all processes into memory.
 
     Args:
-        requests: All that will run.
-        folder: Where their databases' files will lie.
-        at_once: How many of them run at the same time.
+        requests: All requests that will run.
+        folder: The folder for their databases' files.
+        at_once: The number of them that run at the same time.
 
     Raises:
-        PlimsollError: One of them does not; names it, what is needed and what is free.
+        PlimsollError: One of them does not fit; the message says what is needed and what is free.
     """
     needed = at_once * max(map(disk_bytes, requests), default=0)
     free = free_disk_bytes(folder)
@@ -64,7 +64,7 @@ def _gib(count: float) -> str:
 
 
 def disk_bytes(request: Request) -> int:
-    """Give the least that a request's database takes on disk before its load adds anything."""
+    """Return the least bytes that a request's database takes on disk before its load adds any."""
     if isinstance(request.target, EndpointTarget):
         return 0
     nodes, copies = 1, 1
@@ -74,7 +74,7 @@ def disk_bytes(request: Request) -> int:
 
 
 def memory_bytes(request: Request) -> int:
-    """Give about the least that a request's processes take of memory: its database, its clients."""
+    """Return roughly the least memory of a request's processes in bytes: database and clients."""
     clients = _CLIENT_BYTES * (clients_least(request.search) + request.clients_beside)
     match request.target:
         case EndpointTarget():
@@ -85,32 +85,32 @@ def memory_bytes(request: Request) -> int:
 
 
 def adds_rows(request: Request) -> bool:
-    """Say whether the load may leave more rows than it finds."""
+    """Return whether the load may leave more rows than it finds."""
     beside = (background_workload(request, number) for number in range(len(request.background)))
     sent = (compiled_workload(request), *beside)
     return any(_grows(operation) for one in sent for operation in one.engine.operations)
 
 
 def _grows(operation: EngineOperation) -> bool:
-    """Say whether an operation may add rows: it does not if each INSERT follows a DELETE."""
+    """Return whether an operation may add rows: it does not if each INSERT follows a DELETE."""
     verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
     adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
     return adding > verbs["DELETE"]
 
 
 def free_disk_bytes(folder: Path) -> int:
-    """Give how many bytes an ordinary user may still write into a folder."""
+    """Return how many bytes an ordinary user may still write into a folder."""
     on_it = os.statvfs(folder)
     return on_it.f_bavail * on_it.f_frsize
 
 
 def available_bytes() -> int:
-    """Give how much memory there is to take, of this machine's and of the container's limit."""
+    """Return the memory available in bytes, within this machine's and the container's limits."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     available = 1024 * next(
         int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")
     )
-    with suppress(OSError, ValueError):  # no limit: no such file, or the word `max`
+    with suppress(OSError, ValueError):  # without a limit there is no such file, or it says `max`
         group = Path("/sys/fs/cgroup")
         limit = int((group / "memory.max").read_text())
         available = min(available, limit - int((group / "memory.current").read_text()))

@@ -1,4 +1,4 @@
-"""A run on one machine: submitted to the twin, watched to its end, its files brought home."""
+"""A run on one machine: submits it to the twin, follows it to its end, and saves its files."""
 
 import signal
 import time
@@ -24,9 +24,9 @@ POLL_S = 0.25
 
 
 def settings_of(twin: LocalTwin) -> ExperimentSettings:
-    """Reach a twin as its API does, but as no team: the command line has no limits to keep.
+    """Return the settings for calling a twin as its API does, but without a team and its limits.
 
-    What is submitted so runs on one machine, whatever the twin's functions are told.
+    Runs submitted this way run on one machine, whatever the settings of the twin's functions.
     """
     clients.through(twin.client)
     own = {Setting.TEAMS: "{}", Setting.ON_ONE_MACHINE: "true"}
@@ -47,14 +47,15 @@ class LocalRun:
         """Submit it.
 
         Args:
-            twin: Where.
-            request: What is asked for.
-            idempotency_key: The same key with the same request gives the same run.
-            prices: What its cost and its budget are reckoned with, though nothing is spent; None:
-                the built-in ones.
+            twin: The twin to run on.
+            request: The run's request.
+            idempotency_key: A name chosen by the caller. The same key with the same request gives
+                the same run.
+            prices: The prices for its cost and budget, though nothing is spent; None for the
+                built-in ones.
 
         Raises:
-            UsageError: It cannot be.
+            UsageError: The request is invalid.
         """
         self._twin = twin
         self.settings = settings_of(twin)
@@ -66,11 +67,11 @@ class LocalRun:
 
     @property
     def files(self) -> RunFiles:
-        """Its files in the twin's S3."""
+        """The run's files in the twin's S3."""
         return files_of(self.settings, self.run_id)
 
     def look(self) -> Snapshot:
-        """Say where the run stands; starts its faults on purpose when their time has come."""
+        """Return where the run stands; start its injected faults when they are due."""
         snapshot = self._watcher.look()
         self._faults.look(snapshot)
         return snapshot
@@ -94,12 +95,12 @@ class LocalRun:
         )
 
     def save(self, directory: Path) -> None:
-        """Bring its files home, as they are in S3, except what only the fleet needs."""
+        """Save its files as they are in S3, except those that only the fleet needs."""
         save_files(self.files, directory)
 
 
 def save_files(files: RunFiles, directory: Path) -> None:
-    """Write a run's files into a folder, as they are in S3, except what only the fleet needs.
+    """Write a run's files into a folder as they are in S3, except those that only the fleet needs.
 
     Raises:
         PlimsollError: The folder cannot be written, or its disk is full.

@@ -10,14 +10,14 @@ from plimsoll.volumes import EmulatedVolume
 
 @dataclass(frozen=True)
 class RunningDatabase:
-    """A database instance as it runs here: for watching it, and for making it fail.
+    """A running database instance, to be watched or made to fail.
 
     Attributes:
-        identifier: The DB instance's.
+        identifier: The DB instance's identifier.
         host: 127.0.0.1.
         port: TCP port.
         pid: Process id of the server.
-        directory: What its emulated volume lies under.
+        directory: The folder under its emulated volume.
     """
 
     identifier: str
@@ -28,9 +28,9 @@ class RunningDatabase:
 
     @property
     def volume(self) -> EmulatedVolume:
-        """Its volume, to sample it or to inject a fault; close it after use."""
+        """Open its volume, to sample it or to inject a fault; close it after use."""
         return EmulatedVolume.open(self.directory)
 
     def kill(self) -> None:
-        """End the server as a power cut would."""
+        """Kill the server, as a power cut would."""
         os.kill(self.pid, signal.SIGKILL)

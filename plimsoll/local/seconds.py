@@ -1,4 +1,4 @@
-"""Where load clients of this machine tell their seconds, while a page follows a run."""
+"""Receives the live seconds of this machine's load clients, while a page follows a run."""
 
 import hmac
 import os
@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
 from plimsoll.workflow.client import FILE, LONGEST_BYTES, TellTo, Told
 
-_RUNS_MOST = 50  # of which seconds are kept, the latest
+_RUNS_MOST = 50  # the latest runs, whose seconds are kept
 
 
 class SecondsListener:
-    """Listens from the first page that follows a run to the last one's end."""
+    """Listens as long as any page follows a run."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / FILE
@@ -30,7 +30,7 @@ class SecondsListener:
 
     @contextmanager
     def reading(self, run_id: str) -> Iterator[SecondsReader]:
-        """Read a run's seconds as they are told."""
+        """Yield a reader of a run's seconds as they arrive."""
         with self._lock:
             self._readers += 1
             if self._readers == 1:
@@ -57,7 +57,8 @@ class SecondsListener:
         self._file.unlink(missing_ok=True)
         assert self._incoming is not None  # noqa: S101 - it was opened
         ending, self._incoming = self._incoming, None
-        ending.sendto(b"", ending.getsockname())  # wakes whoever waits for the next one
+        # wakes the thread that waits for the next datagram
+        ending.sendto(b"", ending.getsockname())
         self._told.clear()
 
     def _listen(self, incoming: socket.socket) -> None:
@@ -69,7 +70,7 @@ class SecondsListener:
                 self.take(datagram)
 
     def take(self, datagram: bytes) -> None:
-        """Take what was sent; what is no second of a client that could read the key is left out."""
+        """Take a datagram; ignore one that is invalid or lacks the key."""
         try:
             told = Told.model_validate_json(datagram)
         except ValidationError:

@@ -1,4 +1,4 @@
-"""What `plimsoll serve` does beside answering: it brings results home, and ends in good order."""
+"""What `plimsoll serve` does besides answering: it saves results, and shuts down in order."""
 
 import threading
 import time
@@ -18,10 +18,10 @@ from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.targets.deletion_schedule import DELETE_STACK
 
-STOP_PATIENCE_S = 300.0  # after that the twin ends together with whatever still runs in it
+STOP_PATIENCE_S = 300.0  # then the twin ends together with whatever still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
 _LOOK_EVERY_S = 1.0
-WAYS_OUT = ("teardown", "experiment-end")  # the workflows that remove what others have made
+WAYS_OUT = ("teardown", "experiment-end")  # workflows that remove what others have created
 
 Say = Callable[[str], None]
 
@@ -34,15 +34,15 @@ def records_of(twin: LocalTwin) -> list[RunRecord]:
 
 
 class Archive:
-    """Copies the files of each run that has ended into a folder of its own, in the background."""
+    """Saves the files of each run that has ended in a folder of its own, in the background."""
 
     def __init__(self, twin: LocalTwin, directory: Path, say: Say) -> None:
-        """Begin.
+        """Start saving.
 
         Args:
-            twin: Running.
-            directory: Gets a folder for each run, by its id.
-            say: Takes a line for each.
+            twin: A running twin.
+            directory: The parent of the folders, which are named by run id.
+            say: The function that receives a line for each run.
         """
         self._twin = twin
         self._settings = settings_of(twin)
@@ -61,10 +61,10 @@ class Archive:
                 self._say(f"finished runs could not be saved, it is tried again: {error}")
 
     def look(self, *, last: bool = False) -> None:
-        """Save what has ended, each run once.
+        """Save the runs that have ended, each once.
 
         Args:
-            last: Wait no longer for the page of a run.
+            last: Whether to stop waiting for pages that are not drawn yet.
         """
         for record in records_of(self._twin):
             if not record.state.ended or record.past or record.run_id in self._saved:
@@ -100,11 +100,11 @@ class Archive:
 def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE_S) -> bool:
     """Stop every workflow, and wait until every run has ended and every target is gone.
 
-    Nothing must start anything meanwhile: the front is closed, and schedules are removed first,
-    except those that delete targets.
+    Nothing may start anything meanwhile: close the front first. Schedules are removed first, except
+    those that delete targets.
 
     Returns:
-        False where something was still there after `patience_s`.
+        False if something was still there after `patience_s` seconds.
     """
     _remove_schedules(twin)
     states, deadline = twin.client("stepfunctions"), time.monotonic() + patience_s
@@ -114,7 +114,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     ends = {twin.state_machine_arn(name) for name in WAYS_OUT}
     stopped: set[str] = set()
     while time.monotonic() < deadline:
-        # listed first: a teardown that begins meanwhile would be missing from a list read earlier
+        # Listed first: a teardown that begins later would be missing from a list read earlier.
         over = all(record.state.ended for record in records_of(twin))
         running = {
             execution["executionArn"]: machine
@@ -128,7 +128,8 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
         for (
             execution,
             machine,
-        ) in running.items():  # an execution that starts others meanwhile is seen in the next pass
+            # an execution that starts others meanwhile is handled in the next pass
+        ) in running.items():
             if machine not in ends and execution not in stopped:
                 say(f"stopping {execution.rpartition(':')[2]} and deleting its target")
                 states.stop_execution(

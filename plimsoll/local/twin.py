@@ -58,8 +58,8 @@ class LocalTwin:
     """The stand-in for AWS, with everything that a run needs deployed.
 
     Attributes:
-        directory: Its folder; logs are in `logs/`.
-        keys: What its callers sign with; made anew for each twin.
+        directory: The twin's folder; logs are in `logs/`.
+        keys: The keys with which callers sign; each twin has new ones.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class LocalTwin:
         if self._aws is not None:
             self._aws.close()
             self._aws = None
-            remove_all_databases(self.directory)  # of one that was killed
+            remove_all_databases(self.directory)  # left by a killed twin
         self._clients.clear()
 
     @property

@@ -1,1 +1,1 @@
-"""AWS's service APIs on loopback: one moto server, corrected where Plimsoll relies on AWS's way."""
+"""AWS's service APIs on loopback: a moto server with corrections where it differs from AWS."""

@@ -1,4 +1,4 @@
-"""What EventBridge and Scheduler call: functions, state machines, topics, APIs by SDK names."""
+"""Calls the targets of EventBridge and Scheduler: functions, state machines, topics, APIs."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ class Deliveries:
         """Call a target.
 
         Args:
-            arn: Of a function, a state machine, a topic, or `...:aws-sdk:<service>:<action>`.
+            arn: The ARN of a function, state machine or topic, or `...:aws-sdk:<service>:<action>`.
             body: The input, JSON.
         """
         threading.Thread(target=self._deliver, args=(arn, body), daemon=True).start()
@@ -59,7 +59,7 @@ def _call(service: str, action: str, members: dict[str, Any]) -> None:
 
 
 def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """Make a rule's target's input of an event.
+    """Build the input of a rule's target from an event.
 
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
     """

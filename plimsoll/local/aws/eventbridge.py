@@ -1,6 +1,7 @@
-"""EventBridge's part: AWS's own events, and those put on a bus, go to the targets of their rules.
+"""EventBridge: AWS's own events, and those put on a bus, go to the targets of matching rules.
 
-That of an execution: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
+The event of an execution:
+https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
 """
 
 import datetime as dt
@@ -56,7 +57,7 @@ class EventRules:
         replace(Rule, send_to_targets=send_to_targets)
 
     def on_status_change(self, execution: Execution) -> None:
-        """Tell the rules' targets of an execution's change of state."""
+        """Send an execution's change of state to the targets of matching rules."""
         event: Any = status_event(execution)
         bus = events_backends[ACCOUNT][REGION].event_buses["default"]
         for rule in list(bus.rules.values()):

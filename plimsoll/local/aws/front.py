@@ -1,7 +1,7 @@
-"""The server's front: one request of a service at a time, and the twin's own questions.
+"""The server's entry: serializes the requests of a service, and answers the twin's own questions.
 
-moto's backends are plain objects: of two updates of one DynamoDB item at once, one is lost.
-Requests of one service are therefore answered one after the other, but for Lambda's Invoke.
+moto's backends are plain objects: of two concurrent updates of one DynamoDB item, one is lost.
+Therefore the requests of one service are answered one after the other, except Lambda's Invoke.
 """
 
 import http.client
@@ -20,7 +20,7 @@ _PREFIX = "/_twin/"
 
 
 class Front:
-    """A WSGI application before moto's."""
+    """A WSGI middleware in front of moto."""
 
     def __init__(
         self,
@@ -28,12 +28,13 @@ class Front:
         questions: dict[str, Question],
         step_functions_url: str | None = None,
     ) -> None:
-        """Put questions before moto.
+        """Wrap moto.
 
         Args:
             moto: The application that answers AWS's APIs.
-            questions: What `POST /_twin/<name>` answers: JSON in, JSON out.
-            step_functions_url: Who answers Step Functions' API in place of moto.
+            questions: The functions that answer `POST /_twin/<name>`: JSON in, JSON out.
+            step_functions_url: The server that answers Step Functions' API in place of moto, if
+                any.
         """
         self._step_functions = urlsplit(step_functions_url).netloc if step_functions_url else None
         self._moto = moto
@@ -53,7 +54,7 @@ class Front:
         service = signature[1] if signature else "s3"
         if service == "states" and self._step_functions:
             return _forward(self._step_functions, environ, start_response)
-        # in one step: two first requests at the same moment would otherwise make two locks
+        # One atomic call: two first requests at the same moment would otherwise create two locks.
         with self._locks.setdefault(service, threading.RLock()):
             return self._moto(environ, start_response)
 
@@ -72,7 +73,7 @@ class Front:
 def _forward(
     address: str, environ: dict[str, Any], start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Let another server on this machine answer a request of a JSON API."""
+    """Forward a request of a JSON API to another server on this machine."""
     body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     headers = {
         "Authorization": environ["HTTP_AUTHORIZATION"],

@@ -40,7 +40,7 @@ _TOO_LARGE = json.dumps(
 
 
 class RequestTooLargeError(LambdaClientError):
-    """The payload is over the limit of its kind of invocation."""
+    """The payload exceeds the limit of its kind of invocation."""
 
     code = 413
 
@@ -59,14 +59,14 @@ class Functions:
         retry_delay_s: float = 60.0,
         home: Path | None = None,
     ) -> None:
-        """Take the place of moto's containers.
+        """Replace moto's containers.
 
         Args:
-            pool: Runs invocations.
+            pool: The sandboxes that run invocations.
             task_roots: Folder of each function's handler, by function name.
-            retry_delay_s: Before the first repetition of an asynchronous invocation that failed;
-                the second waits twice as long, as on AWS.
-            home: The twin's folder: where its disk is full, a failure says so; None: nobody looks.
+            retry_delay_s: Seconds before the first retry of a failed asynchronous invocation; the
+                second waits twice as long, as on AWS.
+            home: The twin's folder, whose full disk failures mention; None to skip that check.
         """
         self._pool = pool
         self._task_roots = dict(task_roots)
@@ -84,12 +84,12 @@ class Functions:
         return self._spec(lambda_backends[ACCOUNT][REGION].get_function(name))
 
     def invoke_asynchronously(self, name: str, payload: bytes) -> None:
-        """Invoke as EventBridge and Scheduler do: repeated if it fails and may be repeated."""
+        """Invoke as EventBridge and Scheduler do, with retries."""
         function = lambda_backends[ACCOUNT][REGION].get_function(name)
         threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
 
     def close(self) -> None:
-        """Stop repeating."""
+        """Stop retrying."""
         self._closed.set()
 
     def _respond(
@@ -116,7 +116,7 @@ class Functions:
         return answer.payload
 
     def _with_cause(self, answer: Answer) -> Answer:
-        """Say of a failure that this machine's disk is full, whatever came of that to be told."""
+        """Add to a failure that this machine's disk is full, if it is."""
         if not answer.failed:
             return answer
         for home in self._homes:
@@ -151,7 +151,7 @@ class Functions:
 
 
 def _retries(function: LambdaFunction) -> int:
-    """Return how often a failed asynchronous invocation is repeated: AWS's default is twice."""
+    """Return how often a failed asynchronous invocation is retried: twice by AWS's default."""
     for configuration in function.event_invoke_config:
         if "MaximumRetryAttempts" in configuration.config:
             return int(configuration.config["MaximumRetryAttempts"])

@@ -29,7 +29,7 @@ class AwsProcess:
     """A running `plimsoll.local.aws.server`.
 
     Attributes:
-        port: Where it answers, on 127.0.0.1.
+        port: The port that it listens on, on 127.0.0.1.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class AwsProcess:
         """Start it and wait until it answers.
 
         Args:
-            directory: Its folder: logs, volumes, data directories.
+            directory: The folder for logs, volumes and data directories.
             functions: Folder of each function's handler, by function name.
-            keys: Every call of it is signed with them.
+            keys: The keys with which every call must be signed.
             settings: The rest of its configuration.
 
         Raises:

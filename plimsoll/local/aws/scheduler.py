@@ -1,4 +1,4 @@
-"""EventBridge Scheduler's part: schedules that fire, and wrong ones that are refused.
+"""EventBridge Scheduler: fires schedules, and refuses invalid ones.
 
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html. A one-shot schedule with
 `ActionAfterCompletion: DELETE` is deleted once its target has been called. Scheduler fires within
@@ -30,16 +30,16 @@ from plimsoll.model.aws.schedule_expression import (
 
 @dataclass
 class _Plan:
-    """When a schedule fires, as it was last written."""
+    """The next firing of a schedule, for its present definition."""
 
     written: tuple[object, ...]
     expression: ScheduleExpression
     zone: ZoneInfo
-    due: dt.datetime | None  # None: never again
+    due: dt.datetime | None  # None if it never fires again
 
 
 def plan(schedule: Schedule) -> _Plan:
-    """Read a schedule, and find its first moment."""
+    """Read a schedule, and find its first firing."""
     expression = parse_expression(schedule.schedule_expression)
     zone = parse_zone(schedule.schedule_expression_timezone)
     made = _moment(schedule.last_modified_date)
@@ -92,7 +92,7 @@ class Scheduler:
         known.due = known.expression.after(due, known.zone)
         while (
             known.due is not None and known.due <= now
-        ):  # this machine slept through several firings: one is enough
+        ):  # after a standstill over several firings, fire once
             known.due = known.expression.after(known.due, known.zone)
         over = schedule.end_date is not None and due > _moment(schedule.end_date)
         if schedule.state != "ENABLED" or over:
@@ -104,7 +104,7 @@ class Scheduler:
 
 
 def with_context(body: str, arn: str, due: dt.datetime) -> str:
-    """Fill in what Scheduler knows of a firing.
+    """Fill in the context attributes of a firing.
 
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
     """
@@ -120,7 +120,7 @@ def with_context(body: str, arn: str, due: dt.datetime) -> str:
 
 
 def _refuse_what_aws_refuses() -> None:
-    """Have schedules checked when they are made: moto takes any text for an expression."""
+    """Check schedules when they are created: moto accepts any text as an expression."""
     create = EventBridgeSchedulerBackend.create_schedule
     update = EventBridgeSchedulerBackend.update_schedule
 

@@ -47,12 +47,12 @@ class Services:
     def __init__(
         self, configuration: dict[str, Any], pool: SandboxPool, listener: socket.socket
     ) -> None:
-        """Put the parts together and answer requests in the background.
+        """Create the parts, and answer requests in the background.
 
         Args:
-            configuration: As `AwsProcess` sends it.
-            pool: Runs functions.
-            listener: Where to answer.
+            configuration: The configuration that `AwsProcess` sends.
+            pool: The sandboxes that run functions.
+            listener: The listening socket.
         """
         self._pool = pool
         default_user_config["stepfunctions"] = {"execute_state_machine": True}

@@ -1,6 +1,6 @@
-"""Who may call the twin's APIs: whoever signs with the twin's keys (SigV4), as on AWS.
+"""Lets only callers who sign with the twin's keys (SigV4) use its APIs, as on AWS.
 
-A signature is made again of what has come, by botocore's own signer, and compared. In a header:
+The signature of a request is computed again by botocore's own signer, and compared. In a header:
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html; in a
 link to an object: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html.
 """
@@ -33,15 +33,15 @@ _TIMESTAMP = "%Y%m%dT%H%M%SZ"
 
 
 class SignedCalls:
-    """A WSGI application before another, which gets only what is signed with the twin's keys."""
+    """A WSGI middleware that forwards only requests signed with the twin's keys."""
 
     def __init__(self, application: Application, keys: Keys, port: int) -> None:
-        """Stand before an application.
+        """Wrap an application.
 
         Args:
-            application: Answers what is let through.
-            keys: Of the twin.
-            port: Where it listens, on 127.0.0.1.
+            application: The application that answers valid requests.
+            keys: The twin's keys.
+            port: The port that it listens on, on 127.0.0.1.
         """
         self._application = application
         self._credentials = Credentials(keys.aws_access_key_id, keys.aws_secret_access_key)
@@ -66,7 +66,7 @@ class SignedCalls:
         if found is None or scope is None or "X-Amz-Date" not in headers:
             return False
         region, service = scope
-        body = b""  # S3's calls carry its digest
+        body = b""  # S3's signatures cover the body's digest, which is a header
         if service != "s3":
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             environ["wsgi.input"] = io.BytesIO(body)
@@ -94,7 +94,7 @@ class SignedCalls:
         return _signs(signer, request, given["X-Amz-Date"], found["signature"])
 
     def _scope(self, credential: str) -> tuple[str, str] | None:
-        """Give the region and the service of a credential; None where it is not the twin's."""
+        """Return the region and the service of a credential; None if it is not the twin's."""
         parts = credential.split("/")  # key, date, region, service, aws4_request
         known = len(parts) == 5 and hmac.compare_digest(
             parts[0].encode(), self._credentials.access_key.encode()
@@ -105,7 +105,7 @@ class SignedCalls:
 def _request(
     environ: dict[str, Any], headers: EnvironHeaders, signed: str, body: bytes
 ) -> AWSRequest:
-    """Give what was signed of a request."""
+    """Return the part of a request that was signed."""
     url = f"http://{headers['Host']}{environ['RAW_URI']}"
     parts = {name: headers[name] for name in signed.split(";") if name in headers}
     return AWSRequest(environ["REQUEST_METHOD"], url, parts, body)

@@ -1,7 +1,7 @@
-"""Answers of the stand-in for AWS that are whole: botocore takes one that was cut off for empty.
+"""Makes truncated answers of the stand-in for AWS fail: botocore takes them for empty ones.
 
-A stand-in that is killed as it answers leaves a beginning: a status, perhaps headers, no body. Read
-as a run's record, that says "there is no run".
+If the stand-in is killed while it answers, a client receives a status, perhaps headers, and no
+body. Read as a run's record, that would mean "there is no run".
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ _WITHOUT_BODY = frozenset({204, 304})  # RFC 9110, 15.3.5 and 15.4.5
 
 
 def require_whole_answers(client: Any) -> None:
-    """Let a client's calls fail whose answer was cut off, as if the connection had been closed.
+    """Let a client's calls with a truncated answer fail, as if the connection had been closed.
 
-    Those whose body is a stream are left to it, which counts for itself.
+    Streamed bodies are excluded: the stream itself counts its bytes.
     """
 
     def require(
@@ -33,6 +33,6 @@ def require_whole_answers(client: Any) -> None:
 def _is_whole(answer: Mapping[str, Any]) -> bool:
     headers, body = answer["headers"], answer["body"]
     if answer["status_code"] in _WITHOUT_BODY or "transfer-encoding" in headers:
-        return True  # urllib3 sees where a chunk is missing
+        return True  # urllib3 notices a missing chunk
     length: str | None = headers.get("content-length")
     return length == str(len(body))

@@ -1,1 +1,1 @@
-"""Real database servers of one's own: found or fetched, started, and gone with their owner."""
+"""Private database servers: finding or fetching programs, starting and removing servers."""

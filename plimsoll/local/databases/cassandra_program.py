@@ -39,7 +39,7 @@ _POM = """\
 
 
 def find_java() -> Path:
-    """Find the Java that Cassandra runs on: of `JAVA_HOME`, on PATH, or where Debian puts it.
+    """Find the Java for Cassandra: from `JAVA_HOME`, on PATH, or in Debian's folder.
 
     Raises:
         MissingToolError: There is none of release 17; says how to get it.
@@ -67,7 +67,7 @@ def _javas() -> Iterator[Path]:
 
 
 def _release(java: Path) -> int | None:
-    """Ask a Java for its release; None where it cannot run."""
+    """Return a Java's release; None if it cannot run."""
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -109,7 +109,7 @@ def fetch_cassandra() -> Path:
 
 
 def pinned_jars() -> dict[str, str]:
-    """Give the SHA-256 of every jar by its name."""
+    """Return the SHA-256 of every jar, by name."""
     text = (files("plimsoll.local.databases") / "cassandra.sha256").read_text()
     pairs = (line.split() for line in text.splitlines())
     return {name: digest for digest, name in pairs}

@@ -1,4 +1,4 @@
-"""A private Cassandra node on free loopback ports, gone when its owner is."""
+"""A private Cassandra node on free loopback ports, removed when its owner ends."""
 
 import os
 import socket
@@ -24,15 +24,15 @@ from plimsoll.model.request.cassandra_target import KEYSPACE
 
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-_STARTED = "Startup complete"  # it logs a moment too early that it listens
+_STARTED = "Startup complete"  # logged slightly before it listens
 _HAS_ADMIN = "Created default superuser role"
 
 
 class CassandraServer(DatabaseServer):
-    """A running node of Cassandra, which listens on the loopback interface alone.
+    """A running Cassandra node that listens on the loopback interface only.
 
     Attributes:
-        keyspace: The keyspace that its DSN names; nothing makes it.
+        keyspace: The keyspace that its DSN names; nothing creates it.
     """
 
     keyspace = KEYSPACE
@@ -63,18 +63,18 @@ class CassandraServer(DatabaseServer):
         seed: str | None = None,
         ready_timeout_s: float = 180.0,
     ) -> "CassandraServer":
-        """Start a server and wait until it is ready; fetch it first if it is not there.
+        """Start a server and wait until it is ready; fetch it first if it is missing.
 
         Args:
-            directory: Folder of its own; data left there by an earlier start is used again.
-            settings: Of `cassandra.yaml`, merged over `DEFAULT_SETTINGS`.
+            directory: Folder of its own; data from an earlier start is used again.
+            settings: Settings of `cassandra.yaml`, merged over `DEFAULT_SETTINGS`.
             environment: Variables added to this process's own for the server.
             heap_mib: The JVM's heap, in MiB.
-            host: Its address, of the loopback network.
+            host: The node's address in the loopback network.
             port: TCP port of CQL; None takes a free one.
-            storage_port: Where nodes of one cluster reach each other; None takes a free one.
-            seed: The address of its cluster's first node; None: it is that itself, or alone.
-            ready_timeout_s: How long it may take until it is ready.
+            storage_port: TCP port for the other nodes of its cluster; None takes a free one.
+            seed: The address of its cluster's first node; None if it is that node, or alone.
+            ready_timeout_s: The longest time until it is ready, in seconds.
 
         Raises:
             MissingToolError: There is no Java 17, or no Maven to fetch the server with.
@@ -120,7 +120,7 @@ class CassandraServer(DatabaseServer):
         return f"cassandra://{self.host}:{self.port}/{self.keyspace}"
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait for the lines that it logs when it is ready; its log is its own alone.
+        """Wait for the log lines that it writes when it is ready; no other server shares the log.
 
         Raises:
             PlimsollError: It ended before, or it takes too long.
@@ -140,10 +140,10 @@ class CassandraServer(DatabaseServer):
 
 
 def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list[str]:
-    """Give what its log must say before a client can do all that it may.
+    """Return what its log must contain before clients have all their rights.
 
-    A new server that asks for passwords makes its first user in the background, sometimes only
-    after it listens; a server that starts on its old data has that user already.
+    A new server with passwords creates its first user in the background, sometimes only after it
+    listens; a server that starts on old data has that user already.
     """
     asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
     is_new = not any((directory / "data").iterdir())
@@ -154,7 +154,7 @@ def _reason(text: str) -> str:
     """Find in its log why it ended: its last error, else its last exception, else its last line."""
     lines = [line.strip() for line in text.splitlines()]
     if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
-        return PORT_TAKEN  # by a process that was quicker than this one
+        return PORT_TAKEN  # another process was faster
     if says_full(text):
         return DISK_FULL
     errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
@@ -163,10 +163,11 @@ def _reason(text: str) -> str:
 
 
 def _free_ports(host: str, cql_port: int | None, storage_port: int | None) -> tuple[int, int]:
-    """Give the ports of CQL and of the storage protocol, as asked or free ones.
+    """Return the ports of CQL and of the storage protocol: the requested or free ones.
 
     Raises:
-        PlimsollError: The port asked for is taken; Cassandra would say so after seconds.
+        PlimsollError: The requested port is in use; Cassandra itself would take seconds to report
+            that.
     """
     with ExitStack() as held:
         ports = []

@@ -1,4 +1,4 @@
-"""What a local Cassandra is told: its configuration file, its log's, and the JVM's options."""
+"""The configuration of a local Cassandra: its settings file, its log's, and JVM options."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ from plimsoll.model.engine.networks import ClusterPlace
 
 HEAP_MIB = 512  # the least with which Cassandra 5.0 loads and compacts without pausing for long
 
-# Overridden, name by name, by what `CassandraServer.start` is given. What is not here is
+# The settings given to `CassandraServer.start` override these by name. What is not here is
 # Cassandra's default.
 DEFAULT_SETTINGS: Mapping[str, object] = {
     "cluster_name": "plimsoll",
@@ -17,8 +17,8 @@ DEFAULT_SETTINGS: Mapping[str, object] = {
     "initial_token": "0",
     "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
     "endpoint_snitch": "SimpleSnitch",
-    # the emulated volume sees calls, not what is read and written through mapped memory: data files
-    # are read by calls, and a compressed commit log is written by calls
+    # The emulated volume sees system calls but not I/O through mapped memory. So data files are
+    # read by calls, and the commit log is compressed, which writes it by calls.
     "disk_access_mode": "standard",
     "commitlog_compression": [{"class_name": "LZ4Compressor"}],
     "commitlog_sync": "periodic",
@@ -90,12 +90,12 @@ def write_settings(
     """Write `cassandra.yaml` and `logback.xml` into the server's folder.
 
     Args:
-        directory: The server's.
-        host: Its address.
-        cql_port: Where clients reach it.
-        storage_port: Where the other nodes reach it; a cluster's have the same.
-        settings: Over the defaults.
-        seed: The address of its cluster's first node; None: it is that itself.
+        directory: The server's folder.
+        host: The node's address.
+        cql_port: The port for clients.
+        storage_port: The port for other nodes; all nodes of a cluster have the same.
+        settings: Settings that override the defaults.
+        seed: The address of its cluster's first node; None if it is that node.
     """
     data = directory / "data"
     configuration = {
@@ -121,9 +121,9 @@ def write_settings(
 
 
 def ring_settings(place: ClusterPlace) -> dict[str, object]:
-    """Give a node its range, as long as every other's; nothing where it is alone.
+    """Return settings that give a node an equal share of the ring; empty if it is alone.
 
-    There are no rows yet when it joins, so that it has none to fetch from the others.
+    It joins before there are rows, so it has none to fetch from the others.
     """
     if place.nodes == 1:
         return {}
@@ -131,7 +131,7 @@ def ring_settings(place: ClusterPlace) -> dict[str, object]:
         "num_tokens": 1,
         "initial_token": str(place.token),
         "auto_bootstrap": False,
-        # nodes that share two cores answer late, and are not away for that
+        # Nodes that share two cores answer late without being down.
         "phi_convict_threshold": 12,
     }
 
@@ -139,7 +139,7 @@ def ring_settings(place: ClusterPlace) -> dict[str, object]:
 def command(
     java: Path, jars: Path, directory: Path, *, heap_mib: int, joins: bool = False
 ) -> list[str | Path]:
-    """Give the command that runs the server in the foreground, all its files in its folder."""
+    """Return the command that runs the server in the foreground, with all files in its folder."""
     (jamm,) = jars.glob("jamm-*.jar")
     return [
         java,
@@ -149,7 +149,7 @@ def command(
         "-Xss256k",
         "-XX:+UseG1GC",
         "-XX:MaxGCPauseMillis=300",
-        "-XX:-UsePerfData",  # a file in a folder that all share
+        "-XX:-UsePerfData",  # it would be in a folder shared by all processes
         "-XX:+ExitOnOutOfMemoryError",
         f"-XX:ErrorFile={directory}/jvm-error.log",
         f"-Djava.io.tmpdir={directory / 'tmp'}",
@@ -162,7 +162,8 @@ def command(
         f"-Dcassandra.storagedir={directory}/data",
         f"-Dcassandra.logdir={directory}",
         "-Dcassandra-foreground=yes",
-        # a first node waits for nobody; one that joins others gives them time to answer, or it ends
+        # A first node waits for nobody. A joining one needs time for the others' answers, or it
+        # ends.
         "-Dcassandra.skip_wait_for_gossip_to_settle=0",
         f"-Dcassandra.ring_delay_ms={_JOINING_MS if joins else 0}",
         "-Dcassandra.superuser_setup_delay_ms=0",

@@ -1,4 +1,4 @@
-"""Certificates for the servers of one machine: an authority of its own, as RDS has one."""
+"""Certificates for the servers of one machine, signed by an authority of its own, as on RDS."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 DAY = dt.timedelta(days=1)
-LIFETIME = 365 * DAY  # longer than `plimsoll serve` runs; the keys are gone with it
+LIFETIME = 365 * DAY  # longer than `plimsoll serve` runs; the keys are removed with it
 
 
 @dataclass(frozen=True)
 class CertificateFiles:
-    """Where a server's certificate and its key lie, both as PEM."""
+    """The files of a server's certificate and key, in PEM."""
 
     certificate: Path
     key: Path
 
     @property
     def settings(self) -> dict[str, str | int]:
-        """What makes a MariaDB offer TLS with them."""
+        """Return the settings that make MariaDB offer TLS with them."""
         return {"ssl": 1, "ssl_cert": str(self.certificate), "ssl_key": str(self.key)}
 
 
@@ -36,7 +36,7 @@ class Authority:
 
     @classmethod
     def new(cls) -> "Authority":
-        """Make one, which vouches for itself."""
+        """Create a self-signed authority."""
         key = new_key()
         extension = x509.BasicConstraints(ca=True, path_length=None)
         unsigned = unsigned_certificate(key, subject="Plimsoll", issuer="Plimsoll")
@@ -45,7 +45,7 @@ class Authority:
 
     @property
     def pem(self) -> str:
-        """Its own certificate."""
+        """The authority's own certificate."""
         return self.certificate.public_bytes(serialization.Encoding.PEM).decode()
 
     def sign(
@@ -54,9 +54,9 @@ class Authority:
         """Write a key and a certificate for an IP address into a new folder.
 
         Args:
-            folder: Where; only its owner may read it.
-            address: Whom the certificate names.
-            until: From now on, how long it is valid.
+            folder: The new folder; only its owner may read it.
+            address: The address that the certificate names.
+            until: The duration of its validity, from now.
         """
         key = new_key()
         names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
@@ -67,14 +67,14 @@ class Authority:
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
-    """Draw a key; one of a curve takes no time."""
+    """Create a key on an elliptic curve, which is fast."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def unsigned_certificate(
     key: ec.EllipticCurvePrivateKey, *, subject: str, issuer: str, until: dt.timedelta = LIFETIME
 ) -> x509.CertificateBuilder:
-    """Describe a certificate that begins before `until` does, by two days."""
+    """Describe a certificate valid until `until` from now; it began two days before that or now."""
     ends = dt.datetime.now(dt.UTC) + until
     return (
         x509.CertificateBuilder()
@@ -97,7 +97,7 @@ def written(
     """Write a certificate and its key."""
     files = CertificateFiles(folder / "cert.pem", folder / "key.pem")
     files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    files.key.touch(mode=0o600)  # PostgreSQL takes no key that others may read
+    files.key.touch(mode=0o600)  # PostgreSQL refuses a key that others may read
     files.key.write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM,

@@ -1,4 +1,4 @@
-"""What the databases of this machine have in common: a process, a folder, and their end."""
+"""Common to the databases of this machine: a process, a folder, and its removal."""
 
 import re
 import shutil
@@ -22,12 +22,12 @@ class DatabaseServer(ABC):
     """A running server with a folder of its own. As a context manager it removes itself.
 
     Attributes:
-        directory: Its folder; the server's data is in `directory / "data"`.
-        host: Its address, of the loopback network.
+        directory: The server's folder; its data is in `directory / "data"`.
+        host: The server's address in the loopback network.
         port: TCP port that clients connect to.
     """
 
-    _STOPS_AT = signal.SIGTERM  # shuts it down cleanly, whoever is connected
+    _STOPS_AT = signal.SIGTERM  # clean shutdown, even with clients connected
 
     def __init__(self, *, process: GuardedProcess, directory: Path, host: str, port: int) -> None:
         self._process = process
@@ -38,26 +38,26 @@ class DatabaseServer(ABC):
     @property
     @abstractmethod
     def dsn(self) -> str:
-        """The data source name, with a password where there is one."""
+        """The data source name, including a password if there is one."""
 
     @abstractmethod
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait until clients can do all that they may.
+        """Wait until clients have all their rights.
 
         Raises:
             PlimsollError: It ended before, or it takes too long; then it is killed.
         """
 
     def changeable(self, names: Sequence[str]) -> frozenset[str]:
-        """Say which settings it takes while it runs; none, unless its kind says otherwise."""
+        """Return which settings it accepts while it runs; none unless overridden."""
         del names
         return frozenset()
 
     def change(self, settings: Mapping[str, str]) -> None:
-        """Change settings that it takes while it runs.
+        """Change settings of the running server.
 
         Raises:
-            PlimsollError: It does not take one.
+            PlimsollError: It refuses one.
         """
         raise PlimsollError(f"{', '.join(settings)} cannot be changed while the server runs")
 
@@ -68,7 +68,7 @@ class DatabaseServer(ABC):
 
     @property
     def running(self) -> bool:
-        """Whether its process lives."""
+        """Whether its process is alive."""
         return self._process.poll() is None
 
     def stop(self, timeout_s: float = 60.0) -> None:
@@ -76,7 +76,7 @@ class DatabaseServer(ABC):
         self._process.stop(timeout_s, self._STOPS_AT)
 
     def kill(self) -> None:
-        """End it as a power cut would (SIGKILL); its data stays."""
+        """Kill it as a power cut would (SIGKILL); its data stays."""
         self._process.kill()
 
     def remove(self) -> None:
@@ -100,17 +100,17 @@ Server = TypeVar("Server", bound=DatabaseServer)
 
 
 def says_full(text: str) -> bool:
-    """Whether a server's log, or an error, tells of a disk that is full."""
+    """Return whether a server's log, or an error, reports a full disk."""
     return _SAYS_FULL.search(text) is not None
 
 
 def first_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:
-    """Start a server and wait until it is ready, again where its port was taken meanwhile.
+    """Start a server and wait until it is ready; retry if its port was taken meanwhile.
 
     Args:
-        start: Starts one, on a port that is free then.
-        timeout_s: How long each one may take until it is ready.
-        any_port: Another port will do as well.
+        start: The function that starts one, on a port that is free then.
+        timeout_s: The longest time until a server is ready, in seconds.
+        any_port: Whether another port is acceptable.
 
     Raises:
         PlimsollError: It did not start.
@@ -121,7 +121,7 @@ def first_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool
             server.wait_ready(timeout_s)
         except PlimsollError as error:
             if attempts_left and any_port and PORT_TAKEN in str(error):
-                continue  # another process was quicker to take the port
+                continue  # another process was faster to take the port
             raise
         except BaseException:
             server.kill()

@@ -1,4 +1,4 @@
-"""First data directories: made once per server version, then copied."""
+"""Initial data directories of MariaDB: created once for each version, then copied."""
 
 import hashlib
 import shutil
@@ -14,15 +14,15 @@ _SCRIPTS = (
     "mariadb_performance_tables.sql",
     "mariadb_system_tables_data.sql",
 )
-# The root accounts without a password that the scripts make have no place in a listening server.
+# The scripts create root accounts without a password, which a listening server must not have.
 _CLOSE = "DELETE FROM mysql.global_priv WHERE User = 'root';\nDELETE FROM mysql.proxies_priv;\n"
 
 
 def new_data_directory(mariadbd: Path, target: Path) -> None:
-    """Make a data directory with the server's own tables and no account.
+    """Create a data directory with the server's own tables and no account.
 
     Raises:
-        PlimsollError: The server could not make one.
+        PlimsollError: The server could not create one.
     """
     shutil.copytree(_template(mariadbd), target)
     target.chmod(0o700)
@@ -52,7 +52,8 @@ def _bootstrap(mariadbd: Path, data: Path) -> None:
             "--no-defaults",
             "--bootstrap",
             f"--datadir={data}",
-            f"--tmpdir={data}",  # not where other servers have temporary tables: it removes them
+            # in a shared folder it would remove other servers' temporary tables
+            f"--tmpdir={data}",
             f"--lc-messages-dir={share}",
             f"--character-sets-dir={share / 'charsets'}",
             "--enforce-storage-engine=",
@@ -60,7 +61,7 @@ def _bootstrap(mariadbd: Path, data: Path) -> None:
             "--innodb-use-native-aio=0",
             "--max-allowed-packet=8M",
             "--log-warnings=0",
-            "--user=root",  # ignored by an ordinary user's server, demanded by root's
+            "--user=root",  # an ordinary user's server ignores it, root's requires it
         ],
         input=script,
         capture_output=True,

@@ -46,8 +46,8 @@ class MariaDbServer(DatabaseServer):
 
     Attributes:
         user: Account with all rights.
-        password: Its password.
-        database: A database that was made where there was none of its name.
+        password: Password of the account.
+        database: A database, created if it did not exist.
     """
 
     def __init__(
@@ -72,21 +72,21 @@ class MariaDbServer(DatabaseServer):
         """Start a server and wait until it answers.
 
         Args:
-            directory: Folder of its own; data left there by an earlier start is used again.
+            directory: Folder of its own; data from an earlier start is used again.
             settings: Server settings, merged over `DEFAULT_SETTINGS`.
             environment: Variables added to this process's own for the server.
             port: TCP port; None takes a free one.
-            user: Account with all rights, made anew at each start.
-            password: Its password.
-            database: Database to make if there is none of that name.
-            ready_timeout_s: How long it may take until it answers, in seconds.
+            user: Account with all rights, created anew at each start.
+            password: Password of the account.
+            database: Database to create if it does not exist.
+            ready_timeout_s: The longest time until it answers, in seconds.
 
         Raises:
             UsageError: PLIMSOLL_MARIADBD names no program.
             MissingToolError: There is no server program, and no Maven to fetch one with.
             PlimsollError: The program could not be fetched, or the server did not start or did not
-                answer in time; of a server, says its own reason where it gave one and names its
-                log.
+                answer in time; the message has the server's own reason, if it gave one, and names
+                its log.
         """
         mariadbd = found_or_fetched()
         directory = directory.resolve()
@@ -118,7 +118,7 @@ class MariaDbServer(DatabaseServer):
         return f"mysql://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
 
     def changeable(self, names: Sequence[str]) -> frozenset[str]:
-        """Say which settings it takes while it runs."""
+        """Return which settings it accepts while it runs."""
         return changeable(self.dsn, names)
 
     def change(self, settings: Mapping[str, str]) -> None:
@@ -126,7 +126,7 @@ class MariaDbServer(DatabaseServer):
         change(self.dsn, settings)
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait until this very server serves its account."""
+        """Wait until this server, and no other on its port, serves its account."""
         deadline = time.monotonic() + timeout_s
         while not self._answers(max(1.0, deadline - time.monotonic())):
             if not self.running:
@@ -140,9 +140,10 @@ class MariaDbServer(DatabaseServer):
         (self.directory / "init.sql").unlink(missing_ok=True)
 
     def _answers(self, timeout_s: float) -> bool:
-        """Whether this very server, and not another on its port, serves its account.
+        """Return whether this server, and not another on its port, serves its account.
 
-        It greets once its first statements have run, so the wait is in the connection attempt.
+        It greets clients once its first statements have run, so the wait is in the connection
+        attempt.
         """
         try:
             connection = pymysql.connect(
@@ -168,7 +169,7 @@ class MariaDbServer(DatabaseServer):
         )
         if any(PORT_TAKEN in line for line in errors):
             reason = f"port {self.port}: {PORT_TAKEN}"
-        elif says_full("\n".join(lines)):  # its last error is another one, which follows from it
+        elif says_full("\n".join(lines)):  # the last error would only be a consequence
             reason = f"{DISK_FULL}: {self.directory}"
         return f"{reason} (its log is {log})"
 

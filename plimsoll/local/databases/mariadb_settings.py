@@ -1,4 +1,4 @@
-"""How a private MariaDB server is started: its settings, its command line, its first statements."""
+"""How a private MariaDB server is started: its settings, command line and first statements."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,18 +8,18 @@ from plimsoll.local.databases.mariadb_program import share_directory
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 
-# Overridden, name by name, by what `start` is given.
+# The settings given to `start` override these by name.
 DEFAULT_SETTINGS: Settings = {
     "innodb_use_native_aio": 0,  # io_uring and libaio calls escape the emulated volume
     "innodb_flush_method": "O_DIRECT",  # reads reach the volume, not the page cache
     "innodb_buffer_pool_size": "128M",
     "innodb_log_file_size": "96M",
-    "innodb_buffer_pool_dump_at_shutdown": 0,  # a start without I/O of its own
+    "innodb_buffer_pool_dump_at_shutdown": 0,  # no I/O of its own at the next start
     "innodb_buffer_pool_load_at_startup": 0,
     "skip_log_bin": "",
     "skip_name_resolve": "",
     "performance_schema": 0,
-    "ssl": 0,  # 11.4 makes a 4096-bit RSA key at each start where none is given: seconds of CPU
+    "ssl": 0,  # otherwise 11.4 creates a 4096-bit RSA key at each start, which takes seconds of CPU
     "max_connections": 4000,
     "max_prepared_stmt_count": 1_048_576,
     "thread_cache_size": 256,
@@ -33,13 +33,13 @@ NONE: Mapping[str, str] = MappingProxyType({})
 def command(
     mariadbd: Path, directory: Path, port: int, statements: Path, settings: Settings
 ) -> list[str | Path]:
-    """Give the server's command line; a setting without a value is a bare option."""
+    """Return the server's command line; a setting without a value is a bare option."""
     share = share_directory(mariadbd)
     return [
         mariadbd,
         "--no-defaults",
         f"--datadir={directory / 'data'}",
-        # its own: a server that starts removes all temporary tables there, of whatever server
+        # A folder of its own: a starting server removes the temporary tables there, even others'.
         f"--tmpdir={directory / 'data'}",
         f"--lc-messages-dir={share}",
         f"--character-sets-dir={share / 'charsets'}",
@@ -47,14 +47,14 @@ def command(
         f"--init-file={statements}",
         f"--port={port}",
         "--bind-address=127.0.0.1",
-        "--socket=server.sock",  # in the data directory: a path of any length will do
-        "--user=root",  # ignored by an ordinary user's server, demanded by root's
+        "--socket=server.sock",  # relative to the data directory, so long paths work
+        "--user=root",  # an ordinary user's server ignores it, root's requires it
         *(f"--{name}={value}" if value != "" else f"--{name}" for name, value in settings.items()),
     ]
 
 
 def init_file(directory: Path, user: str, password: str, database: str) -> Path:
-    """Write the statements that the server runs before it takes connections; ours alone to read."""
+    """Write the server's first statements, run before it accepts connections; only we can read them."""
     account = f"'{_quoted(user)}'@'%'"
     path = directory / "init.sql"
     path.unlink(missing_ok=True)

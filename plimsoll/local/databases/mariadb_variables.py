@@ -1,4 +1,4 @@
-"""Settings of a MariaDB server while it runs: which may be changed, and changing them."""
+"""Changes settings of a MariaDB server while it runs."""
 
 import re
 import time
@@ -11,7 +11,8 @@ from pymysql.cursors import Cursor
 
 from plimsoll.errors import PlimsollError
 
-# the buffer pool, whose changed pages may have to be written first; shorter than a caller waits
+# Resizing the buffer pool may have to write dirty pages first; the limit is shorter than callers
+# wait.
 RESIZED_WITHIN_S = 15.0
 _RESIZED = ("Completed", "Size did not change")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -22,7 +23,7 @@ SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
 
 
 def changeable(dsn: str, names: Sequence[str]) -> frozenset[str]:
-    """Say which settings a running server takes.
+    """Return which settings a running server accepts.
 
     Raises:
         PlimsollError: It cannot be asked.
@@ -33,12 +34,12 @@ def changeable(dsn: str, names: Sequence[str]) -> frozenset[str]:
 
 
 def change(dsn: str, settings: Mapping[str, str]) -> None:
-    """Change settings of a running server; its connections from then on have them.
+    """Change settings of a running server; new connections have them.
 
-    A buffer pool is resized while the server runs on, so that its end is waited for.
+    A buffer pool is resized in the background, so the call waits for the end.
 
     Raises:
-        PlimsollError: It refuses one, or does not come to its end in `RESIZED_WITHIN_S`.
+        PlimsollError: It refuses one, or does not finish in `RESIZED_WITHIN_S`.
     """
     with _logged_in(dsn) as cursor:
         for name, value in settings.items():
@@ -51,14 +52,14 @@ def change(dsn: str, settings: Mapping[str, str]) -> None:
 
 
 def _wait_until_resized(cursor: Cursor) -> None:
-    """Wait for the end of a resizing, which MariaDB tells as a status (its page on InnoDB)."""
+    """Wait for the end of a resize, which MariaDB reports as a status variable."""
     until = time.monotonic() + RESIZED_WITHIN_S
     while time.monotonic() < until:
         cursor.execute("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'")
         _, told = cursor.fetchone() or ("", "")
         if not told or str(told).startswith(_RESIZED):
             return
-        time.sleep(0.05)  # the server tells nobody
+        time.sleep(0.05)  # the server sends no notification
     raise PlimsollError(f"its buffer pool is not resized within {RESIZED_WITHIN_S:.0f} s: {told}")
 
 

@@ -1,4 +1,4 @@
-"""Fetching with the Maven client, over a network that may stumble."""
+"""Fetches files with the Maven client, over an unreliable network."""
 
 import shutil
 import subprocess
@@ -6,10 +6,10 @@ from pathlib import Path
 
 from plimsoll.errors import MissingToolError, PlimsollError
 
-# Maven ends when one file of a thousand is cut off; a second run goes on from what it has.
+# Maven ends if one file of a thousand is cut off; a second run continues with what it has.
 TRIES = 3
-# Ask a busy server again, and give up a silent one after two minutes rather than half an hour. The
-# last setting is Maven 3.9's name for the second; it asks busy servers again by itself.
+# Retry a busy server, and give up on a silent one after two minutes rather than half an hour. The
+# last setting is Maven 3.9's name for the second; it retries busy servers by itself.
 _PATIENCE = (
     "-Dmaven.wagon.http.serviceUnavailableRetryStrategy.class=standard",
     "-Dmaven.wagon.rto=120000",
@@ -18,18 +18,18 @@ _PATIENCE = (
 
 
 def run_maven(artifact: str, goal: str, *settings: str, folder: Path, how_to_get: str) -> None:
-    """Run a goal of Maven that fetches an artifact; try again a few times where it fails.
+    """Run a goal of Maven that fetches an artifact; retry it a few times if it fails.
 
     Args:
-        artifact: What it fetches, for the words of an error.
-        goal: With its plugin and version.
-        settings: Of the goal.
-        folder: Where it runs, and where it finds a `pom.xml` if the goal needs one.
-        how_to_get: What to do where there is no Maven.
+        artifact: The artifact, for error messages.
+        goal: The goal, with its plugin and version.
+        settings: The goal's settings.
+        folder: The working directory, with a `pom.xml` if the goal needs one.
+        how_to_get: What to do if there is no Maven.
 
     Raises:
-        MissingToolError: Maven is not there.
-        PlimsollError: It failed each time; gives Maven's own reason.
+        MissingToolError: Maven is not installed.
+        PlimsollError: It failed each time; the message has Maven's own reason.
     """
     maven = shutil.which("mvn")
     if maven is None:

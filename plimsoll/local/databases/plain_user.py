@@ -1,4 +1,4 @@
-"""Running a program that refuses to run as root."""
+"""Runs a program that refuses to run as root."""
 
 import functools
 import os
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 from plimsoll.errors import PlimsollError
 
-# Within namespaces of its own, this user's files are those of user 1000, and so is the program.
-# What it leaves of System V's shared memory when it is killed goes with them.
+# Within its own namespaces, the program runs as user 1000, who owns this user's files there. System
+# V shared memory that it leaves when it is killed is removed with the namespaces.
 _ANOTHER_USER = ("unshare", "--user", "--ipc", "--map-user=1000", "--map-group=1000", "--")
 
 
 def as_plain_user(command: Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
-    """Give the command that runs a program as a plain user whose files are this user's own.
+    """Return the command that runs a program as a plain user who owns this user's files.
 
-    The program keeps its process id. A plain user's command stays as it is where this machine
-    forbids user namespaces.
+    The program keeps its process id. If this machine forbids user namespaces, a plain user's
+    command stays unchanged.
 
     Raises:
         PlimsollError: This is root, and this machine forbids user namespaces.
@@ -34,7 +34,7 @@ def as_plain_user(command: Sequence[str | os.PathLike[str]]) -> list[str | os.Pa
 
 @functools.cache
 def _has_namespaces() -> bool:
-    """Whether this machine lets this user make a namespace in which it is another one."""
+    """Return whether this user may create a namespace in which it is another user."""
     if shutil.which(_ANOTHER_USER[0]) is None:
         return False
     return (

@@ -1,4 +1,4 @@
-"""First data directories of PostgreSQL: its own tables, one account, one database."""
+"""Initial data directories of PostgreSQL: its own tables, one account, one database."""
 
 import shutil
 import subprocess
@@ -7,10 +7,10 @@ from pathlib import Path
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.plain_user import as_plain_user
 
-# Owns the server's own tables, as on RDS; it has no password, so that nobody logs in as it.
+# Owner of the server's own tables, as on RDS; without a password, so nobody can log in as it.
 _OWNER = "rdsadmin"
 _MOST_S = 180
-# What RDS gives its master user, who is no superuser: the user guide's "Understanding the
+# The rights of RDS's master user, who is no superuser: the user guide's "Understanding the
 # rds_superuser role" (Appendix.PostgreSQL.CommonDBATasks.Roles.rds_superuser, read 2026-11)
 _RDS_RIGHTS = "pg_monitor, pg_signal_backend, pg_checkpoint"
 
@@ -18,18 +18,19 @@ _RDS_RIGHTS = "pg_monitor, pg_signal_backend, pg_checkpoint"
 def new_data_directory(
     postgres: Path, target: Path, *, account: tuple[str, str, str], as_on_rds: bool
 ) -> None:
-    """Make a data directory with one account.
+    """Create a data directory with one account.
 
     Args:
         postgres: The server program.
-        target: The directory, which is not there.
+        target: The directory, which must not exist.
         account: User, password and database.
-        as_on_rds: The user gets what RDS gives a master user; else he is a superuser.
+        as_on_rds: Whether the user has the rights of an RDS master user; otherwise he is a
+            superuser.
 
     Raises:
-        PlimsollError: The server could not make one.
+        PlimsollError: The server could not create one.
     """
-    part = target.with_suffix(".part")  # what is half made is never taken for a whole one
+    part = target.with_suffix(".part")  # so that an incomplete directory is never used
     shutil.rmtree(part, ignore_errors=True)
     _run(
         [
@@ -39,9 +40,9 @@ def new_data_directory(
             "--locale=C",
             "--encoding=UTF8",
             "--auth=scram-sha-256",
-            "--pwfile=/dev/stdin",  # demanded with that way to log in; taken away below
+            "--pwfile=/dev/stdin",  # initdb requires one for this login method; it is removed below
             "--no-instructions",
-            "--no-sync",  # the server's own first checkpoint does that
+            "--no-sync",  # the server's first checkpoint does that
         ],
         "none\n",
     )
@@ -50,7 +51,7 @@ def new_data_directory(
 
 
 def renew_password(postgres: Path, data: Path, user: str, password: str) -> None:
-    """Give a user of a data directory, which no server runs on, another password.
+    """Change a user's password in a data directory on which no server runs.
 
     Raises:
         PlimsollError: The server could not.
@@ -59,12 +60,13 @@ def renew_password(postgres: Path, data: Path, user: str, password: str) -> None
 
 
 def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
-    script = "".join(f"{statement};\n\n" for statement in statements)  # each ends so (-j)
+    # with -j each statement ends with an empty line
+    script = "".join(f"{statement};\n\n" for statement in statements)
     _run([postgres, "--single", "-j", "-D", data, "-c", "exit_on_error=on", "template1"], script)
 
 
 def _statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:
-    """Make the account and its database; what is made in template1 is in that database too."""
+    """Return the statements for the account and its database; template1 is copied into it."""
     user, password, database = _name(account[0]), _text(account[1]), _name(account[2])
     rights = "CREATEDB CREATEROLE" if as_on_rds else "SUPERUSER"
     rds = [

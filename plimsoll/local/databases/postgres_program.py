@@ -47,11 +47,11 @@ PINNED = {
         },
     ),
 }
-MAJOR = max(PINNED)  # of the server that is fetched with everything else, and of tests
-_PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64v8"}  # by the kernel's name
+MAJOR = max(PINNED)  # the version that is fetched by default, and used in tests
+_PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64v8"}  # key: the kernel's name
 _MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
-_INSTALLED = Path("/usr/lib/postgresql")  # by Debian's and Ubuntu's packages
-_NEEDLESS = ("/pkgconfig", "/pgxs")  # for whoever compiles against it
+_INSTALLED = Path("/usr/lib/postgresql")  # Debian's and Ubuntu's packages
+_NEEDLESS = ("/pkgconfig", "/pgxs")  # only needed to compile against it
 
 HOW_TO_GET = "apt-get install maven, and the first run fetches it; or: apt-get install postgresql"
 

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server on a free loopback port, gone when its owner is."""
+"""A private PostgreSQL server on a free loopback port, removed when its owner ends."""
 
 import os
 import signal
@@ -28,8 +28,8 @@ from plimsoll.local.databases.postgres_settings import (
 )
 from plimsoll.local.guarded import GuardedProcess
 
-_READY = "ready"  # the last line of `postmaster.pid`, once it takes connections
-_AT_ONCE_S = 5.0  # for an immediate shutdown
+_READY = "ready"  # the last line of `postmaster.pid`, once it accepts connections
+_AT_ONCE_S = 5.0  # seconds until an immediate shutdown becomes a kill
 _SEVERE = ("FATAL:", "PANIC:")
 
 
@@ -37,12 +37,12 @@ class PostgresServer(DatabaseServer):
     """A running PostgreSQL server.
 
     Attributes:
-        user: The account made at the first start.
-        password: Its password.
-        database: A database made at the first start.
+        user: The account created at the first start.
+        password: Password of the account.
+        database: A database created at the first start.
     """
 
-    _STOPS_AT = signal.SIGINT  # SIGTERM waits until all clients have gone
+    _STOPS_AT = signal.SIGINT  # SIGTERM would wait until all clients have left
 
     def __init__(
         self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
@@ -69,17 +69,17 @@ class PostgresServer(DatabaseServer):
         """Start a server and wait until it answers.
 
         Args:
-            directory: Folder of its own; data left there by an earlier start are used again.
+            directory: Folder of its own; data from an earlier start is used again.
             major: PostgreSQL's major version.
             settings: Server settings, merged over the default ones.
             environment: Variables added to this process's own for the server.
             port: TCP port; None takes a free one.
-            user: Account to make at the first start.
-            password: Its password.
-            database: Database to make at the first start.
-            as_on_rds: The account has the rights of a master user of RDS; else all.
-            demands_tls: Refuse logins without TLS, which its settings have to offer.
-            ready_timeout_s: How long it may take until it answers.
+            user: Account to create at the first start.
+            password: Password of the account.
+            database: Database to create at the first start.
+            as_on_rds: Whether the account has the rights of an RDS master user; otherwise all.
+            demands_tls: Whether to refuse logins without TLS, which the settings have to offer.
+            ready_timeout_s: The longest time until it answers, in seconds.
 
         Raises:
             MissingToolError: There is no server program.
@@ -115,7 +115,7 @@ class PostgresServer(DatabaseServer):
         return f"postgres://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait until this very server says in its file that it takes connections."""
+        """Wait until this server reports in its own file that it accepts connections."""
         deadline = time.monotonic() + timeout_s
         while not self._takes_connections():
             if not self.running:
@@ -135,7 +135,7 @@ class PostgresServer(DatabaseServer):
         return len(lines) > 1 and lines[0] == str(self.pid) and lines[-1].strip() == _READY
 
     def remove(self) -> None:
-        """End it at once, so that it takes its shared memory away, and delete its folder."""
+        """Shut it down immediately, so that it frees its shared memory, and delete its folder."""
         self._process.stop(_AT_ONCE_S, signal.SIGQUIT)
         super().remove()
 

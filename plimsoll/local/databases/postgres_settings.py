@@ -9,30 +9,30 @@ from plimsoll.local.databases.plain_user import as_plain_user
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 
-# Overridden, name by name, by what `start` is given.
+# The settings given to `start` override these by name.
 DEFAULT_SETTINGS: Settings = {
     "shared_buffers": "128MB",
     "max_connections": 1000,
     "password_encryption": "scram-sha-256",
-    "shared_preload_libraries": "pg_stat_statements",  # as on RDS
+    "shared_preload_libraries": "pg_stat_statements",  # the same as on RDS
     "huge_pages": "off",
-    "dynamic_shared_memory_type": "sysv",  # nothing is left in /dev/shm by a server that is killed
-    "max_wal_size": "256MB",  # checkpoints come as often as a run on one machine is short
+    "dynamic_shared_memory_type": "sysv",  # a killed server leaves nothing in /dev/shm
+    "max_wal_size": "256MB",  # frequent checkpoints, in proportion to a short run
 }
-# io_uring would escape the emulated volume
+# io_uring would bypass the emulated volume.
 _FROM_18: Settings = {"io_method": "worker"}
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def default_settings(major: int) -> dict[str, str | int]:
-    """Give the settings of a major version's server, unless it is told otherwise."""
+    """Return the default settings of a major version's server."""
     return {**DEFAULT_SETTINGS, **(_FROM_18 if major >= 18 else NONE)}
 
 
 def command(
     postgres: Path, directory: Path, port: int, settings: Settings
 ) -> list[str | os.PathLike[str]]:
-    """Give the server's command line; its data and `access_file` are in the directory."""
+    """Return the server's command line; its data and `access_file` are in the directory."""
     own: Settings = {
         "listen_addresses": "127.0.0.1",
         "port": port,
@@ -44,7 +44,7 @@ def command(
 
 
 def write_access_file(directory: Path, *, demands_tls: bool) -> None:
-    """Write who may log in: whoever has the password, by the network."""
+    """Write who may log in: everybody with the password, over the network."""
     _access(directory).write_text(f"host{'ssl' if demands_tls else ''} all all all scram-sha-256\n")
 
 

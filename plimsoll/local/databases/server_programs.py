@@ -16,10 +16,11 @@ class ServerProgram:
     """A program, and how to find it.
 
     Attributes:
-        name: Its name for people.
-        describe: Says which one is here; raises `PlimsollError` where there is none.
-        how_to_get: The command that brings it.
-        why_optional: What to say where it is not here and most users need none; None: it is needed.
+        name: The name for people.
+        describe: Function that describes the installed program; raises `PlimsollError` if there is
+            none.
+        how_to_get: The command that installs it.
+        why_optional: Why most users do not need it; None if it is needed.
     """
 
     name: str
@@ -56,10 +57,10 @@ def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
 
 
 def fetch_programs(protocols: Collection[Protocol], say: Callable[[str], None]) -> None:
-    """Fetch what databases of some protocols need, where it is not here.
+    """Fetch what databases of some protocols need, if it is missing.
 
     Raises:
-        PlimsollError: It cannot be had.
+        PlimsollError: It could not be fetched.
     """
     for protocol in protocols:
         find, fetch, name = _fetching(protocol)

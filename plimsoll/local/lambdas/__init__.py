@@ -1,1 +1,1 @@
-"""Lambda on one machine: every concurrent invocation is an operating-system process of its own."""
+"""Lambda on one machine: each concurrent invocation is an operating-system process of its own."""

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 
 from plimsoll.local.lambdas.invocation import FunctionSpec
 
-# The variables that a sandbox inherits: where programs and libraries are found.
+# Inherited by sandboxes: the locations of programs and libraries.
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "PYTHONPATH")
 
 
 def sandbox_environment(
     function: FunctionSpec, sandbox_id: str, shared: Mapping[str, str], api_address: str
 ) -> dict[str, str]:
-    """Give a sandbox's whole environment.
+    """Return a sandbox's whole environment.
 
     Args:
-        function: Whose it is.
-        sandbox_id: Its part of the Runtime API, which is for it alone to know.
+        function: The function that it runs.
+        sandbox_id: The sandbox's secret part of the Runtime API's path.
         shared: Variables of every function.
         api_address: Host and port of the Runtime API.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (read 2026-11)
 MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024
 MAX_ASYNCHRONOUS_BYTES = 256 * 1024
-MAX_RESPONSE_BYTES = 6_291_556  # as Lambda's own error says
+MAX_RESPONSE_BYTES = 6_291_556  # the limit in Lambda's own error message
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class FunctionSpec:
 
     Attributes:
         name: Name of the function.
-        arn: Its ARN.
+        arn: ARN of the function.
         task_root: Folder with its handler's module.
         handler: `module.function`.
-        timeout_s: Longest time of one invocation.
-        memory_mib: What the function is told that it has; not enforced.
+        timeout_s: The time-out of one invocation.
+        memory_mib: The memory that the function believes to have; not enforced.
         environment: The function's own variables.
     """
 
@@ -46,14 +46,14 @@ class Answer:
 
 @dataclass
 class Invocation:
-    """One invocation on its way.
+    """One invocation.
 
     Attributes:
         payload: The event, JSON.
-        timeout_s: From the moment the handler gets it.
-        deadline_epoch_ms: When that ends; 0 until the handler has it.
-        delivered: Set when the handler has it.
-        done: Set when there is an answer.
+        timeout_s: The time-out, from the moment at which the handler gets it.
+        deadline_epoch_ms: The time at which that ends; 0 until the handler has it.
+        delivered: Event that is set when the handler has it.
+        done: Event that is set when there is an answer.
     """
 
     function_arn: str
@@ -66,17 +66,17 @@ class Invocation:
     done: threading.Event = field(default_factory=threading.Event)
 
     def deliver(self) -> None:
-        """Start its time."""
+        """Start the time-out."""
         self.deadline_epoch_ms = int((time.time() + self.timeout_s) * 1000)
         self.delivered.set()
 
     @property
     def delivered_to_handler(self) -> bool:
-        """Whether the handler has had it, whatever came of it."""
+        """Whether the handler has received it, whatever the outcome."""
         return self.deadline_epoch_ms > 0
 
     def finish(self, answer: Answer) -> None:
-        """Give it its answer; the first one counts."""
+        """Set its answer; the first one counts."""
         if self.answer is None:
             self.answer = answer
         self.delivered.set()
@@ -90,7 +90,7 @@ class Invocation:
 
 
 def exit_reason(status: int) -> str:
-    """Say how a runtime ended, in Lambda's words.
+    """Describe how a runtime ended, in Lambda's words.
 
     Args:
         status: Exit code, negative for the signal that ended it.

@@ -1,4 +1,4 @@
-"""One log file per function: what it prints, and a line for each start and end, as on AWS."""
+"""One log file per function: its output, and a line for each start and end, as on AWS."""
 
 import logging
 from pathlib import Path
@@ -16,15 +16,15 @@ class FunctionLogs:
         directory.mkdir(parents=True, exist_ok=True)
 
     def file(self, function: str) -> Path:
-        """Give a function's log."""
+        """Return a function's log file."""
         return self._directory / f"{function}.log"
 
     def started(self, function: str, invocation: Invocation, pid: int) -> None:
-        """Say that a handler got its event."""
+        """Log that a handler got its event."""
         self._write(function, f"START RequestId: {invocation.request_id} pid: {pid}")
 
     def ended(self, function: str, invocation: Invocation, pid: int, elapsed_s: float) -> None:
-        """Say how an invocation ended, how long it took and what its process has used."""
+        """Log how an invocation ended, how long it took and what its process has used."""
         answer = invocation.answer
         error = f" Error: {answer.payload.decode()}" if answer and answer.failed else ""
         self._write(
@@ -37,7 +37,7 @@ class FunctionLogs:
         try:
             with self.file(function).open("a") as log:
                 log.write(line + "\n")
-        except OSError as error:  # a full disk, say: no invocation is held up by its log
+        except OSError as error:  # a full disk, for instance, must not delay an invocation
             LOG.warning("%s: %s: %s", self.file(function), error.strerror, line)
 
 

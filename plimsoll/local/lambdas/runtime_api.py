@@ -1,6 +1,6 @@
 """The Lambda Runtime API for all sandboxes, on loopback: `/<sandbox>/2018-06-01/runtime/...`.
 
-A sandbox's name is its secret: who does not know one is refused.
+A sandbox's name is its secret: callers without a valid name are refused.
 
 Paths and headers: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 """
@@ -20,7 +20,7 @@ class Sandboxes(Protocol):
     """What the Runtime API needs of the pool of sandboxes."""
 
     def knows(self, sandbox: str) -> bool:
-        """Say whether there is a sandbox of this name."""
+        """Return whether there is a sandbox of this name."""
 
     def next_invocation(self, sandbox: str) -> Invocation | None:
         """Block until there is an invocation for a sandbox; None when there will be none."""
@@ -59,7 +59,7 @@ class _Server(ThreadingHTTPServer):
     sandboxes: Sandboxes
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a connection that ended with its sandbox."""
+        """Ignore a connection that ended with its sandbox."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -68,7 +68,7 @@ class _Request(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = (
-        True  # without it each answer takes 40 ms more: headers and body leave in two writes
+        True  # otherwise each answer takes 40 ms more: headers and body leave in two writes
     )
     wbufsize = -1  # buffered, so that headers and body leave in one write where they fit
 
@@ -92,7 +92,7 @@ class _Request(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         sandbox, rest = self._route()
         if not self._is_of_a_sandbox(sandbox):
-            self.close_connection = True  # its body is not read
+            self.close_connection = True  # the body stays unread
             return self._send(403)
         body = self._body()
         match rest.split("/"):
@@ -112,7 +112,7 @@ class _Request(BaseHTTPRequestHandler):
         return sandbox, rest.removeprefix(_PREFIX)
 
     def _is_of_a_sandbox(self, sandbox: str) -> bool:
-        """Whether a sandbox calls: the others do not know what it is called."""
+        """Return whether the caller is a sandbox: others do not know its name."""
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
         own = not is_of_a_page(host=host, origin=origin, port=self.server.server_port)
         return own and self.server.sandboxes.knows(sandbox)

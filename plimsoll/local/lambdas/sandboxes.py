@@ -1,4 +1,4 @@
-"""The pool: warm sandboxes per function, a new one when all are busy, none after its time-out."""
+"""The pool of warm sandboxes for each function: grows if all are busy, kills at time-outs."""
 
 import queue
 import secrets
@@ -15,7 +15,7 @@ from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.nursery_process import NurseryProcess
 from plimsoll.local.lambdas.runtime_api import RuntimeApi
 
-# AWS gives the start of a runtime 10 s; a hundred at once on two cores need longer.
+# AWS gives a runtime 10 s to start; a hundred at once on two cores need longer.
 START_TIMEOUT_S = 60.0
 
 
@@ -24,12 +24,12 @@ class Sandbox:
     """One runtime process.
 
     Attributes:
-        id: Its part of the Runtime API, which nobody else can guess.
+        id: The secret part of its path in the Runtime API.
         pid: Process id, 0 until it has been forked.
-        forked: Set when the process id is known, which may be after it asks for work.
-        inbox: The invocation it is to run next; None ends it.
-        running: The invocation it runs.
-        ended_by: Why its process has ended, once it has.
+        forked: Event that is set when the process id is known, which may be after it asks for work.
+        inbox: The invocation to run next; None ends the sandbox.
+        running: The invocation that it runs.
+        ended_by: The reason for its end, once it has ended.
     """
 
     function: FunctionSpec
@@ -44,7 +44,7 @@ class Sandbox:
 class SandboxPool:
     """All sandboxes of a twin. Thread-safe.
 
-    Nothing here invokes a function a second time: retries are the caller's.
+    Nothing here invokes a function a second time: callers do the retries.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SandboxPool:
         Args:
             logs: Folder for one log file per function.
             environment: Variables of every function: region, credentials, endpoint.
-            hopeless: Called with the reason where no function can run any more.
+            hopeless: The function called with the reason if no function can run any more.
         """
         self._logs = FunctionLogs(logs)
         self._environment = dict(environment)
@@ -96,7 +96,7 @@ class SandboxPool:
             self._spawn(function)
 
     def running(self) -> list[tuple[str, str, int]]:
-        """List (function, request id, process id) of what runs now."""
+        """List (function, request id, process id) of running invocations."""
         with self._lock:
             return [
                 (sandbox.function.name, sandbox.running.request_id, sandbox.pid)
@@ -115,12 +115,12 @@ class SandboxPool:
     # called by the Runtime API
 
     def knows(self, sandbox: str) -> bool:
-        """Say whether a sandbox is one of the pool."""
+        """Return whether a sandbox belongs to the pool."""
         with self._lock:
             return sandbox in self._sandboxes
 
     def next_invocation(self, sandbox: str) -> Invocation | None:
-        """Offer a sandbox for use, and wait for what it is to run."""
+        """Offer a sandbox for use, and wait for its next invocation."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
             if box is None or self._closed:
@@ -133,7 +133,7 @@ class SandboxPool:
             with self._lock:
                 box.running = invocation
                 ended_by = box.ended_by
-            if ended_by is not None:  # it was given this in the moment of its end
+            if ended_by is not None:  # it got this invocation at the moment it ended
                 invocation.fail("Runtime.ExitError", ended_by)
                 return None
             box.forked.wait(START_TIMEOUT_S)
@@ -152,7 +152,7 @@ class SandboxPool:
         return True
 
     def failed_to_start(self, sandbox: str, body: bytes) -> None:
-        """Hand the error of a handler that cannot be loaded to the caller that waits for it."""
+        """Return the error of a handler that cannot be loaded to the waiting caller."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
         if box is not None and not box.inbox.empty():
@@ -195,7 +195,7 @@ class SandboxPool:
         invocation.fail("Sandbox.Timedout", f"Task timed out after {limit_s:.2f} seconds")
         with self._lock:
             if sandbox.running is not invocation and invocation.delivered_to_handler:
-                return  # it answered just now, and may already run another invocation
+                return  # it has just answered, and may already run another invocation
             self._sandboxes.pop(sandbox.id, None)
         self._nursery.order({"kill": sandbox.id})
 
@@ -217,7 +217,7 @@ class SandboxPool:
     def _ended(self, sandbox_id: str, reason: str) -> None:
         with self._lock:
             sandbox = self._sandboxes.pop(sandbox_id, None)
-            if sandbox is None:  # killed at its time-out
+            if sandbox is None:  # it was killed at its time-out
                 return
             sandbox.ended_by = reason
             idle = self._idle.get(sandbox.function, [])

@@ -1,1 +1,1 @@
-"""CloudFormation's resources on one machine: a database server on an emulated volume."""
+"""CloudFormation's resources on one machine: database servers on emulated volumes."""

@@ -1,4 +1,4 @@
-"""Cassandra on EC2: a real server on an emulated data volume, with an address of its own."""
+"""Cassandra on EC2: a real server with its own address, on an emulated data volume."""
 
 import secrets
 import socket
@@ -48,13 +48,13 @@ def create_instance(
     """Start what the template's instance runs: Cassandra, with its data on the data volume.
 
     Args:
-        databases: Where it is registered, as `plimsoll-<run id>`; a cluster's further nodes as
-            `plimsoll-<run id>-2` and so on.
-        snapshots: From which its data volume may be made.
+        databases: The registry, in which it is named `plimsoll-<run id>`; a cluster's further nodes
+            are named `plimsoll-<run id>-2` and so on.
+        snapshots: The snapshots from which its data volume may be made.
         run_id: The run that the instance's tags name.
-        instance_type: Its type.
-        data: The data volume as a launch template describes it (`Ebs`); None: the instance's disks.
-        place: In its cluster, if it is of one.
+        instance_type: The EC2 instance type.
+        data: The data volume as a launch template describes it (`Ebs`); None for instance storage.
+        place: The node's place in its cluster, if it belongs to one.
 
     Raises:
         UsageError: EC2 has no such instance or volume.
@@ -109,7 +109,7 @@ def create_instance(
 
 
 def _await_joined(place: ClusterPlace, host: str) -> None:
-    """Wait until a node is in the ring, as itself and the cluster's first node see it."""
+    """Wait until both the node and the cluster's first node see it in the ring."""
     from plimsoll.databases.cassandra.session import await_ring  # noqa: PLC0415 - its driver is slow to import
 
     joined = EngineTarget(
@@ -125,17 +125,17 @@ def _await_joined(place: ClusterPlace, host: str) -> None:
 
 
 def default_heap_mib(memory_mib: int) -> int:
-    """Give the heap that Cassandra takes of an instance's memory (its conf/cassandra-env.sh).
+    """Return Cassandra's default heap for an instance's memory, in MiB (conf/cassandra-env.sh).
 
-    The larger of half of the memory up to 1 GiB and a quarter of it up to 8 GiB.
+    It is the larger of half of the memory up to 1 GiB and a quarter of it up to 8 GiB.
     """
     return max(min(memory_mib // 2, 1024), min(memory_mib // 4, 8192))
 
 
 def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
-    """Scale what Cassandra keeps in memory: a quarter of its heap for memtables, 5 % for keys.
+    """Scale Cassandra's memory use: a quarter of its heap for memtables, 5 % for keys.
 
-    The JVM's own heap is not scaled: 1/128 of 4 GiB would not start.
+    The JVM's own heap is not scaled: with 1/128 of 4 GiB it would not start.
     """
     scaled_mib = heap_mib * memory_scale
     memtables_mib = max(_MIN_MEMTABLES_MIB, round(scaled_mib / 4))
@@ -148,7 +148,7 @@ def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
 
 def _volume(data: Mapping[str, Any] | None) -> Volume:
     if data is None:
-        return Volume(type="nvme", size_gib=1)  # of a size that nothing here depends on
+        return Volume(type="nvme", size_gib=1)  # the size does not matter here
     return Volume(
         type=data["VolumeType"],
         size_gib=int(data["VolumeSize"]),
@@ -161,11 +161,11 @@ def _limits(instance_type: str) -> InstanceLimits | None:
     try:
         return instance_limits(instance_type)
     except UsageError:
-        return None  # a type that the table does not have: its volume alone is the limit
+        return None  # the type is not in the table, so only the volume is a limit
 
 
 def _address() -> str:
-    """Choose an address of the loopback network where CQL's port is free, as in a VPC.
+    """Choose an address of the loopback network on which CQL's port is free.
 
     Raises:
         PlimsollError: There is none.
@@ -183,7 +183,7 @@ def _address() -> str:
 
 
 def _describe_volume(instance_id: str, volume: Volume) -> str:
-    """Have EC2 describe the data volume as one that is attached to the instance."""
+    """Register the data volume with EC2 as attached to the instance."""
     backend = ec2_backends[ACCOUNT][REGION]
     described = backend.create_volume(
         size=volume.size_gib,

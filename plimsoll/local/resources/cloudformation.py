@@ -1,7 +1,7 @@
-"""CloudFormation's part: stacks that take time, fail as AWS's do, and go away again.
+"""CloudFormation: stacks that take time, fail as AWS's do, and are deleted again.
 
-moto creates all within the request, passes over resource types that it does not know, and leaves a
-stack whose resource fails in CREATE_IN_PROGRESS. States and events:
+moto creates everything within the request, ignores resource types that it does not know, and leaves
+a stack whose resource fails in CREATE_IN_PROGRESS. States and events:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html; OnFailure:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
 """
@@ -24,7 +24,7 @@ from plimsoll.local.resources.snapshots import Snapshots
 
 RESOURCES = {resource.TYPE: resource for resource in (*RDS_RESOURCES, *EC2_RESOURCES)}
 
-_creating = threading.local()  # only the thread that creates a stack makes resources
+_creating = threading.local()  # only the thread that creates a stack creates resources
 _original_lookup = parsing.ResourceMap.__getitem__
 _original_outputs: Any = Stack.outputs
 _original_create: Any = CloudFormationResponse.create_stack
@@ -33,10 +33,11 @@ _original_name_property = parsing.resource_name_property_from_type
 
 
 def check_template(template: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
-    """Refuse what CloudFormation, or this machine, refuses before anything is made.
+    """Refuse what CloudFormation, or this machine, refuses before anything is created.
 
     Raises:
-        ValidationError: As CloudFormation words it where it is CloudFormation that refuses.
+        ValidationError: The template is refused, in CloudFormation's words if CloudFormation would
+            refuse it.
     """
     types = {resource["Type"] for resource in template.get("Resources", {}).values()}
     if unknown := sorted(types - set(RESOURCES)):
@@ -72,7 +73,7 @@ def _check_parameter(name: str, value: str, rules: Mapping[str, Any]) -> None:
 
 
 class _Work:
-    """Creating and deleting one stack, in threads; one of them at a time."""
+    """Creates and deletes one stack, in threads, one at a time."""
 
     def __init__(self, stack: Any, on_failure: str) -> None:
         self.stack = stack
@@ -155,7 +156,7 @@ class _Work:
 
 
 def _begin(self: Any) -> None:
-    """Stand in for moto's `Stack.create_resources`."""
+    """Replace moto's `Stack.create_resources`."""
     check_template(self.template_dict, self.parameters)
     self.work = _Work(self, getattr(_creating, "on_failure", None) or "ROLLBACK")
     self.status = "CREATE_IN_PROGRESS"
@@ -173,7 +174,7 @@ def _delete_stack(self: CloudFormationBackend, name_or_stack_id: str) -> None:
 
 
 def _create_stack(self: CloudFormationResponse) -> Any:
-    """Keep OnFailure, which moto does not read, and no stack that was refused."""
+    """Keep OnFailure, which moto ignores, and drop a stack that was refused."""
     _creating.on_failure = self._get_param("OnFailure")
     before = set(self.cloudformation_backend.stacks)
     try:
@@ -200,14 +201,14 @@ def _resource_class(resource_type: str) -> Any:
 
 
 def _name_property(resource_type: str) -> str | None:
-    """Name the property that carries a resource's name; moto looks among its own classes alone."""
+    """Return the property that holds a resource's name; moto searches only its own classes."""
     if resource := RESOURCES.get(resource_type):
         return resource.NAME_PROPERTY
     return _original_name_property(resource_type)
 
 
 def apply(databases: Databases, snapshots: Snapshots) -> None:
-    """Put stacks right, and have their database instances run here."""
+    """Correct moto's stacks, and run their database instances on this machine."""
     DatabaseInstance.databases = databases
     DatabaseInstance.snapshots = snapshots
     Instance.databases = databases

@@ -16,13 +16,13 @@ _RUN_ID = "plimsoll:run-id"
 
 
 class WaitHandle(Resource):
-    """`AWS::CloudFormation::WaitConditionHandle`: nothing but its name."""
+    """`AWS::CloudFormation::WaitConditionHandle`: only a name."""
 
     TYPE = "AWS::CloudFormation::WaitConditionHandle"
 
 
 class WaitCondition(Resource):
-    """`AWS::CloudFormation::WaitCondition`: an instance is made once it listens."""
+    """`AWS::CloudFormation::WaitCondition`: fulfilled at once, since a new instance listens."""
 
     TYPE = "AWS::CloudFormation::WaitCondition"
     PROPERTIES = frozenset({"Count", "Handle", "Timeout"})
@@ -40,14 +40,14 @@ class LaunchTemplate(Resource):
 
     @classmethod
     def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
-        """Keep it."""
+        """Store it."""
         data = properties["LaunchTemplateData"]
         check_properties(data, _TEMPLATE_DATA, cls.TYPE)
         cls.templates[name] = data
         return cls(name, {"LatestVersionNumber": "1"})
 
     def remove(self) -> None:
-        """Forget it."""
+        """Remove it."""
         self.templates.pop(self.physical_resource_id, None)
 
 
@@ -70,7 +70,7 @@ class Instance(Resource):
             "SecurityGroupIds",
             "SubnetId",
             "Tags",
-            "UserData",  # what it installs is here already
+            "UserData",  # the software that it installs is on this machine
         }
     )
     ATTRIBUTES = frozenset({"PrivateIp"})

@@ -1,4 +1,4 @@
-"""RDS's calls on instances of this machine, of which moto knows nothing: to change, to restart.
+"""RDS's calls that change or restart instances, which moto lacks, for this machine.
 
 https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeDBInstances.html,
 .../API_RebootDBInstance.html, .../API_ModifyDBParameterGroup.html,
@@ -24,7 +24,7 @@ from plimsoll.local.resources.restarting import Restarting
 
 
 def apply() -> None:
-    """Answer for the databases of this machine, once their resources are known."""
+    """Install the calls, once the resources of this machine's databases are known."""
     replace(
         RDSResponse,
         describe_db_instances=_describe,
@@ -99,7 +99,7 @@ def _of_group(name: str) -> list[tuple[Database, Restarting]]:
 
 
 def _changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
-    """Say which parameters its server takes while it runs."""
+    """Return which parameters its server accepts while it runs."""
     try:
         return database.server.changeable(names) if names else frozenset()
     except PlimsollError as error:
@@ -115,11 +115,11 @@ def _change(database: Database, values: Mapping[str, str]) -> None:
 
 
 def _described(database: Database, restarting: Restarting) -> dict[str, Any]:
-    """Describe an instance, as far as anybody here asks."""
+    """Return an instance's description, with the fields that are used here."""
     return {
         "DBInstanceIdentifier": database.identifier,
         "DBInstanceStatus": restarting.status,
-        # RDS tells it in its events
+        # RDS reports this in its events.
         "StatusInfos": [{"Message": restarting.problem}] if restarting.problem else [],
         "DBParameterGroups": [
             {

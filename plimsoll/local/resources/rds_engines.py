@@ -1,4 +1,4 @@
-"""What RDS offers, and how it writes the values of parameters."""
+"""The engines that RDS offers, and its formulas for parameter values."""
 
 import re
 from collections.abc import Callable
@@ -16,13 +16,13 @@ _FUNCTIONS: dict[str, Callable[[list[int]], int]] = {"LEAST": min, "GREATEST": m
 
 
 def check_engine(engine: str, version: str) -> RdsEngine:
-    """Refuse what RDS does not offer, or this machine cannot stand in for.
+    """Refuse an engine that RDS does not offer, or this machine cannot stand in for.
 
     Returns:
         The engine.
 
     Raises:
-        UsageError: In RDS's words where it is RDS that refuses.
+        UsageError: The engine is refused, in RDS's words if RDS would refuse it.
     """
     known: RdsEngine | None = next((name for name in get_args(RdsEngine) if name == engine), None)
     if known is None:
@@ -37,10 +37,10 @@ def check_engine(engine: str, version: str) -> RdsEngine:
 
 
 def evaluate(value: str, memory_bytes: int) -> str | int:
-    """Work out a parameter's value: text as it is, a formula of the class's memory as a number.
+    """Evaluate a parameter's value: text stays text, a formula becomes a number.
 
-    A formula is `{DBInstanceClassMemory*3/4}`, or the least, the greatest or the sum of such and of
-    numbers: `LEAST({DBInstanceClassMemory/9531392},5000)`.
+    A formula is `{DBInstanceClassMemory*3/4}`, or the least, the greatest or the sum of such terms
+    and numbers: `LEAST({DBInstanceClassMemory/9531392},5000)`.
     """
     text = value.strip()
     if function := _FUNCTION.fullmatch(text):

@@ -1,4 +1,4 @@
-"""RDS's instances: a real server on an emulated volume, its password in Secrets Manager."""
+"""RDS instances: a real server on an emulated volume, its password in Secrets Manager."""
 
 import json
 import secrets
@@ -32,13 +32,13 @@ def create_rds(
     parameters: Mapping[str, str],
     snapshots: Snapshots,
 ) -> Database:
-    """Start an instance as `AWS::RDS::DBInstance` describes it.
+    """Start an instance from the properties of an `AWS::RDS::DBInstance`.
 
     Args:
-        databases: Where it is registered.
-        properties: Of the resource.
-        parameters: Of its parameter group.
-        snapshots: From which it may be restored.
+        databases: The registry of running databases.
+        properties: The resource's properties.
+        parameters: The values in its parameter group.
+        snapshots: The snapshots from which it may be restored.
 
     Raises:
         UsageError: RDS, or this machine, has no such instance.

@@ -1,4 +1,4 @@
-"""MariaDB's settings on RDS: from an instance's class, its volume and its parameter group."""
+"""MariaDB's settings on RDS, from the instance class, volume and parameter group."""
 
 import math
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ def server_settings(
     """Merge RDS's defaults and a parameter group.
 
     Args:
-        parameters: Of the DB parameter group; they win.
-        memory_bytes: The instance's, as scaled for this machine.
-        limits: What the volume promises: page cleaning is matched to it, half of it as a rule and
-            all of it at most.
+        parameters: The values in the DB parameter group, which override the defaults.
+        memory_bytes: The instance's memory, as scaled for this machine.
+        limits: The volume's limits. Page cleaning uses half of its IOPS as a rule and all of them
+            at most.
 
     Returns:
         MariaDB's settings by name.
@@ -40,10 +40,10 @@ def server_settings(
 
 
 def _lru_scan_depth(settings: Mapping[str, str | int]) -> int:
-    """Scale the pages that the cleaner keeps free to the pool, of which they are 1/32 at most.
+    """Limit the pages that the cleaner keeps free to 1/32 of the pool.
 
-    The default, 1,536, is more than all pages of a pool scaled down to 16 MiB: the cleaner would
-    evict each page as soon as it is read. 100 is the least that MariaDB takes
+    The default, 1,536, exceeds all pages of a pool scaled down to 16 MiB: the cleaner would evict
+    each page as soon as it is read. 100 is the least that MariaDB accepts
     (mariadb.com/kb/en/innodb-system-variables/#innodb_lru_scan_depth).
     """
     pool = str(settings["innodb_buffer_pool_size"])

@@ -1,4 +1,4 @@
-"""PostgreSQL's settings on RDS: from an instance's class and its parameter group."""
+"""PostgreSQL's settings on RDS, from the instance class and parameter group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ MIB = 2**20
 # (jkshah.blogspot.com/2019/09/tuning-db-parameters-for-postgresql-12.html, read 2026-11).
 _DEFAULTS = {
     "shared_buffers": "{DBInstanceClassMemory/32768}",  # a quarter of the memory
-    "effective_cache_size": "{DBInstanceClassMemory/16384}",  # half of it
+    "effective_cache_size": "{DBInstanceClassMemory/16384}",  # half of the memory
     "max_connections": "LEAST({DBInstanceClassMemory/9531392},5000)",
 }
-_LEAST_BUFFERS = 1024  # pages; with fewer, connections would soon wait for one another's
+_LEAST_BUFFERS = 1024  # pages; with fewer, connections would soon wait for each other's buffers
 _UNSCALED = {"max_connections"}  # a run on one machine has as many clients as one on AWS
 _FORCE_TLS = "rds.force_ssl"  # 1 by RDS's default from PostgreSQL 15 on
 _PAGE = 8192
@@ -24,12 +24,12 @@ _UNITS = {"": _PAGE, "B": 1, "kB": 2**10, "MB": MIB, "GB": 2**30, "TB": 2**40}
 
 @dataclass(frozen=True)
 class PostgresPlan:
-    """How an instance of RDS is started here.
+    """How an RDS instance is started on this machine.
 
     Attributes:
         settings: PostgreSQL's settings by name.
-        demands_tls: Logins without TLS are refused.
-        page_cache_mib: What of the instance's memory the operating system caches files in.
+        demands_tls: Whether logins without TLS are refused.
+        page_cache_mib: The part of the instance's memory for the operating system's page cache.
     """
 
     settings: dict[str, str | int]
@@ -42,13 +42,13 @@ def plan(
 ) -> PostgresPlan:
     """Merge RDS's defaults and a parameter group.
 
-    A quarter of the memory is left to processes and the operating system; what the shared buffers
-    leave of the rest is page cache. By RDS's defaults that is half, as `effective_cache_size` says.
+    A quarter of the memory is left to processes and the operating system. The rest, less the shared
+    buffers, is page cache: half of the memory by RDS's defaults, as `effective_cache_size` says.
 
     Args:
-        parameters: Of the DB parameter group; they win.
-        memory_bytes: The instance's, as scaled for this machine.
-        class_memory_bytes: The instance class's on AWS.
+        parameters: The values in the DB parameter group, which override the defaults.
+        memory_bytes: The instance's memory, as scaled for this machine.
+        class_memory_bytes: The instance class's memory on AWS.
     """
     settings = {
         name: evaluate(value, class_memory_bytes if name in _UNSCALED else memory_bytes)
@@ -60,12 +60,12 @@ def plan(
     return PostgresPlan(
         settings=settings,
         demands_tls=str(settings.setdefault(_FORCE_TLS, "1")) == "1",
-        page_cache_mib=max(1, free // MIB),  # 0 would be a machine without one
+        page_cache_mib=max(1, free // MIB),  # 0 would mean a machine without a page cache
     )
 
 
 def tls_settings(certificate: CertificateFiles) -> dict[str, str | int]:
-    """Give what makes a PostgreSQL offer TLS."""
+    """Return the settings that make PostgreSQL offer TLS."""
     return {
         "ssl": "on",
         "ssl_cert_file": str(certificate.certificate),
@@ -74,7 +74,7 @@ def tls_settings(certificate: CertificateFiles) -> dict[str, str | int]:
 
 
 def _bytes(size: str) -> int:
-    """Read a size as PostgreSQL writes it: pages, or with a unit."""
+    """Parse a size as PostgreSQL writes it: pages, or with a unit."""
     digits = size.rstrip("kMGTB ")
     try:
         return int(float(digits) * _UNITS[size.removeprefix(digits).strip()])

@@ -21,18 +21,19 @@ class ParameterGroup(Resource):
 
     @classmethod
     def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
-        """Make the group."""
+        """Create the group."""
         values = properties.get("Parameters", {})
         cls.groups[name] = {parameter: str(value) for parameter, value in values.items()}
         return cls(name)
 
     def remove(self) -> None:
-        """Forget the group."""
+        """Remove the group."""
         self.groups.pop(self.physical_resource_id, None)
 
 
-# what a snapshot brings: docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
-# aws-resource-rds-dbinstance.html, DBSnapshotIdentifier
+# Properties that come from a snapshot:
+# docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/ aws-resource-rds-dbinstance.html,
+# DBSnapshotIdentifier
 _OF_SNAPSHOT = {"DBName", "DeleteAutomatedBackups", "MasterUsername", "StorageEncrypted"}
 
 
@@ -101,7 +102,7 @@ class DatabaseInstance(Resource):
         return cls(database)
 
     def remove(self) -> None:
-        """End the server.
+        """Stop the server, and remove it.
 
         Raises:
             UsageError: Deletion protection is on.

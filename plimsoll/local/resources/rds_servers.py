@@ -1,4 +1,4 @@
-"""The server that stands in for an instance of RDS, by its engine."""
+"""Starts the server that stands in for an RDS instance, for each engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 @dataclass(frozen=True)
 class Asked:
-    """What a template asks for.
+    """The instance that a template asks for.
 
     Attributes:
-        engine: Of RDS.
-        version: Of the engine.
-        parameters: Of its parameter group.
-        class_memory_bytes: The instance class's on AWS.
-        memory_bytes: The same, as scaled for this machine.
-        account: The master user, his password, and the database to make.
+        engine: The RDS engine.
+        version: The engine's version.
+        parameters: The values in its parameter group.
+        class_memory_bytes: The instance class's memory on AWS.
+        memory_bytes: The memory as scaled for this machine.
+        account: The master user, his password, and the database to create.
     """
 
     engine: RdsEngine
@@ -40,10 +40,10 @@ class Asked:
 
     @property
     def volume_settings(self) -> VolumeSettings | None:
-        """What its volume has to know of it; None: nothing."""
+        """Settings of the volume that depend on the server; None if there are none."""
         match self.engine:
             case "mysql" | "mariadb":
-                return None  # they read past the page cache
+                return None  # these servers bypass the page cache
             case "postgres":
                 return VolumeSettings(page_cache_mib=self._postgres_plan.page_cache_mib)
             case _:
@@ -59,10 +59,10 @@ class Asked:
         """Start the server.
 
         Args:
-            directory: Its folder; data that are there already are used again.
-            volume: On which that lies.
-            certificate: Its own.
-            port: Where it listens; None: wherever it can.
+            directory: The server's folder; existing data is used again.
+            volume: The volume of that folder.
+            certificate: The server's certificate.
+            port: The TCP port; None to use a free one.
 
         Raises:
             MissingToolError: There is no server program.
@@ -114,7 +114,7 @@ class Asked:
     ) -> PostgresServer:
         user, password, database = self.account
         major, data = int(major_of(self.engine, self.version)), directory / "data"
-        if data.exists():  # restored: the password is another one
+        if data.exists():  # restored data have another password
             renew_password(found_or_fetched(major), data, user, password)
         return PostgresServer.start(
             directory=directory,

@@ -1,4 +1,4 @@
-"""The databases that run now: each a real server on an emulated volume."""
+"""The running databases: each a real server on an emulated volume."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ from plimsoll.volumes import EmulatedVolume
 
 _UNDO_TIMEOUT_S = 15.0
 _LOG = re.compile(r"(?: \(|; )its log is [^)]*\)?$")
-_KILL_AGAIN_S = 0.05  # a server may be started in the moment of the end
+_KILL_AGAIN_S = 0.05  # a server may be started while everything ends
 
 
 @dataclass
@@ -35,11 +35,11 @@ class Database:
     volume: EmulatedVolume
     server: DatabaseServer
     sampler: Sampler
-    attributes: Mapping[str, str]  # of its resource, by CloudFormation's names
-    forget: Callable[[], None]  # removes what other services of AWS know of it
-    protected: bool = False  # against deletion by RDS
-    restarting: Restarting | None = None  # None: nobody may restart it
-    account: tuple[str, str] = ("", "")  # its master user and first database, of RDS
+    attributes: Mapping[str, str]  # the resource's attributes, with CloudFormation's names
+    forget: Callable[[], None]  # removes it from AWS's other services
+    protected: bool = False  # deletion protection of RDS
+    restarting: Restarting | None = None  # None if it cannot be restarted
+    account: tuple[str, str] = ("", "")  # master user and first database on RDS
 
 
 Start = Callable[[Path, ExitStack], Database]
@@ -56,33 +56,34 @@ class Databases:
         metric_period_s: int = 1,
         metrics_late_s: float = 0,
     ) -> None:
-        """Begin with none.
+        """Start without instances.
 
         Args:
-            places: Where each instance gets a folder.
+            places: The chooser of instances' folders.
             memory_scale: This machine's memory for one unit of the instance class's.
-            metric_period_s: Seconds that a point of CloudWatch is of.
-            metrics_late_s: How long after its period's end it comes.
+            metric_period_s: The period of CloudWatch's points in seconds.
+            metrics_late_s: The delay of a point after its period's end, in seconds.
         """
         self._places = places
         self._sampler = partial(Sampler, period_s=metric_period_s, late_s=metrics_late_s)
         self.memory_scale = memory_scale
-        self.authority = Authority.new()  # of the servers' certificates
+        self.authority = Authority.new()  # signs the servers' certificates
         self._lock = threading.Condition()
-        self._names: set[str] = set()  # of those that run or are being started
+        self._names: set[str] = set()  # running instances, and those being started
         self._starting = 0
         self._closed = False
         self._running: dict[str, Database] = {}
 
     def create(self, identifier: str, start: Start) -> Database:
-        """Start an instance in a folder of its own; what fails half-way is undone.
+        """Start an instance in a folder of its own; undo everything if it fails.
 
         Args:
-            identifier: Its name.
-            start: Starts it, given its folder and where to put what undoes it.
+            identifier: The instance's name.
+            start: The function that starts it, given its folder and a stack for what undoes the
+                start.
 
         Raises:
-            UsageError: There is one of this name already, or AWS has no such instance.
+            UsageError: The name exists already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
         with self._under_way(), ExitStack() as undo:
@@ -97,12 +98,12 @@ class Databases:
         return database
 
     def sample(self, volume: EmulatedVolume, pid: int, naming: Naming) -> Sampler:
-        """Publish what an instance does, until that is closed."""
+        """Publish an instance's metrics, until the sampler is closed."""
         return self._sampler(volume, pid, naming)
 
     @staticmethod
     def _started(directory: Path, start: Start, undo: ExitStack) -> Database:
-        """Start an instance; why not is told without its log, which goes with its folder."""
+        """Start an instance; the error says why it failed, since its log is then removed."""
         try:
             return start(directory, undo)
         except UsageError:
@@ -115,7 +116,7 @@ class Databases:
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
-        """Count what is being started: the end waits until that has been undone."""
+        """Count a start in progress: `close` waits until it has been undone."""
         with self._lock:
             self._refuse_if_closed()
             self._starting += 1
@@ -145,14 +146,14 @@ class Databases:
         return directory
 
     def delete(self, identifier: str) -> None:
-        """End an instance and remove all that it was; safe to repeat."""
+        """End an instance and remove everything of it; safe to repeat."""
         with self._lock:
             database = self._running.pop(identifier, None)
         if database is None:
             return
         if database.restarting is not None:
             if database.restarting.status == "rebooting":
-                database.server.kill()  # a restart that waits for its end goes no further
+                database.server.kill()  # a restart that waits for the server's end stops here
             database.restarting.refuse()
         database.sampler.close()
         database.server.remove()
@@ -166,7 +167,7 @@ class Databases:
         """Switch an instance's deletion protection.
 
         Raises:
-            KeyError: There is none of this name.
+            KeyError: There is no such instance.
         """
         with self._lock:
             self._running[identifier].protected = protected
@@ -190,30 +191,30 @@ class Databases:
                     return
                 try:
                     database.server, database.sampler = restarting.start_again(parameters)
-                except PlimsollError as error:  # its log goes with its folder
+                except PlimsollError as error:  # the log is removed with its folder
                     raise PlimsollError(_LOG.sub("", str(error))) from error
 
         restarting.begin(restart)
 
     def list(self) -> list[Database]:
-        """Give the running instances."""
+        """Return the running instances."""
         with self._lock:
             return list(self._running.values())
 
     def close(self) -> None:
-        """End all instances, those that are being started too, and leave nothing of them."""
+        """End all instances, including those being started, and remove everything of them."""
         with self._lock:
             self._closed = True
             deadline = time.monotonic() + _UNDO_TIMEOUT_S
             while self._starting and time.monotonic() < deadline:
-                kill_all()  # whoever waits for its server to be ready undoes what it has made
+                kill_all()  # starts that wait for a ready server then fail and undo themselves
                 self._lock.wait(_KILL_AGAIN_S)
         for database in self.list():
             self.delete(database.identifier)
 
 
 def instance_memory_mib(instance_class: str) -> int:
-    """Give an instance class's memory, as EC2 describes it.
+    """Return an instance class's memory in MiB, as EC2 describes it.
 
     Raises:
         UsageError: There is no such class.

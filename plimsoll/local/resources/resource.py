@@ -1,4 +1,4 @@
-"""What every resource type of a target's template has in common, in the form that moto asks for."""
+"""Base class of the resource types in target templates, in the form that moto requires."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, ClassVar, Self
@@ -14,10 +14,10 @@ class Resource(CloudFormationModel):
 
     Attributes:
         TYPE: CloudFormation's name of its type.
-        NAME_PROPERTY: The property that carries its name; empty: none does.
-        PROPERTIES: Those that are carried out, or that change nothing on one machine.
-        ATTRIBUTES: Those that a template may ask for.
-        physical_resource_id: Its name.
+        NAME_PROPERTY: The property that holds its name; empty if there is none.
+        PROPERTIES: Properties that are implemented, or that change nothing on one machine.
+        ATTRIBUTES: Attributes that a template may use.
+        physical_resource_id: The resource's name.
     """
 
     TYPE: ClassVar[str] = ""
@@ -31,38 +31,38 @@ class Resource(CloudFormationModel):
 
     @classmethod
     def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
-        """Make it.
+        """Create it.
 
         Args:
-            name: As CloudFormation chose it.
-            properties: All of them are among `PROPERTIES`.
+            name: The name that CloudFormation chose.
+            properties: The properties, all of them among `PROPERTIES`.
 
         Raises:
-            PlimsollError: It cannot be.
+            PlimsollError: It cannot be created.
         """
         del properties
         return cls(name)
 
     def remove(self) -> None:
-        """Remove all that it was."""
+        """Remove it."""
 
     @classmethod
     def cloudformation_name_type(cls) -> str:
-        """Name the property that carries its name."""
+        """Return the property that holds its name."""
         return cls.NAME_PROPERTY
 
     @classmethod
     def cloudformation_type(cls) -> str:
-        """Name the type."""
+        """Return the type's name."""
         return cls.TYPE
 
     @classmethod
     def has_cfn_attr(cls, attr: str) -> bool:
-        """Say whether a template may ask for an attribute."""
+        """Return whether a template may use an attribute."""
         return attr in cls.ATTRIBUTES
 
     def get_cfn_attribute(self, attribute_name: str) -> str:
-        """Give an attribute."""
+        """Return an attribute."""
         if attribute_name not in self.ATTRIBUTES:
             raise UnformattedGetAttTemplateException
         return self._attributes[attribute_name]
@@ -76,7 +76,7 @@ class Resource(CloudFormationModel):
         region_name: str,  # noqa: ARG003 - moto's signature
         **_: Any,
     ) -> Self:
-        """Check its properties and make it."""
+        """Check its properties and create it."""
         properties = cloudformation_json["Properties"]
         check_properties(properties, cls.PROPERTIES, cls.TYPE)
         return cls.make(resource_name, properties)
@@ -88,10 +88,10 @@ class Resource(CloudFormationModel):
 
 
 def check_properties(given: Iterable[str], known: Set[str], kind: str) -> None:
-    """Refuse a property that would be passed over.
+    """Refuse a property that would be ignored.
 
     Raises:
-        UsageError: Names the first one.
+        UsageError: A property is unknown; the message names the first one.
     """
     if unknown := sorted(set(given) - known):
         raise UsageError(f"Encountered unsupported property {unknown[0]} ({kind}, on one machine)")

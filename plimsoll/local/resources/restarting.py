@@ -1,4 +1,4 @@
-"""An instance on its way through a restart, as RDS shows it."""
+"""The restart of an instance, with the states that RDS shows."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ StartAgain = Callable[[Mapping[str, str]], tuple[DatabaseServer, Sampler]]
 
 
 class Restarting:
-    """Restarts one instance, in the background and once at a time; none after its deletion.
+    """Restarts one instance in the background, once at a time, and not after its deletion.
 
     Attributes:
         start_again: Starts the server on the same files and port with other parameters.
         group: The name of its parameter group.
-        status: As RDS calls it.
+        status: The status in RDS's words.
         pending: Whether its group has parameters that it was not started with.
-        problem: Why it did not start again; None: it did, or has not tried.
+        problem: Why it did not start again; None if it did, or has not tried.
     """
 
     def __init__(self, start_again: StartAgain, group: str) -> None:
@@ -38,7 +38,7 @@ class Restarting:
         threading.Thread(target=self._run, args=(restart,), daemon=True).start()
 
     def refuse(self) -> None:
-        """Have none begin any more, and wait for the end of one that is under way."""
+        """Refuse further restarts, and wait for the end of one under way."""
         self._refused = True
         with self._lock:
             pass

@@ -1,16 +1,18 @@
-"""Once a period: what a target's volume and processor did, to CloudWatch under AWS's own names.
+"""Publishes metrics of a target's volume and processor to CloudWatch, with AWS's own names.
 
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
-publishes once a minute, a minute or two late; a run on one machine is too short for that, so that
-its period is a second unless its deployment says otherwise. Seven metrics are the twin's own.
-`FlushLatency` is the mean of a flush. Two say what went past the emulated volume: `EscapedIOPS` and
-`EscapedThroughput`, in bytes per second. Four say how far this machine disturbed the target:
-`HostLateShare` is the percent of the time in I/O
-that was due to this machine and not to the volume. Of this machine's processor time,
-`HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
-processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
+publishes once a minute, a minute or two late. A run on one machine is too short for that, so its
+period is a second unless the deployment sets another. Seven metrics are the twin's own:
+`FlushLatency` is the mean latency of a flush.
+`EscapedIOPS` and `EscapedThroughput` (bytes per second) are the I/O that bypassed the emulated
+volume.
+`HostLateShare` is the percentage of the time in I/O that was due to this machine and not to the
+volume.
+`HostStolenShare`, `HostOthersShare` and `HostIdleShare` are percentages of this machine's processor
+time: what its hypervisor gave to other guests, what processes outside of the run used (other
+targets among them), and what was idle.
 """
 
 import datetime as dt
@@ -29,25 +31,25 @@ from plimsoll.machine import CpuShares, CpuTimes, cpu_seconds, cpu_times, shares
 from plimsoll.model.aws.volumes_seen import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
-HELD_UP_MAX = 60  # points of a standstill; a longer one has those of its end only
+HELD_UP_MAX = 60  # most points for a standstill; a longer one gets those at its end
 
 
 @dataclass(frozen=True)
 class Points:
-    """One period's values of one thing that CloudWatch knows."""
+    """One period's values of one entity in CloudWatch."""
 
     namespace: str
     dimension: tuple[str, str]  # name and value
-    values: dict[str, tuple[float | None, str]]  # by metric: value and unit
+    values: dict[str, tuple[float | None, str]]  # value and unit of each metric
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in one period."""
+    """The measurements of one period."""
 
     period_s: int
     volume: VolumeRates
-    cpu_percent: float | None  # of this machine's, by the target
+    cpu_percent: float | None  # the target's share of this machine
     machine: CpuShares | None
 
 
@@ -55,7 +57,7 @@ Naming = Callable[[Seen], Sequence[Points]]
 
 
 def as_rds(identifier: str) -> Naming:
-    """Name what was seen as RDS does."""
+    """Name measurements as RDS does."""
 
     def name(period: Seen) -> Sequence[Points]:
         seen = period.volume
@@ -77,7 +79,7 @@ def as_rds(identifier: str) -> Naming:
 
 
 def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
-    """Name what was seen as EC2 and EBS do; without a volume of EBS, disks of the instance's own.
+    """Name measurements as EC2 and EBS do; without an EBS volume, as for instance storage.
 
     EBS and EC2 count operations and bytes of a period, RDS gives rates.
     """
@@ -136,17 +138,17 @@ def _percent(share: float | None) -> float | None:
 
 
 def periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
-    """Say which periods need points now: each gets them once, since CloudWatch sums counts.
+    """Return which periods need points now: each gets them once, since CloudWatch sums counts.
 
-    A point belongs to the period that begins at its time. So a period gets its points when it has
-    ended. Where this machine stood still for several periods, each of them gets the average of the
+    A point belongs to the period that begins at its time, so a period gets its points when it has
+    ended. If this machine stood still for several periods, each of them gets the average of the
     whole interval.
 
     Args:
-        published: The number of the last period with points, counted from the epoch; 0: none has
-            any.
-        ended_epoch_ms: When the interval that was measured ended.
-        period_s: Of the metrics.
+        published: The number of the last period with points, counted from the epoch; 0 if there is
+            none.
+        ended_epoch_ms: The end of the measured interval.
+        period_s: The period of the metrics in seconds.
     """
     last = max(published + 1, ended_epoch_ms // (1000 * period_s) - 1)
     first = max(published + 1, last - HELD_UP_MAX + 1) if published else last
@@ -154,14 +156,14 @@ def periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -
 
 
 def wait_s(epoch_s: float, period_s: int = 1) -> float:
-    """Give how long to wait for the next look: until a period ends, half a second at least."""
+    """Return the seconds until the next sample: to the end of a period, but at least 0.5 s."""
     return math.ceil((epoch_s + 0.5) / period_s) * period_s - epoch_s
 
 
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
-    _targets: ClassVar[set[int]] = set()  # process ids of all that run here
+    _targets: ClassVar[set[int]] = set()  # process ids of all targets here
 
     def __init__(
         self,
@@ -172,16 +174,16 @@ class Sampler:
         period_s: int = 1,
         late_s: float = 0,
     ) -> None:
-        """Begin.
+        """Start sampling.
 
         Args:
-            volume: Its volume.
-            pid: Its server.
-            naming: What CloudWatch calls what is seen.
-            period_s: Seconds that a point is of.
-            late_s: How long after a period's end its points come; less than a period.
+            volume: The target's volume.
+            pid: The server's process id.
+            naming: The function that names measurements as CloudWatch does.
+            period_s: The period of points in seconds.
+            late_s: The delay of points after their period's end in seconds; less than a period.
         """
-        self._run_pid = os.getppid()  # whoever asked for the twin: all of a run is below it
+        self._run_pid = os.getppid()  # the twin's parent: all processes of a run descend from it
         self._targets.add(pid)
         self._volume = volume
         self._pid = pid
@@ -194,7 +196,7 @@ class Sampler:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop, and wait until it has stopped: the volume may then be taken away."""
+        """Stop, and wait until it has stopped: the volume may then be removed."""
         self._closed.set()
         self._thread.join()
         self._targets.discard(self._pid)
@@ -213,7 +215,8 @@ class Sampler:
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        watcher = self._volume.watcher_pid  # works for the run, and is below nobody
+        # it works for the run, but descends from no process of it
+        watcher = self._volume.watcher_pid
         ours = {self._run_pid} if watcher is None else {self._run_pid, watcher}
         times = cpu_times(ours, strangers=self._targets - {self._pid})
         return self._volume.sample(), cpu_seconds({self._pid}), times

@@ -1,9 +1,9 @@
 """Snapshots on one machine: copies of the data folders of servers that were stopped cleanly.
 
-Of RDS (CreateDBSnapshot and what follows) and of EBS (CreateSnapshot). A copy shares its blocks
-with its original where the file system can (`cp --reflink`). It lies among the twin's databases, so
-that whatever removes those removes it. Unlike on AWS a server ends with its snapshot: what is taken
-here is the end of a preparation.
+They stand in for RDS (CreateDBSnapshot and related calls) and EBS (CreateSnapshot). A copy shares
+its blocks with its original if the file system can (`cp --reflink`). It is stored among the twin's
+databases, so that it is removed with them. Unlike on AWS a server ends with its snapshot, which is
+only taken at the end of a preparation.
 """
 
 import datetime as dt
@@ -36,7 +36,7 @@ _original_delete: Any = EC2Backend.delete_snapshot
 
 
 class Snapshot:
-    """One snapshot, which takes a while to become whole."""
+    """One snapshot, which takes a while to complete."""
 
     def __init__(self, name: str, database: Database, tags: list[Mapping[str, str]]) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class Snapshot:
         self.state = "creating"
 
     def copy(self, database: Database, tell: Tell) -> None:
-        """Stop the server, and copy its data; tells the state that this ends in."""
+        """Stop the server, and copy its data; report the final state."""
         try:
             database.server.stop(_STOP_TIMEOUT_S)
             copy_tree(database.directory / "server" / "data", self.folder)
@@ -73,10 +73,10 @@ class Snapshot:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy a folder as it is, its blocks shared where the file system can.
+    """Copy a folder, sharing its blocks if the file system can.
 
     Raises:
-        PlimsollError: It could not be copied; nothing of it is left.
+        PlimsollError: It could not be copied; nothing of the copy is left.
     """
     command: list[str | Path] = [
         "cp",
@@ -108,10 +108,10 @@ class Snapshots:
         tags: list[Mapping[str, str]],
         tell: Tell = lambda _: None,
     ) -> Snapshot:
-        """Begin a snapshot; its state is told when it is whole, or has failed.
+        """Start a snapshot; `tell` receives its state when it is complete, or has failed.
 
         Raises:
-            DBSnapshotAlreadyExistsError: There is one of this name.
+            DBSnapshotAlreadyExistsError: The name exists already.
         """
         with self._lock:
             if name in self._known:
@@ -121,7 +121,7 @@ class Snapshots:
         return made
 
     def find(self, name: str) -> Snapshot:
-        """Find one by its name.
+        """Find a snapshot by name.
 
         Raises:
             DBSnapshotNotFoundFault: There is none.
@@ -132,14 +132,14 @@ class Snapshots:
             return self._known[name]
 
     def list(self, name: str | None) -> list[Snapshot]:
-        """Give all, or the one of a name."""
+        """Return all snapshots, or the one of a name."""
         if name is not None:
             return [self.find(name)]
         with self._lock:
             return list(self._known.values())
 
     def delete(self, name: str) -> Snapshot:
-        """Remove one.
+        """Remove a snapshot.
 
         Raises:
             DBSnapshotNotFoundFault: There is none.
@@ -151,10 +151,10 @@ class Snapshots:
         return gone
 
     def whole(self, name: str) -> Snapshot:
-        """Find one that a target can be restored from.
+        """Find a snapshot from which a target can be restored.
 
         Raises:
-            UsageError: There is none of this name, or it is not whole.
+            UsageError: There is none of this name, or it is incomplete.
         """
         with self._lock:
             found = self._known.get(name)
@@ -163,10 +163,10 @@ class Snapshots:
         return found
 
     def restore(self, name: str, directory: Path) -> None:
-        """Put a snapshot's data where a new server of an instance will look for its own.
+        """Copy a snapshot's data to where a new server of an instance expects its own.
 
         Raises:
-            UsageError: There is no such snapshot, or it is not whole.
+            UsageError: There is no such snapshot, or it is incomplete.
             PlimsollError: It could not be copied.
         """
         server = directory / "server"
@@ -181,13 +181,13 @@ class Snapshots:
         return None
 
     def close(self) -> None:
-        """Remove all."""
+        """Remove all snapshots."""
         for one in self.list(None):
             self.delete(one.name)
 
 
 def apply(databases: Databases) -> Snapshots:
-    """Answer for the snapshots of this machine."""
+    """Install the snapshot calls for this machine's databases."""
     snapshots = Snapshots(databases)
 
     def create(self: RDSResponse) -> ActionResult:

@@ -1,7 +1,7 @@
-"""What moto 5.2.5 does otherwise than AWS, and Plimsoll needs: one module per correction.
+"""Corrections of moto 5.2.5 where Plimsoll needs AWS's behavior; one module for each.
 
-Each is applied once, in the process that serves the twin and nowhere else, and has a conformance
-test in `tests/local/aws/` that shows AWS's documented behavior.
+Each is applied once, only in the process that serves the twin, and has a conformance test in
+`tests/local/aws/` that shows AWS's documented behavior.
 """
 
 from plimsoll.local.aws.corrections import (
@@ -21,7 +21,7 @@ from plimsoll.local.aws.corrections import (
 
 
 def apply() -> None:
-    """Apply every correction: of the Step Functions interpreter, but for the last three."""
+    """Apply every correction. All but the last three concern the Step Functions interpreter."""
     for correction in (
         clients,
         definitions,

@@ -43,7 +43,7 @@ StatusListener = Callable[[Execution], None]
 
 _listeners: list[StatusListener] = []
 _WHOLE = {"truncated": False}
-_writing = threading.Lock()  # of a history's events
+_writing = threading.Lock()  # protects the events of a history
 _original_start_execution = StepFunctionsParserBackend.start_execution
 _original_add_event = EventManager.add_event
 _original_set_error = Environment.set_error
@@ -61,7 +61,7 @@ def _start_execution(self: Any, state_machine_arn: str, name: Any = None, *rest:
 
 
 def _start_worker(self: Any) -> None:
-    """Make the environment before the thread, so that a stop in that very moment finds it."""
+    """Create the environment before the thread, so that an immediate stop finds it."""
     program = self._get_evaluation_entrypoint()
     self.env = self._get_evaluation_environment()
     self.env.over = threading.Event()
@@ -163,12 +163,12 @@ def _conclude(env: Any) -> None:
 
 
 def _add_event(self: Any, *args: Any, **kwargs: Any) -> int:
-    with _writing:  # an event that a slow thread adds comes before the last event, or is dropped
+    with _writing:  # a slow thread's event comes before the last event, or is dropped
         return 0 if getattr(self, "closed", False) else _original_add_event(self, *args, **kwargs)
 
 
 def _set_error(self: Environment, error: Any) -> None:
-    """Fail, unless it was stopped or timed out before: the first end counts."""
+    """Fail, unless the execution was stopped or timed out before: the first end counts."""
     with self._state_mutex:
         if not isinstance(self._program_state, ProgramStopped | ProgramTimedOut):
             _original_set_error(self, error)
@@ -186,7 +186,7 @@ def _set_timed_out(self: Environment) -> None:
 
 
 def _set_stop(self: Any, stop_date: Any, cause: Any, error: Any) -> None:
-    """Stop an execution; a thread of its that has not begun yet never begins."""
+    """Stop an execution; its threads that have not begun never begin."""
     with self._state_mutex:
         if self._program_state is None:
             self._program_state = ProgramStopped(stop_date=stop_date, cause=cause, error=error)

@@ -1,7 +1,7 @@
-"""`DescribeOrderableDBInstanceOptions`, of which moto knows Aurora's alone.
+"""`DescribeOrderableDBInstanceOptions`, which moto implements for Aurora only.
 
 https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeOrderableDBInstanceOptions.html.
-One machine makes what is asked for in every zone, or refuses it when it is made.
+One machine offers everything in every zone, and refuses the impossible when it is created.
 """
 
 from typing import get_args
