@@ -10,7 +10,7 @@ from plimsoll.cache import cache_directory
 
 
 def bytecode_environment() -> dict[str, str]:
-    """Give the variables of a Python process that keeps what it compiles.
+    """Return the variables for a Python process that keeps what it compiles.
 
     None where this one may: its children then do so by themselves. With PYTHONDONTWRITEBYTECODE,
     which images of containers set, they keep it in the project's cache folder.

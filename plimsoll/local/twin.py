@@ -80,14 +80,14 @@ class LocalTwin:
         Args:
             directory: A folder of its own; emptied of what an earlier twin left.
             functions: The function table.
-            functions_directory: One folder per function; None: those that come with Plimsoll.
+            functions_directory: One folder per function; None for those that come with Plimsoll.
             state_machines_directory: `*.asl.json`.
             settings: Merged over `default_settings()`.
             retry_delay_s: Before a failed asynchronous invocation is repeated.
             memory_scale: This machine's memory for one unit of an instance class's: a db.m5.large
                 (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
             step_functions_url: Another server on this machine that answers Step Functions' API, and
-                whose states call this twin; None: the twin's own. For tests.
+                whose states call this twin; None for the twin's own. For tests.
             metrics_late_s: How long after a period's end a target's metrics are in CloudWatch.
         """
         self.directory = directory.resolve()
@@ -159,16 +159,16 @@ class LocalTwin:
 
     @property
     def alive(self) -> bool:
-        """Whether the stand-in still runs."""
+        """Whether the stand-in for AWS still runs."""
         return self._aws is not None and self._aws.alive
 
     @property
     def settings(self) -> Mapping[Setting, str]:
-        """What the deployment tells its functions."""
+        """The settings that the deployment gives its functions."""
         return self._settings
 
     def client(self, service: str) -> Any:
-        """Give the boto3 client of a service; one for all threads."""
+        """Return the boto3 client of a service; one for all threads."""
         with self._lock:
             if self._session is None:  # one for all: it keeps the models that it has read
                 self._session = boto3.session.Session(
@@ -185,7 +185,7 @@ class LocalTwin:
             return self._clients[service]
 
     def state_machine_arn(self, name: str) -> str:
-        """Give the ARN of a state machine by its file's name."""
+        """Return the ARN of a state machine by its file's name."""
         return state_machine_arn(name)
 
     def invocations(self) -> list[dict[str, Any]]:

@@ -1,1 +1,1 @@
-"""What each state of a run's workflow does."""
+"""The states of a run's workflow, one function each, and the start and listing of runs."""

@@ -54,7 +54,7 @@ def command(
 
 
 def init_file(directory: Path, user: str, password: str, database: str) -> Path:
-    """Write the server's first statements, run before it accepts connections; only we can read them."""
+    """Write the server's first statements, run before it accepts connections, for our eyes only."""
     account = f"'{_quoted(user)}'@'%'"
     path = directory / "init.sql"
     path.unlink(missing_ok=True)

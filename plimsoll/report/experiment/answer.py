@@ -141,7 +141,7 @@ def _ends(group: Sequence[Decision]) -> tuple[float | None, float | None]:
 
 
 def _cost(group: Sequence[Decision]) -> str:
-    """Give the cost of operations on the target to buy, and name cheaper ones."""
+    """Describe the cost of operations on the target to buy, and name cheaper ones."""
     costs = [one.usd_per_million for one in group if one.usd_per_million is not None]
     if len(costs) < len(group):
         return ", at a price that is not known"
