@@ -1,9 +1,9 @@
-"""What runs beside a load takes: the load of the answer with it and without it, taking turns. Pure.
+"""The cost of background work: steps at the answer's load with and without it, in turn. No I/O.
 
-The search finds its answer with the background on. Then the same load is measured in pairs of steps
-that differ in nothing else. Their order alternates (with, without; without, with), so that a drift
-favors neither side. In a closed loop the ratio of throughputs is what the background takes; in an
-open loop, where the rate is given, the ratio of latencies.
+The search finds its answer with the background running. Then the same load is measured in pairs of
+steps that differ only in the background. The order alternates (with, without; without, with), so
+that drift favors neither side. In a closed loop the cost is the ratio of throughputs; in an open
+loop, whose rate is fixed, it is the ratio of latencies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,16 +23,16 @@ from plimsoll.model.request.search_request import Done, NextStep
 
 WITH: Purpose = "with_background"
 WITHOUT: Purpose = "without_background"
-SPARE_TRIES = 2  # steps more than the pairs need: one may say nothing
-KEPT_UP = 0.97  # open loop: with less of the throughput than this, it is told beside the latencies
+SPARE_TRIES = 2  # spare steps beyond the pairs, in case one does not count
+KEPT_UP = 0.97  # open loop: a lower share of the throughput is reported beside the latencies
 
 
 def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
-    """Say which step comes next: the search's, then the pairs that tell what the background takes.
+    """Return the next step: of the search, then of the pairs that measure the background's cost.
 
     Args:
-        request: What is asked for.
-        finished: Every finished step of the run, in the order in which they ran.
+        request: request of the run.
+        finished: every finished step of the run, in the order in which they ran.
 
     Raises:
         UsageError: As `next_step`.
@@ -54,7 +54,7 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
         connections=load.connections or 1,
         rate_ops_per_second=load.rate_ops_per_second,
         purpose=next_state((WITH, WITHOUT), len(pairs), _purpose(waiting) if waiting else None),
-        state=request.toggle.states[0].name if request.toggle else None,  # that of the answer
+        state=request.toggle.states[0].name if request.toggle else None,  # the answer's state
         recover_first=True,
         why=f"pair {len(pairs) + 1} of {wanted}: what does the background take?",
     )
@@ -65,17 +65,17 @@ def _purpose(step: Step) -> Purpose:
 
 
 def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | None:
-    """Find a step at the answer's load; at the lightest one where there is no answer.
+    """Return a step at the answer's load, or at the lightest load if there is no answer.
 
     Args:
-        finished: The steps of the search.
-        rules: By which it judges.
-        axis: What its load is.
+        finished: steps of the search.
+        rules: rules by which the search judges.
+        axis: axis of the load.
     """
     searched, _ = parted(finished)
     try:
         capacity = judge(finished, rules, axis)
-    except UsageError:  # nothing that can be judged: the run says so when it concludes
+    except UsageError:  # nothing can be judged; the run reports it when it concludes
         return None
     loads = {getattr(step, axis): step for step in searched}
     return loads.get(capacity.at) if capacity.at is not None else loads[min(loads)]
@@ -90,11 +90,11 @@ def _counted(tried: Sequence[Step], rules: Rules) -> list[Step]:
 
 
 def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
-    """Say what the backgrounds take, all together; None where no step was to tell it.
+    """Return the cost of all backgrounds together; None if no pairs were to measure it.
 
     Args:
-        request: What was asked for.
-        finished: Every finished step of the run, in the order in which they ran.
+        request: request of the run.
+        finished: every finished step of the run, in the order in which they ran.
     """
     tried, statistic = _of_pairs(finished), request.limits.statistic
     if not tried:
@@ -133,7 +133,7 @@ def _who(names: Sequence[str]) -> str:
 
 
 def _ordered(one: Step, other: Step) -> tuple[Step, Step]:
-    """Without it, with it."""
+    """Return the step without the background, then the step with it."""
     return (one, other) if one.purpose == WITHOUT else (other, one)
 
 
@@ -170,7 +170,7 @@ def _detail(
 
 
 def _taken(throughput: PairedRatio) -> str:
-    """What of the throughput it takes: a share, with its 95 % interval in percent."""
+    """Describe the share of the throughput that it costs, with a 95 % interval in percent."""
     if throughput.ratio is None:
         return "takes a share of the throughput that is not known: a step had none"
     share = words.percent(1 - throughput.ratio)
@@ -186,7 +186,7 @@ def _taken(throughput: PairedRatio) -> str:
 
 
 def _times(ratio: PairedRatio) -> str:
-    assert ratio.ratio is not None  # noqa: S101 - the caller has looked
+    assert ratio.ratio is not None  # noqa: S101 - callers check
     if ratio.low is None or ratio.high is None:
         return f"{ratio.ratio:.2f}"
     return f"{ratio.ratio:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"

@@ -1,10 +1,10 @@
-"""What lasts, and what only credits pay for: two judgements of the same steps.
+"""Burst credits: the throughput that lasts, and the throughput that only credits allow.
 
-A volume's burst credits, an instance's for its I/O, and those of a CPU that earns them are spent
-while more is used than comes back. A load that passes so is no capacity: it is `burst`, with the
-time for which a full bucket lasts at that load, which is computed and not measured. What is
-sustained is judged from the steps that spent nothing net, a bucket that was empty among them, and
-from loads that fail even with credits.
+A volume has burst credits, an instance has them for its I/O, and a burstable CPU earns them. They
+are spent while more is used than is earned. A load that passes that way is no capacity but
+`burst`, with the time that a full bucket would last at that load, which is computed, not measured.
+The sustained throughput is judged from steps that spend no credits net, including those with an
+empty bucket, and from loads that fail even with credits.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ from plimsoll.capacity.steps.loads import choose_axis, undisputed
 from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, Step
 
-EMPTY_PERCENT = 1.0  # of a full bucket: below it nothing is left to burst with
-SPENDING_SHARE = 0.03  # of what comes back: a use that is above it by less spends nothing
-CREDITS = "credits"  # why a load is not sustained that passed on them alone
+EMPTY_PERCENT = 1.0  # share of a full bucket below which it counts as empty
+# Share of the earned credits by which the use may exceed them without counting as spending
+SPENDING_SHARE = 0.03
+CREDITS = "credits"  # reason code: a load that passed only on credits is not sustained
 BUCKETS: dict[CreditBucket, str] = {
     "volume": "the volume's burst credits",
     "instance_io": "the instance's I/O credits",
@@ -30,12 +31,12 @@ _SPENT = "spent {} faster than they come back"
 
 
 def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capacity:
-    """Judge what lasts; `burst` of the answer is what credits pay for besides.
+    """Judge what lasts; the capacity's `burst` holds what credits allow in addition.
 
     Args:
-        steps: Finished steps; those that do not tell of credits spend none.
-        rules: As of `judge`.
-        axis: What the load is; None finds it.
+        steps: finished steps; a step without data on credits counts as spending none.
+        rules: rules as in `judge`.
+        axis: axis of the load; None to determine it from the steps.
 
     Raises:
         UsageError: The steps cannot be judged; names the row and the column.
@@ -46,7 +47,8 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         return _with_notes(judge(steps, rules, axis), notes)
     axis = axis or choose_axis(valid)
     rich = [step for step in valid if not is_empty(step)]
-    baseline = rich or valid  # one for both: of a target with credits, where there is one
+    # One baseline for both judgements: with credits, if there is such a step
+    baseline = rich or valid
     notes += void_notes(steps)
     closing = [step for step in closing if step.void is None]
     bursting = None
@@ -85,17 +87,17 @@ def _with_notes(capacity: Capacity, notes: Sequence[str]) -> Capacity:
 
 
 def is_burst(judged: JudgedStep) -> bool:
-    """Whether a load passed on credits alone."""
+    """Return whether a load passed only on credits."""
     return judged.reasons == (CREDITS,)
 
 
 def spends(step: Step) -> bool:
-    """Whether a step used more of some credits than came back meanwhile, and they can run out."""
+    """Return whether a step used more of a limited kind of credits than it earned."""
     return any(_is_net(use) and not use.unlimited for use in step.credits or ())
 
 
 def is_empty(step: Step) -> bool:
-    """Whether some bucket that matters was empty during a step."""
+    """Return whether a bucket that matters was empty during a step."""
     return any(_is_empty(use) and not use.unlimited for use in step.credits or ())
 
 
@@ -110,7 +112,7 @@ def _is_empty(use: CreditUse) -> bool:
 def _confirmed_or_not(
     steps: Sequence[Step], rules: Rules, axis: Axis, baseline: Sequence[Step]
 ) -> Capacity:
-    """Judge one of the two by medians where the search confirmed the load of the other."""
+    """Judge by medians if the search confirmed the load of the other judgement instead."""
     capacity = judge(steps, rules, axis, baseline=baseline)
     if capacity.causes != ("unconfirmed",):
         return capacity
@@ -119,7 +121,7 @@ def _confirmed_or_not(
 
 
 def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
-    """Name the lightest load that passed on credits as the one that is not sustained."""
+    """Name the lightest load that passed only on credits as the one that is not sustained."""
     figure = words.throughput(sustained.max_sustainable_throughput_ops_per_second)
     at = words.load(sustained.at or 0.0, sustained.axis)
     return sustained.model_copy(
@@ -167,7 +169,7 @@ def _nothing_lasts(
 
 
 def _spent(bursting: Capacity) -> list[JudgedStep]:
-    """List the loads that passed on credits alone, as loads that are not sustained."""
+    """List the loads that passed only on credits, as loads that are not sustained."""
     spent = []
     for judged in bursting.steps:
         steps = tuple(step for step in judged.steps if spends(step))
@@ -192,7 +194,7 @@ def _spent(bursting: Capacity) -> list[JudgedStep]:
 
 
 def _burst(bursting: Capacity, rules: Rules) -> Burst | None:
-    """Say what credits pay for, and for how long; None where the answer spends none."""
+    """Return what credits allow, and for how long; None if the answer spends none."""
     at = next((judged for judged in bursting.steps if judged.load == bursting.at), None)
     figure = bursting.max_sustainable_throughput_ops_per_second
     counted = [repetition.step for repetition in undisputed(at.steps, rules)] if at else []
@@ -218,7 +220,7 @@ def _burst(bursting: Capacity, rules: Rules) -> Burst | None:
 
 
 def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
-    """Give for how long a full bucket lasts at the load of some steps; None: it lasts for ever."""
+    """Return how long a full bucket lasts at the load of some steps; None if it never empties."""
     nets = [
         use.used_per_s - use.earned_per_s
         for step in steps
@@ -230,7 +232,7 @@ def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
 
 
 def _notes(valid: Sequence[Step]) -> list[str]:
-    """Name the steps that lived on credits, and those that found none left."""
+    """Name the steps that spent credits, and those that found an empty bucket."""
     notes = []
     for bucket, name in BUCKETS.items():
         every = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]

@@ -1,6 +1,6 @@
-"""Whether a capacity meets a rule: met, not met, or no answer. Pure.
+"""Judges whether a capacity meets a rule: met, not met, or no answer. No I/O.
 
-A rule that the figures do not decide has no answer: it is neither met nor missed.
+The result is "no answer" if the figures do not decide the rule.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,18 @@ from plimsoll.model.judging.capacity import Capacity, JudgedStep
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.expectations import Answer, CapacityRule, Expectation, LatencyRule
 
-NEAR = 1.10  # a load up to so many times the one asked for shows that this one fails, too
+# A failing load up to this factor above the rule's load shows that the rule's load fails too
+NEAR = 1.10
 
 
 def has_answer(capacity: Capacity) -> bool:
-    """Whether a verdict says anything of the target: it has a figure, or nothing passes."""
+    """Return whether a verdict tells something about the target: a figure, or nothing passes."""
     figure = capacity.max_sustainable_throughput_ops_per_second
     return figure is not None or capacity.verdict == "BELOW_FIRST_STEP"
 
 
 def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
-    """Hold a capacity's figure against the least that is expected."""
+    """Compare the figure of a capacity with the expected minimum."""
     figure, bound = capacity.max_sustainable_throughput_ops_per_second, capacity.bound
     if figure is None or bound is None:
         why = f"{capacity.verdict}: {capacity.summary}"
@@ -43,12 +44,12 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
 
 
 def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
-    """Hold the latencies of the lightest load that reached the one asked for against a limit.
+    """Compare the latencies of the lightest load that reaches the rule's load with the limit.
 
-    A load reaches it by its throughput (the median of its repetitions); in an open loop by the rate
-    that was offered, and then it has to have kept up. Loads that an audit disputes, or whose
-    clients were the limit, say nothing. Where that load was far above the one asked for, a latency
-    beyond the limit decides only if a lighter load was beyond it already.
+    A load reaches it if the median throughput of its repetitions does; in an open loop, if its rate
+    does and it kept up. Loads that an audit disputes or whose clients were the limit are left out.
+    If that load is far above the rule's load, a latency beyond the limit decides only if a lighter
+    load exceeds the limit too.
     """
     loads = [step for step in capacity.steps if step.consistent and not step.client_bound]
     at = words.throughput(rule.at_ops_per_second)
@@ -91,7 +92,7 @@ def _of_operation(
     *,
     near: bool,
 ) -> tuple[Answer, str]:
-    """Judge one operation; gives its answer and its figure in words."""
+    """Judge one operation. Returns the answer and the figure in words."""
     what = f"{name} {words.statistic(rule.statistic)}"
     us = _latency_us(capacity, chosen, name, rule.statistic)
     if us is None:
@@ -107,10 +108,10 @@ def _of_operation(
 def _latency_us(
     capacity: Capacity, load: JudgedStep, operation: str, statistic: Statistic
 ) -> float | None:
-    """Give the latency that a load was judged by, in microseconds; None: not known.
+    """Return the latency of a load in microseconds; None if unknown.
 
-    Of another statistic it is that of the middle repetition, of an even number the slower of the
-    middle two, without those that an audit disputes: the mean of percentiles is none.
+    For a statistic that was not judged, it is that of the middle undisputed repetition, or the
+    slower of the middle two: the mean of percentiles is no percentile.
     """
     if statistic == capacity.statistic:
         return load.latency_us.get(operation)

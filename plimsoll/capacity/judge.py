@@ -1,4 +1,4 @@
-"""From finished steps to a verdict."""
+"""Judges finished steps: the verdict, its figure and its notes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -27,7 +27,7 @@ from plimsoll.model.judging.capacity import (
 from plimsoll.model.judging.steps import Step
 
 IMPROVED_SHARE = (
-    0.8  # latency below this share of the lightest step's: that step was no fair baseline
+    0.8  # if latency falls below this share of the lightest step's, that step was no fair baseline
 )
 
 
@@ -38,18 +38,18 @@ def judge(
     *,
     baseline: Sequence[Step] | None = None,
 ) -> Capacity:
-    """Judge finished steps, in any order, repetitions included.
+    """Judge finished steps, in any order, including repetitions.
 
     Args:
-        steps: at least one that is not void; the notes name the void ones.
-        rules: with `confirmation`, only loads that it confirms carry a figure, which is then the
-            one-sided 95 % lower limit. Without it the medians of the repetitions decide, and the
-            figure is one of them.
-        axis: what the load is; None finds it.
-        baseline: steps of whose lightest load relative limits are multiples; None: of these.
+        steps: at least one step that is not void; the notes name the void ones.
+        rules: with `confirmation`, only loads that it confirms have a figure, which is the
+            one-sided
+            95 % lower limit. Without it, the medians of the repetitions decide and are the figure.
+        axis: axis of the load; None to determine it from the steps.
+        baseline: steps whose lightest load is the base of relative limits; None for `steps`.
 
     Raises:
-        UsageError: the steps cannot be judged; names the row and the column.
+        UsageError: The steps cannot be judged; names the row and the column.
     """
     valid, closing = parted(steps)
     if not valid:
@@ -99,7 +99,7 @@ def judge(
 
 
 def _question(conclusion: Conclusion) -> str | None:
-    """Say which callers the figure is of: such as wait for their answers, or such as do not."""
+    """Describe the callers that the figure holds for: those that wait for replies, or not."""
     if conclusion.at is None or conclusion.figure is None:
         return None
     if conclusion.at.point.figures.rate is not None:
@@ -147,7 +147,7 @@ def _judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedSte
 
 
 def _audits(repetitions: Sequence[Repetition]) -> list[Audit]:
-    """Each audit of a load once: its first failure, else the first repetition it could run on."""
+    """Return each audit of a load once: its first failure, else the first that could run."""
     by_name: dict[str, Audit] = {}
     rank = {False: 0, True: 1, None: 2}
     for repetition in repetitions:
@@ -162,7 +162,7 @@ def _audits(repetitions: Sequence[Repetition]) -> list[Audit]:
 
 
 def _doubts(assessed: Assessed) -> list[tuple[str, str]]:
-    """Name and detail of the audits that keep a load from passing or from counting."""
+    """Return name and detail of the audits that keep a load from passing or from counting."""
     point = assessed.point
     if point.consistent and not assessed.doubtful:
         return []
@@ -171,7 +171,7 @@ def _doubts(assessed: Assessed) -> list[tuple[str, str]]:
 
 
 def _summary(conclusion: Conclusion, axis: Axis) -> str:
-    """Put the verdict in one sentence."""
+    """Return the verdict in one sentence."""
     figure = words.throughput(conclusion.figure)
     at = f"at {words.load(conclusion.at.point.load, axis)}" if conclusion.at else ""
     high = conclusion.failing
@@ -192,7 +192,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
 
 
 def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> list[str]:
-    """What a reader has to know besides the verdict."""
+    """Return remarks for the reader besides the verdict."""
     notes = []
     failed = conclusion.failing
     for assessed in judged:
@@ -216,7 +216,7 @@ def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> li
 def _heavy_baseline(
     judged: Sequence[Assessed], conclusion: Conclusion, rules: Rules, axis: Axis
 ) -> list[str]:
-    """Say where the answer depends on a lightest load that nothing shows to be light."""
+    """Return a warning if the answer depends on a lightest load that is not known to be light."""
     rests_on_it = conclusion.figure is not None or conclusion.bracket is not None
     if not rests_on_it or not is_relative(judged[0], rules):
         return []
@@ -232,7 +232,7 @@ def _heavy_baseline(
 
 
 def void_notes(steps: Sequence[Step]) -> list[str]:
-    """Name the steps that say nothing, and why."""
+    """List the void steps with their reasons."""
     return [
         f"{where(step, number)} says nothing of the target: {step.void}"
         for number, step in enumerate(steps, 1)
@@ -241,7 +241,7 @@ def void_notes(steps: Sequence[Step]) -> list[str]:
 
 
 def _improved(judged: Sequence[Assessed]) -> list[str]:
-    """Name operations that were faster under load than at the lightest step: a cold baseline."""
+    """Name operations faster under load than in the lightest step, which then was not warm."""
     notes = []
     consistent = [assessed.point.figures for assessed in judged if assessed.point.consistent]
     let_in = [figures for figures in consistent if figures.refused is None]

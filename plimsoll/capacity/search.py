@@ -1,11 +1,11 @@
-"""Which step comes next, computed from the finished steps anew at every call.
+"""Decides on the next step of a search, from the finished steps alone, anew at every call.
 
-Every strategy goes the same way: it establishes the baseline, climbs until a step fails (or
-throughput stops growing), narrows the bracket, asks the failure that closes it once more, then
-*confirms* a load just below it by repeating it. A load that does not hold is given up for a lighter
-one, a failure that is not seen again for a heavier one. Other tools stop after the bisection and
-try each load once: under 10 % noise that claims too much in a fifth of the runs or more, and one
-bad window ends the search wherever it comes (docs/method.md).
+Every kind of search does the same: establish the baseline, climb until a step fails (or throughput
+stops growing), narrow the bracket, repeat the failure that closes it, then *confirm* a load just
+below it by repetitions. A load that is refuted is replaced by a lighter one; a failure that is not
+reproduced, by a heavier one. Tools that stop after the bisection try each load once: with 10 %
+noise they claim too much in a fifth of the runs or more, and a single bad window ends the search
+(docs/method.md).
 """
 
 import math
@@ -42,14 +42,14 @@ from plimsoll.model.request.toggle import Toggle
 __all__ = ["axis_of", "next_step"]
 
 
-# Windows whose halves disagree: given more time, before anything is concluded from them.
+# --- windows whose halves disagree get more time before anything is concluded from them ---
 
 
-FACTOR_MOST = 4  # times the request's warm-up and window
+FACTOR_MOST = 4  # factor on the request's warm-up and window
 
 
 def longer_window(assessed: Assessed) -> Wish | None:
-    """Ask for a longer window at a load that nothing but disagreeing halves speaks against."""
+    """Return a longer window at a load whose only fault is that its halves disagree."""
     codes = {reason.code for reason in assessed.reasons}
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
     restless = [r for r in assessed.point.counted if r.restless]
@@ -66,37 +66,39 @@ def longer_window(assessed: Assessed) -> Wish | None:
     )
 
 
-BASELINE_REPETITIONS = 3  # its noise moves every relative limit
-LIGHTER_MAX = 3  # halvings of the first load in search of one that is light
-AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
-DISTURBED_MAX = 6  # the same where this machine disturbed some, which does not last
-LEFT_TO_CONFIRM = 8  # probes
-NOISE_FACTOR = 1.3  # a bracket is no narrower than so many times the noise
-BACK_OFF = 0.5  # times the noise: how far below the failure the load to confirm lies
-NOISE_MOST = 0.2  # of the logarithm: three repetitions may show any amount by chance
-LEAD = 2  # failures more than passes, for a failure to be sure
-DOUBTED_MAX = 6  # tries at a load whose failure is doubted
-DOUBTED_FAILS_SHARE = 1 / 8  # more failures than this at the load below: the edge is near
-NEAR = 0.85  # of the heaviest load that passed: below that, the climb has left a load behind
+BASELINE_REPETITIONS = 3  # repetitions of the baseline, whose noise shifts every relative limit
+LIGHTER_MAX = 3  # halvings of the first load at most, to find a light one
+AGAIN_MAX = 3  # attempts at a load whose figures audits dispute
+DISTURBED_MAX = 6  # attempts if this machine disturbed some of them, which is temporary
+LEFT_TO_CONFIRM = 8  # steps reserved for the confirmation
+NOISE_FACTOR = 1.3  # narrowest bracket, as a multiple of the noise
+BACK_OFF = 0.5  # distance below the failure of the load to confirm, as a multiple of the noise
+# Upper bound on the noise of the logarithm: three repetitions may show any by chance
+NOISE_MOST = 0.2
+LEAD = 2  # excess of failures over passes for a failure to be certain
+DOUBTED_MAX = 6  # attempts at a load whose failure is in doubt
+# A larger share of failures at the load below means that the edge is near
+DOUBTED_FAILS_SHARE = 1 / 8
+NEAR = 0.85  # share of the heaviest load that passed; lighter loads are left behind
 
 
 def next_step(
     search: Search, finished: Sequence[Step], rules: Rules, toggle: Toggle | None = None
 ) -> NextStep | Done:
-    """Say which load to apply next, or that the search is over.
+    """Return the load to apply next, or that the search is over.
 
     Args:
-        search: what the request asks for.
+        search: search of the request.
         finished: every finished step of the run, in the order in which they ran.
-        rules: the rules by which `judge` will judge; `rules.confirmation` governs repetitions.
-        toggle: two states of the target, to be measured in pairs once the answer is there.
+        rules: rules by which `judge` will judge; `rules.confirmation` governs repetitions.
+        toggle: two states of the target, to be measured in pairs after the answer is found.
 
     Returns:
-        The same answer for the same arguments. After at most `probes_max` steps it is `Done`. A
-        void step is one of them, and is asked for again.
+        The next step, or `Done` after at most `probes_max` steps. The same arguments give the same
+        result. A void step counts as one of them and is repeated.
 
     Raises:
-        UsageError: a finished step cannot be judged; names the row and the column.
+        UsageError: A finished step cannot be judged; names the row and the column.
     """
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
@@ -132,7 +134,7 @@ def _wish(
     *,
     left: int,
 ) -> Wish | Done:
-    """Go through the phases in their order; the first that lacks something asks for it."""
+    """Return the step that the first incomplete phase of the search needs."""
     way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
         longer_window(_of_last(judged, finished, ladder))
@@ -152,7 +154,7 @@ def _of_last(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladde
 def _repeat_disputed(
     judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
-    """Repeat a load of which the audits leave nothing; but not for ever."""
+    """Return a repetition of a load that audits dispute entirely, up to a maximum of attempts."""
     last = _of_last(judged, finished, ladder)
     if last.point.consistent and not last.doubtful:
         return None
@@ -162,7 +164,7 @@ def _repeat_disputed(
 
 
 def _given_up(assessed: Assessed) -> bool:
-    """Whether so many tries at a load said nothing, in whatever order, that it is left as it is."""
+    """Return whether a load had so many attempts without result that it is left as it is."""
     disturbed = sum(repetition.disturbed for repetition in assessed.point.repetitions)
     others = assessed.said_nothing - disturbed
     return others >= AGAIN_MAX or assessed.said_nothing >= DISTURBED_MAX
@@ -171,7 +173,7 @@ def _given_up(assessed: Assessed) -> bool:
 def _relieve_clients(
     search: Search, judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
-    """Add clients where they were the limit, for such a load says nothing of the target."""
+    """Return the load with more clients if the clients were the limit."""
     last = _of_last(judged, finished, ladder)
     reason = last.point.client_bound
     if reason is None:
@@ -193,7 +195,7 @@ def _relieve_clients(
 
 
 def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish | None:
-    """Find a light load, and repeat it: every relative limit is a multiple of its latency."""
+    """Return a load or repetition for the baseline, the base of every relative limit."""
     lightest = judged[0]
     relative = is_relative(lightest, rules)
     if rules.confirmation and relative and not lightest.failed:
@@ -208,7 +210,7 @@ def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish 
 
 
 def _may_go_lighter(ladder: Ladder, judged: Sequence[Assessed]) -> bool:
-    """Whether the search has hardly begun: a baseline that moves later moves every limit."""
+    """Return whether the search has just begun; later, a new baseline would change all limits."""
     lighter = sum(load.point.load < ladder.first for load in judged)
     begun = (r.step.purpose for load in judged for r in load.point.repetitions)
     return lighter < LIGHTER_MAX and not {"bisect", "confirm"} & set(begun)
@@ -217,7 +219,7 @@ def _may_go_lighter(ladder: Ladder, judged: Sequence[Assessed]) -> bool:
 def _bracket(
     search: Search, ladder: Ladder, judged: Sequence[Assessed], way: Climb, *, left: int
 ) -> Wish | Done | None:
-    """Climb, descend or bisect until a passing and a failing load lie close enough."""
+    """Return the next load to climb, descend or bisect until the bracket is narrow enough."""
     failing = way.failing
     whole_list = isinstance(search, StepsSearch) and search.whole_list
     beyond = ladder.up(judged[-1].point.load) if whole_list else None
@@ -243,17 +245,17 @@ def _bracket(
 
 
 def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]) -> bool:
-    """Whether a bracket is wider than what was asked for, and than noise lets anyone see."""
+    """Return whether a bracket is wider than requested, and wider than the noise can resolve."""
     return (high - low) / high > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
 
 
 def _noise(judged: Sequence[Assessed]) -> float:
-    """Noise of the latencies of the loads that passed twice or more (`pooled_noise`)."""
+    """Return the noise of the latencies of loads that passed twice or more (`pooled_noise`)."""
     return min(NOISE_MOST, latency_noise(judged))
 
 
 def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:
-    """Repeat the load of the answer until it is confirmed or refuted."""
+    """Return a repetition of the answer's load until it is confirmed or refuted."""
     chosen = way.lightest_of_plateau() if way.plateau else way.passing[-1]
     name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
@@ -277,11 +279,11 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
 
 
 def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
-    """Ask once more for a failure that was seen twice only: both may have been bad windows.
+    """Return a repetition of a failure that was seen only twice, which may be two bad windows.
 
-    One window in twenty is bad in some clouds, and a climb meets many. Where the load below passed
-    nearly always, the failure is asked again until it leads passes by two; where passes catch up,
-    the load passes, and the climb goes on.
+    In some clouds one window in twenty is bad, and a climb takes many windows. If the load below
+    nearly always passed, the failure is repeated until failures lead by two. If passes catch up,
+    the load passes and the climb goes on.
     """
     failing = way.failing
     if failing is None or failing.fails + failing.passes >= DOUBTED_MAX or _given_up(failing):
@@ -294,20 +296,19 @@ def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
 
 
 def _is_begun(load: Assessed, heaviest: Assessed) -> bool:
-    """Whether a load that passed is being confirmed, and the climb has not left it behind since."""
+    """Return whether a passing load is being confirmed and the climb has not passed it since."""
     return load.being_confirmed and load.point.load >= NEAR * heaviest.point.load
 
 
 def _safe(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:
-    """Choose the load to confirm: below the failing one by the noise, and above what is sure.
+    """Return the load to confirm: the failing load less the noise, but above what is certain.
 
-    Inside a bracket that is wide still, since no probes are left to bisect it, this is a load that
-    nothing is known of.
+    If no steps were left to narrow the bracket, this may be a load that was never tried.
 
     Returns:
-        None where that is the heaviest load that passed.
+        None if that is the heaviest load that passed.
     """
-    assert way.failing is not None  # noqa: S101 - the caller has checked it
+    assert way.failing is not None  # noqa: S101 - callers check it
     low, high = way.passing[-1].point.load, way.failing.point.load
     sure = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
     below = high * math.exp(-BACK_OFF * _noise(judged))

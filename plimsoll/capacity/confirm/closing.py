@@ -1,7 +1,7 @@
-"""What comes after the answer is confirmed: steps that question it, and what becomes of it.
+"""The closing steps: they test the answer after it is confirmed, and may change the verdict.
 
-They are asked for one kind after the other, out of what the search left of its probes, and are no
-repetitions of any load: the loads are judged as if they had never been.
+They run one kind after the other, within the search's limit of steps. They do not count as
+repetitions of a load.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ from plimsoll.model.request.search_request import Search
 
 OPENINGS = 2  # steps at the lightest load, at least, to compare the sentinels with
 SENTINELS = 2
-TRIES_MAX = 4  # sentinels; an audit may dispute some
+TRIES_MAX = 4  # sentinel steps at most; an audit may dispute some
 
 
 def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """Part the steps of the search itself, but for void ones, from its closing ones."""
+    """Separate the steps of the search, without void ones, from its closing steps."""
     return (
         [step for step in steps if step.void is None and step.purpose not in CLOSING],
         [step for step in steps if step.purpose in CLOSING],
@@ -40,30 +40,30 @@ def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
 
 
 def openings(rules: Rules) -> int:
-    """How often a search runs its lightest load at first, whatever its limits."""
+    """Return how often a search runs its lightest load at the start."""
     return OPENINGS if watched(rules) else 1
 
 
 def watched(rules: Rules) -> bool:
-    """Whether drift is looked for: where nothing is repeated, nothing can show it."""
+    """Return whether drift is examined. It cannot be if nothing is repeated."""
     return rules.confirmation is not None and "drift" not in rules.audits_off
 
 
 def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
-    """Ask for the next closing step; None where none is left to ask, or no answer to question.
+    """Return the next closing step; None if none is left, or there is no answer to test.
 
     Args:
-        search: what the request asks for.
-        answer: what the search came to.
-        left: steps that the search may still take; those of a soak, which was asked for, no other
-            closing step takes away.
+        search: search of the request.
+        answer: answer of the search.
+        left: steps that the search may still take. Other closing steps leave those of a soak to it.
     """
     spare = left - max(0, windows(answer.rules) - len(answer.tries("soak")))
     wish = _sentinel(answer) if spare > 0 else None
     if wish is not None:
         return wish
     conclusion, _ = questioned(answer)
-    answer = answer.with_conclusion(conclusion)  # nothing questions an answer that is none any more
+    # Closing steps must not test an answer that an earlier one has revoked
+    answer = answer.with_conclusion(conclusion)
     if answer.rules.confirmation is None:
         return soak_wish(answer)
     clients = clients_wish(search, answer) or polling_wish(answer) if spare > 0 else None
@@ -71,7 +71,7 @@ def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
 
 
 def _sentinel(answer: Answer) -> Wish | None:
-    """The lightest load again, unless it is the answer's own, which was repeated until now."""
+    """Return the lightest load again, unless it is the answer's, which was just repeated."""
     lightest, at = answer.judged[0], answer.at
     opened = len(lightest.point.counted) >= openings(answer.rules)
     if at is None or at is lightest or not opened or not watched(answer.rules):
@@ -83,10 +83,10 @@ def _sentinel(answer: Answer) -> Wish | None:
 
 
 def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
-    """Hold a conclusion against what the closing steps showed.
+    """Revise a conclusion by the results of the closing steps.
 
     Returns:
-        What is left of it, and what was found; None for a table of steps that nobody asked for.
+        The revised conclusion, and the results; None as results of an imported table of steps.
     """
     searched = any(r.step.purpose for load in answer.judged for r in load.point.repetitions)
     once = answer.rules.confirmation is None and not answer.rules.soak_s
@@ -112,7 +112,7 @@ def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
 def _client_bound(
     conclusion: Conclusion, more: MoreClients | Waiting | None, remedy: str
 ) -> Conclusion:
-    """CLIENT_BOUND where twice the clients brought more, or such as poll."""
+    """Return CLIENT_BOUND if twice the clients, or busy-polling, raised the throughput."""
     if more is None or not more.raised or conclusion.at is None or conclusion.figure is None:
         return conclusion
     return Conclusion(
@@ -126,7 +126,7 @@ def _client_bound(
 
 
 def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
-    """NOT_SUSTAINED where the answer's load did not last: what lasts is less than its figure."""
+    """Return NOT_SUSTAINED if the answer's load failed in the soak; its figure is then too high."""
     if soaked is None or conclusion.at is None or conclusion.figure is None:
         return conclusion
     if soaked.passed is not False:
@@ -143,7 +143,7 @@ def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
 
 
 def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
-    """DRIFTING where the target changed by more than repetitions may; by less, a wider interval."""
+    """Return DRIFTING if the target changed by more than repetitions may, else a wider interval."""
     if drifted is None or not drifted.found or drifted.change_share is None:
         return conclusion
     if abs(drifted.change_share) > rules.cv_max:

@@ -1,4 +1,4 @@
-"""The loads that each strategy may ask for: a heavier one, one between two, a lighter one."""
+"""The loads that each kind of search may try, and their conversion into steps."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,24 +15,25 @@ from plimsoll.model.request.search_request import (
     StepsSearch,
 )
 
-DESCENTS_MAX = 6  # halvings below the first load
+DESCENTS_MAX = 6  # halvings below the first load at most
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The loads that a strategy may ask for."""
+    """The loads that a kind of search may try."""
 
     axis: Axis
     first: float
     up: Callable[[float], float | None]  # the next heavier load; None at the top
     down: Callable[[float], float | None]  # a load lighter than the first; None at the bottom
-    between: Callable[[float, float], float | None]  # inside a bracket; None if there is nothing
-    near: Callable[[float], float | None]  # the nearest load that may be asked for
-    resolution: float  # a bracket narrower than this, relative to its upper end, is left alone
+    # A load within a bracket; None if there is none
+    between: Callable[[float, float], float | None]
+    near: Callable[[float], float | None]  # the nearest load that may be tried
+    resolution: float  # bracket width, relative to its upper end, below which bisection stops
 
 
 def axis_of(search: Search) -> Axis:
-    """Name what the load is in this search."""
+    """Return the axis of the loads of a search."""
     axes: dict[str, Axis] = {"steps": "clients", "ramp": "connections"}
     return axes.get(search.strategy, "rate_ops_per_second")
 
@@ -51,7 +52,7 @@ def _steps_ladder(search: StepsSearch) -> Ladder:
 
 
 def _nothing_lighter(load: float) -> None:
-    """Keep to the list: nobody asked for a load lighter than its first step."""
+    """Return None: the search keeps to its list, which has no load below the first."""
     del load
 
 
@@ -95,7 +96,7 @@ def _whole(load: float) -> float:
 
 
 def _round(rate: float) -> float:
-    """Round to four figures: nobody wants to read 1837.117307087384 ops/s."""
+    """Round to four significant figures, for readability."""
     return float(f"{rate:.4g}")
 
 
@@ -106,15 +107,15 @@ LADDERS: dict[str, Callable[..., Ladder]] = {
 }
 
 
-# The load that the search wishes for, made a step: clients, connections, recovery.
+# --- from a load to a step: clients, connections, recovery ---
 
 
-MORE_CLIENTS = 1.5  # times as many, where the clients were the limit
+MORE_CLIENTS = 1.5  # factor on the clients when they are the bottleneck
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A step that no load of the search's own describes."""
+    """Clients and connections of a step that differ from the search's own for that load."""
 
     clients: int
     connections: int
@@ -125,21 +126,21 @@ class Shape:
 class Wish:
     """A load to apply, before it is made a step."""
 
-    load: float  # of no meaning with a `shape`
+    load: float  # ignored if shape is set
     purpose: Purpose
     why: str
     more_clients: bool = False
-    poll_us: int | None = None  # how long clients look for answers; None: as the request has it
-    shape: Shape | None = None  # None: as the search makes this load
-    duration_s: float | None = None  # of the window; None: the request's
-    window_factor: int = 1  # times the request's warm-up and window, at least
-    state: str | None = None  # of a toggle
+    poll_us: int | None = None  # longest busy-poll of a client for a reply; None for the request's
+    shape: Shape | None = None  # None for the search's own clients and connections
+    duration_s: float | None = None  # length of the window; None for the request's
+    window_factor: int = 1  # multiple of the request's warm-up and window, at least
+    state: str | None = None  # state of the toggle to switch to
 
 
 def wished_step(
     search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
 ) -> NextStep:
-    """Turn a load into a step: how many clients, connections, and whether to recover first."""
+    """Convert a load into a step: clients, connections, and whether to wait for recovery first."""
     rate = wish.load if search.strategy == "rate" else None
     shape = wish.shape or Shape(*_fleet(search, finished, wish), rate)
     same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
@@ -166,16 +167,16 @@ def wished_step(
 
 
 def _closed_heavily(last: Step, wish: Wish) -> bool:
-    """Whether the step before was a closing one that may have overloaded the target.
+    """Return whether the previous step was a closing one that may have overloaded the target.
 
-    The windows of a soak are consecutive.
+    The windows of a soak follow each other without a recovery.
     """
     soaks_on = last.purpose == wish.purpose == "soak"
     return last.purpose in CLOSING and last.purpose != "sentinel" and not soaks_on
 
 
 def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
-    """Clients and connections for a load; clients that were added once stay."""
+    """Return clients and connections for a load. Clients that were added once are kept."""
     if isinstance(search, StepsSearch):
         clients = int(wish.load)
         return clients, clients * search.connections_per_client
@@ -192,5 +193,5 @@ def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, i
 
 
 def longest_factor(steps: Sequence[Step]) -> int:
-    """Give the most that a window of these steps was lengthened by; 1: by nothing."""
+    """Return the largest factor by which a window of these steps was lengthened; 1 for none."""
     return max((step.window_factor or 1 for step in steps), default=1)

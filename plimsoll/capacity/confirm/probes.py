@@ -1,10 +1,10 @@
-"""A closing probe with twice the clients: is it they that the answer speaks of?
+"""Closing probes: twice the clients, an open loop, and clients that busy-poll.
 
-A client's processor shows when it is busy. Its network, its way to the target and a limiter of its
-platform do not: only more clients for the same work show those. In a closed loop that is the
-answer's load, the same connections on twice the clients; more throughput means that the fewer were
-the limit. In an open loop throughput is the rate that was offered, so it is a rate well beyond the
-one that failed.
+Twice the clients: is the answer a limit of the clients? A client's busy CPU is measured, but its
+network, its path to the target and a limiter of its platform are not. Only more clients for the
+same work reveal those. In a closed loop the probe is the answer's load with the same connections
+on twice the clients; a higher throughput means that the clients were the limit. In an open loop
+the throughput is the offered rate, so the probe is a rate well above the one that failed.
 """
 
 from statistics import median
@@ -20,17 +20,19 @@ from plimsoll.model.judging.closing import MoreClients, OpenLoop, Waiting
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import RateSearch, Search, StepsSearch
 
-BEYOND = 1.15  # times the rate that failed
-RAISED_OF_PLATEAU = 0.25  # its heaviest load was tried once, and may do better than the answer's
-SEEN = 2  # a single probe may be lucky: what speaks for more clients has to be seen twice
+BEYOND = 1.15  # factor on the rate that failed
+# For a plateau: its heaviest load was tried once and may exceed the answer's by chance
+RAISED_OF_PLATEAU = 0.25
+SEEN = 2  # probes that have to show it, since a single one may do so by chance
 TRIES_MAX = 3
-NOISE_FACTOR = 3.0  # times the noise of one repetition's throughput: what is more, is no noise
+# Factor on the noise of one repetition's throughput, above which a difference is no noise
+NOISE_FACTOR = 3.0
 
 
 def clients_wish(search: Search, answer: Answer) -> Wish | None:
-    """Ask for twice the clients, and once more where the first time speaks for them.
+    """Return the probe with twice the clients; once more if the first shows a gain.
 
-    More clients than the search allows are never asked for, nor a higher rate.
+    The probe stays within the search's limits of clients and rate.
     """
     base = _twice_base(answer)
     if base is None or len(answer.tries("twice_clients")) >= TRIES_MAX:
@@ -52,7 +54,7 @@ def clients_wish(search: Search, answer: Answer) -> Wish | None:
 
 
 def more_clients(answer: Answer) -> MoreClients | None:
-    """Say what twice the clients showed; None where no limit was met that could be the clients'."""
+    """Return the result of the probes; None if no limit was met that could be the clients'."""
     base = _twice_base(answer)
     if base is None:
         return None
@@ -67,14 +69,14 @@ def more_clients(answer: Answer) -> MoreClients | None:
 
 
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
-    """The probes of the answer: where credits are judged apart, there may be others."""
+    """Return the probes of this answer; the judgement by credits may have others."""
     asked = (base.connections, _rate_beyond(base))
     probes = answer.counted("twice_clients")
     return [p for p in probes if (p.step.connections, p.step.rate_ops_per_second) == asked]
 
 
 def _rate_beyond(base: Step) -> float | None:
-    """The rate to offer to twice the clients; None in a closed loop."""
+    """Return the rate for twice the clients; None for a closed loop."""
     rate = base.rate_ops_per_second
     return None if rate is None else float(f"{rate * BEYOND:.4g}")
 
@@ -90,10 +92,10 @@ def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
 
 
 def _asked_of(answer: Answer) -> Assessed | None:
-    """The load to repeat in a closed loop: the answer's; of a plateau the heaviest that passed.
+    """Return the load to repeat in a closed loop: the answer's, or a plateau's heaviest.
 
-    A plateau's answer is the lightest load that reaches it, at which clients that limit it have
-    only just begun to.
+    The answer of a plateau is the lightest load that reaches it. At that load, clients that are the
+    limit only begin to show.
     """
     if answer.at is None or answer.conclusion.verdict != "PLATEAU":
         return answer.at
@@ -101,8 +103,8 @@ def _asked_of(answer: Answer) -> Assessed | None:
 
 
 def throughput_of(answer: Answer) -> float:
-    """The most that the answer's load, or a heavier one, gave: one of a plateau may be unlucky."""
-    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
+    """Return the highest throughput from the answer's load up; one load may be low by chance."""
+    assert answer.at is not None  # noqa: S101 - callers have a base, so there is an answer
     plateau = answer.conclusion.verdict == "PLATEAU"
     loads = [load for load in answer.judged if plateau and load.passed]
     heavier = [load for load in loads if load.point.load >= answer.at.point.load]
@@ -110,7 +112,7 @@ def throughput_of(answer: Answer) -> float:
 
 
 def _twice_base(answer: Answer) -> Step | None:
-    """The step to repeat with more clients: of the answer, or in an open loop of the failure."""
+    """Return the step to repeat with more clients: the answer's; the failed one if open loop."""
     at, bracket = _asked_of(answer), answer.conclusion.bracket
     if at is None or not at.point.counted:
         return None
@@ -123,7 +125,7 @@ def _twice_base(answer: Answer) -> Step | None:
 
 
 def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
-    """Whether a probe speaks for more clients."""
+    """Return whether a probe indicates that more clients raise the throughput."""
     if base.rate_ops_per_second is not None:
         return not probe.doubtful and not answer.failures([probe])
     noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
@@ -132,17 +134,18 @@ def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
     return probe.figures.throughput > throughput_of(answer) * (1 + more)
 
 
-# A closing open-loop probe after a closed-loop search: what would callers see who do not wait?
+# --- open-loop probe after a closed-loop search: the latency of callers that do not wait ---
 
 
-SHARE = 0.95  # of the answer's throughput
-CONNECTIONS_FACTOR = 2  # times the answer's, as far as the search has had so many
+SHARE = 0.95  # share of the answer's throughput
+# Factor on the answer's connections, up to the most that the search has used
+CONNECTIONS_FACTOR = 2
 OPEN_TRIES_MAX = 2
-OWN_SHARE = 0.01  # a probe of another rate is of another answer (where credits are judged apart)
+OWN_SHARE = 0.01  # a probe with a rate further off belongs to another answer (judged by credits)
 
 
 def open_wish(search: Search, answer: Answer) -> Wish | None:
-    """Ask for the probe, where the search wants it and was a closed loop."""
+    """Return the probe if the search requests it and is a closed loop."""
     if isinstance(search, RateSearch) or not search.open_loop_probe or answer.at is None:
         return None
     done, tries = answer.counted("open_loop"), answer.tries("open_loop")
@@ -160,7 +163,7 @@ def open_wish(search: Search, answer: Answer) -> Wish | None:
 
 
 def open_loop(answer: Answer) -> OpenLoop | None:
-    """Say what the probe showed; None where there was none that counts."""
+    """Return the result of the probe; None if none counts."""
     asked = SHARE * (answer.conclusion.figure or 0.0)
     done = [
         probe
@@ -187,17 +190,17 @@ def open_loop(answer: Answer) -> OpenLoop | None:
     )
 
 
-# A closing step by clients that poll: is it their way of waiting that the answer speaks of?
+# --- busy-poll probe: is the answer a limit of how clients wait for replies? ---
 
 
-# Below it all wake-ups together cost a tenth of one processor: there is nothing to gain.
+# Below it, all wake-ups together cost at most a tenth of one CPU, so polling cannot gain much.
 THROUGHPUT_LEAST = 0.10 / 25e-6
 
 
 def polling_wish(answer: Answer) -> Wish | None:
-    """Ask for the answer's load by clients that poll, and once more where that brings more.
+    """Return the answer's load with clients that busy-poll; once more if that raises throughput.
 
-    Only on one machine and in a closed loop: an open one's throughput is the rate that was offered.
+    Only on one machine and in a closed loop: the throughput of an open loop is the offered rate.
     """
     base = _polling_base(answer)
     if base is None or len(answer.tries("polling")) >= TRIES_MAX:
@@ -213,7 +216,7 @@ def polling_wish(answer: Answer) -> Wish | None:
 
 
 def waiting(answer: Answer) -> Waiting | None:
-    """Say what clients that poll showed; None where that could show nothing, or was not tried."""
+    """Return the result of the busy-poll probe; None if it was not tried, or could not show it."""
     base = _polling_base(answer)
     tries = answer.tries("polling")
     if base is None or not tries:
@@ -231,7 +234,7 @@ def waiting(answer: Answer) -> Waiting | None:
 
 
 def _polling_base(answer: Answer) -> Step | None:
-    """The answer's step, if the processor may be its limit and its clients slept."""
+    """Return the answer's step if the CPU may be its limit and its clients did not busy-poll."""
     if answer.at is None or not answer.at.point.counted:
         return None
     step = answer.at.point.counted[0].step
@@ -242,7 +245,7 @@ def _polling_base(answer: Answer) -> Step | None:
 
 
 def _polling_probes(answer: Answer, base: Step) -> list[Repetition]:
-    """The probes of the answer: where credits are judged apart, there may be others."""
+    """Return the probes of this answer; the judgement by credits may have others."""
     probes = answer.counted("polling")
     return [probe for probe in probes if probe.step.connections == base.connections]
 

@@ -1,9 +1,9 @@
-"""The answer's load held for `limits.soak_s`: what windows of a minute do not show.
+"""The soak: the answer's load held for `limits.soak_s`, to find what windows of a minute miss.
 
-A stall every five minutes lies outside most windows, and credits last through some of them. The
-soak is one load in consecutive windows, since no client may run for longer than one. It is read
-second by second (`Step.spans`, `Step.stall_s`): how long next to nothing succeeded, in how many
-spans of ten seconds an operation was beyond its limit, whether throughput went down all the while.
+A stall every five minutes is outside most windows, and burst credits may last through some of
+them. A soak is one load in consecutive windows, since a client cannot run longer than one. It is
+judged by the second (`Step.spans`, `Step.stall_s`): the longest stall, the number of ten-second
+spans in which an operation exceeded its limit, and a falling trend of the throughput.
 """
 
 import math
@@ -19,21 +19,21 @@ from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.closing import Soak
 from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S, Span
 
-STALL_S = 2.0  # so long with next to nothing that succeeds is a stall
-SPANS_SHARE = 0.10  # of the spans that may be beyond a limit: single ones scatter more than windows
-BUCKET = 2 ** (1 / 8)  # the latencies of a span are upper bounds of buckets so much apart
-FALL_SHARE = 0.10  # of the throughput, from the first third of the spans to the last
-TREND_P = 0.01  # two-sided
-SPARE_TRIES = 2  # windows more than a soak needs: an audit may dispute some
+STALL_S = 2.0  # almost no success for so long is a stall
+SPANS_SHARE = 0.10  # share of spans that may exceed a limit: single spans scatter more than windows
+BUCKET = 2 ** (1 / 8)  # width of a latency bucket; a span's latencies are upper bounds of buckets
+FALL_SHARE = 0.10  # decrease of the throughput from the first third of the spans to the last
+TREND_P = 0.01  # two-sided p-value
+SPARE_TRIES = 2  # spare windows beyond those of the soak, since audits may dispute some
 
 
 def windows(rules: Rules) -> int:
-    """How many steps a soak takes; they are kept out of the probes of the search itself."""
+    """Return the number of steps of a soak; the search must leave them to it."""
     return math.ceil(rules.soak_s / SOAK_WINDOW_MAX_S)
 
 
 def soak_wish(answer: Answer) -> Wish | None:
-    """Ask for the next window of the soak; none after one that has failed already."""
+    """Return the next window of the soak; None once a window has failed, or at its end."""
     wanted, tries = windows(answer.rules), len(answer.tries("soak"))
     done = answer.held()
     if not wanted or answer.at is None or not answer.at.point.counted:
@@ -48,7 +48,7 @@ def soak_wish(answer: Answer) -> Wish | None:
 
 
 def soak(answer: Answer) -> Soak | None:
-    """Say what the soak showed; None where none was asked for, or there is no answer to hold."""
+    """Return the result of the soak; None if none was requested, or there is no answer to hold."""
     if not answer.rules.soak_s or answer.at is None:
         return None
     done = answer.held()
@@ -76,7 +76,7 @@ def soak(answer: Answer) -> Soak | None:
 
 
 def _reasons(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
-    """Why the load does not last, the most telling reason first."""
+    """Yield why the load is not sustained, the most significant reason first."""
     if not done:
         return
     stalls = [r.step.stall_s for r in done if r.step.stall_s is not None]
@@ -97,13 +97,13 @@ def _spans(done: Sequence[Repetition]) -> list[Span]:
 
 
 def _beyond(answer: Answer, span: Span) -> list[str]:
-    """Operations that were beyond their limit in a span."""
+    """List the operations that exceeded their limit in a span."""
     limit_us = answer.limit_us
     return [n for n, us in span.latency_us.items() if n in limit_us and us > BUCKET * limit_us[n]]
 
 
 def _fall(spans: Sequence[Span]) -> float | None:
-    """The share by which throughput fell, where that is a trend and no wave; else None."""
+    """Return the share by which the throughput fell; None if that is no significant trend."""
     rates = [span.throughput_ops_per_second for span in spans]
     third = len(rates) // 3
     if not third or not median(rates[:third]):

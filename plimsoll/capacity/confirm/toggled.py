@@ -1,9 +1,9 @@
-"""Two states of one target, in pairs: which step comes next, and what they show. Pure.
+"""Toggle: the next step of the pairs that compare two states of a target, and their result. No I/O.
 
-The pairs come after the search has its answer, at the answer's load, as closing steps: the answer
-is that of the first state, and no step in the second is a repetition of its load. The order is
-ABBA (A B, B A, A B ...): what gets slower or faster from step to step at an even pace favors the
-second step of each pair, which is each state's by turns, so that it cancels out over two pairs.
+The pairs follow the search as closing steps at the answer's load. The answer is that of the first
+state; steps in the second state are no repetitions of its load. The order is ABBA (A B, B A,
+A B ...): a steady drift favors the second step of each pair, which is of either state in turn, so
+the drift cancels over two pairs.
 """
 
 import math
@@ -21,25 +21,25 @@ from plimsoll.model.judging.closing import PairedRatio
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.toggle import SPARE_TRIES, StateFigures, Toggle, ToggleResult
 
-WORTH_SHARE = 0.10  # a difference that may be larger is not said to be nothing
+WORTH_SHARE = 0.10  # a difference that could be larger than this is not reported as "no difference"
 
-Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: what the server calls it}}
+Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: the server's own value}}
 
 
 def toggled_steps(steps: Sequence[Step]) -> list[Step]:
-    """Pick the steps of the pairs, void ones too."""
+    """Return the steps of the pairs, including void ones."""
     return [step for step in steps if step.purpose == "toggle"]
 
 
 def steps_to_come(toggle: Toggle | None, finished: Sequence[Step]) -> int:
-    """How many steps the pairs still need: no other closing step may take them."""
+    """Return the number of steps that the pairs still need; other closing steps must leave them."""
     return 0 if toggle is None else max(0, toggle.steps - len(toggled_steps(finished)))
 
 
 def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
-    """Ask for the next step of the pairs; None where all are there, or there is no load for them.
+    """Return the next step of the pairs; None if all are done, or there is no load for them.
 
-    That is the answer's; where there is no answer and the search had one load only, it is that.
+    The load is the answer's. Without an answer, it is the search's only load, if it has just one.
     """
     at = answer.at or (answer.judged[0] if len(answer.judged) == 1 else None)
     if toggle is None or at is None:
@@ -74,15 +74,15 @@ def toggled(
     readings: Readings,
     addresses: Mapping[str, str],
 ) -> ToggleResult:
-    """Say what the pairs show.
+    """Return the comparison of the two states.
 
     Args:
-        toggle: What was asked for.
-        steps: All of the run.
-        rules: By which it is judged; its audits dispute steps of pairs as well.
-        axis: What its load is.
-        readings: What the server said of its parameters in each state.
-        addresses: How an existing database is reached in each state; of one that is made, none.
+        toggle: toggle of the request.
+        steps: all steps of the run.
+        rules: rules of the search; its audits may dispute steps of the pairs too.
+        axis: axis of the load.
+        readings: the server's own values of the parameters in each state.
+        addresses: address of an existing database in each state; empty for a created target.
     """
     tried = toggled_steps(steps)
     first = toggle.states[0].name
@@ -135,7 +135,7 @@ def _figures(
 
 
 def _latency(pairs: Sequence[tuple[Repetition, Repetition]]) -> dict[str, PairedRatio]:
-    """Divide latencies, operation by operation, where every step of the pairs has them."""
+    """Return the latency ratios of the operations for which every step of the pairs has them."""
     figures = [(a.figures.latency_us, b.figures.latency_us) for a, b in pairs]
     names = figures[0][0] if figures else ()
     return {
@@ -176,7 +176,7 @@ def _finding(found: ToggleResult) -> str:
 def _doubts(
     found: ToggleResult, pairs: Sequence[tuple[Repetition, Repetition]], rules: Rules
 ) -> list[str]:
-    """Say what a reader has to know besides."""
+    """Return remarks for the reader."""
     doubts = []
     if found.steps and len(found.steps) < found.pairs_asked:
         asked = words.plural(found.pairs_asked, "pair")

@@ -1,4 +1,4 @@
-"""Annotations on the curve, never the verdict: the scalability law and the power point."""
+"""Annotations of the throughput curve, which never change the verdict: USL fit, power point."""
 
 import math
 from collections.abc import Sequence
@@ -13,17 +13,18 @@ from plimsoll.capacity.steps.littles_law import under_way
 from plimsoll.capacity.steps.loads import LoadPoint
 from plimsoll.model.judging.capacity import Axis, PowerPoint, UslFit
 
-USL_LOADS_MIN = 4  # three parameters and at least one load to contradict them
-USL_RESIDUAL_MAX = 0.10  # root mean square, relative: beyond it the law does not describe the curve
+USL_LOADS_MIN = 4  # three parameters, and at least one more load to test them
+# Root mean square of relative residuals, above which the law does not describe the curve
+USL_RESIDUAL_MAX = 0.10
 
 
 def usl_fit(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
     """Fit X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
 
-    Gunther, "Guerrilla Capacity Planning" (2007), chapters 4 to 6: sigma is contention, kappa the
-    cost of keeping data coherent, and the peak lies at sqrt((1 - sigma) / kappa). N / X is linear
-    in 1/lambda, sigma/lambda and kappa/lambda; the fit minimizes relative residuals with none of
-    the three negative, so that no starting point is needed and the minimum is the only one.
+    Source: Gunther, "Guerrilla Capacity Planning" (2007), chapters 4 to 6. Sigma is contention,
+        kappa the cost of coherency, and the peak is at sqrt((1 - sigma) / kappa). N / X is linear
+        in 1/lambda, sigma/lambda and kappa/lambda. The fit minimizes relative residuals with none
+        of the three negative, so it needs no starting point and its minimum is unique.
     """
     known = [
         (point.load, point.figures.throughput)
@@ -65,8 +66,8 @@ def _least_squares_not_negative(
 ) -> list[float] | None:
     """Solve terms @ x = 1 for x >= 0, trying every set of coefficients that may be 0.
 
-    Three unknowns make seven sets: the best feasible one is the constrained optimum (the problem
-    is convex), with no iteration that could fail to end.
+    Three unknowns have seven such sets. The best feasible solution is the constrained optimum,
+    because the problem is convex, and no iteration could fail to converge.
     """
     target, columns = np.ones(len(terms)), terms.shape[1]
     best, least = None, math.inf
@@ -83,10 +84,10 @@ def _least_squares_not_negative(
 
 
 def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
-    """Find the step of greatest throughput / latency.
+    """Return the step with the highest throughput / latency; None without an overall latency.
 
-    Kleinrock 1979 ("Power and deterministic rules of thumb", after Giessler et al. 1978): beyond
-    it, latency grows faster than throughput. None without a latency of all operations together.
+    Source: Kleinrock 1979 ("Power and deterministic rules of thumb", after Giessler et al. 1978).
+    Beyond this step, latency grows faster than throughput.
     """
     candidates = []
     for point in (assessed.point for assessed in judged):
@@ -103,7 +104,7 @@ def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
 
 
 def _latency_us(point: LoadPoint) -> float | None:
-    """Latency of all operations together: of several their mean, since percentiles have none."""
+    """Return the latency of all operations: their mean, since percentiles cannot be combined."""
     if len(point.figures.latency_us) == 1:
         return next(iter(point.figures.latency_us.values()))
     found = [under_way(repetition.step) for repetition in point.counted]

@@ -1,4 +1,4 @@
-"""An answer that a search came to, with what is needed to question it."""
+"""The answer of a search, with what the closing steps need to test it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,45 +12,44 @@ from plimsoll.model.judging.steps import Purpose, Step
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A conclusion, the loads that it was drawn from, and the closing steps so far."""
+    """A conclusion, the loads that it is drawn from, and the closing steps so far."""
 
     judged: Sequence[Assessed]  # lightest first
     conclusion: Conclusion
     rules: Rules
-    limit_us: Mapping[str, float]  # of each operation
-    closing: Sequence[Step]  # in the order in which they ran, void ones too
+    limit_us: Mapping[str, float]  # limit of each operation
+    closing: Sequence[Step]  # in the order in which they ran, including void ones
 
     @property
     def at(self) -> Assessed | None:
-        """The load of the answer; None where there is none."""
+        """The load of the answer; None if there is none."""
         return None if self.conclusion.figure is None else self.conclusion.at
 
     def with_conclusion(self, conclusion: Conclusion) -> "Answer":
-        """The same steps, with what a closing step has left of their conclusion."""
+        """Return the same steps with a conclusion that a closing step has revised."""
         return replace(self, conclusion=conclusion)
 
     def tries(self, purpose: Purpose) -> list[Step]:
-        """Closing steps of one kind, void ones too: each is a try."""
+        """Return the closing steps of one kind, including void ones."""
         return [step for step in self.closing if step.purpose == purpose]
 
     def counted(self, purpose: Purpose) -> list[Repetition]:
-        """Closing steps of one kind that say something, and that no audit disputes."""
+        """Return the closing steps of one kind that are neither void nor disputed."""
         valid = [step for step in self.tries(purpose) if step.void is None]
         points = gather(valid, self.rules, "connections")
         return [repetition for point in points for repetition in point.counted]
 
     def held(self) -> list[Repetition]:
-        """The windows of a soak of the answer's own load.
+        """Return the windows of a soak at the answer's own load.
 
-        A window that failed before the target had recovered is not believed.
+        A window that failed before the target had recovered is left out.
         """
         return [window for window in self.windows() if not self._failed_before_a_recovery(window)]
 
     def windows(self) -> list[Repetition]:
-        """All of them.
+        """Return all windows of the soak.
 
-        Where credits are judged apart, the load that the search found and held is not the one that
-        lasts.
+        If credits are judged separately, the load that the search held is not the sustained one.
         """
         own = {_load_of(repetition.step) for repetition in self.at.point.counted} if self.at else ()
         return [window for window in self.counted("soak") if _load_of(window.step) in own]
@@ -60,7 +59,7 @@ class Answer:
         return not believed and bool(self.failures([window]))
 
     def failures(self, repetitions: Sequence[Repetition]) -> tuple[FailureReason, ...]:
-        """What fails of closing steps of one kind, by their medians and the search's limits."""
+        """Return why closing steps of one kind fail, by their medians and the search's limits."""
         rules = self.rules.model_copy(update={"confirmation": None})
         points = gather([repetition.step for repetition in repetitions], rules, "connections")
         return tuple(

@@ -1,4 +1,4 @@
-"""Which loads pass: limits from the lightest step, then every rule on every load."""
+"""Judges every load: the limits, the rules that a load fails, and how sure that is."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.steps import Step
 
-# Why a step fails: each rule on its figures, the worst reason first.
+# --- why a step fails: every rule, the worst reason first ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,20 @@ class FailureReason:
     """A reason for which a step fails."""
 
     code: str  # "latency:update", "errors", "rate", ...
-    excess: float  # how far beyond what is allowed, as a factor: the worst comes first
+    excess: float  # actual / allowed; the reason with the largest comes first
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The greatest throughput of the lighter loads that passed."""
+    """The highest throughput of the lighter loads that passed."""
 
     throughput: float
     repetitions: int
-    noise: float  # of the throughput of one repetition, as the repetitions so far show it
+    noise: float  # noise of one repetition's throughput, estimated from the repetitions so far
 
     def floor(self, repetitions: int, share: float) -> float:
-        """The throughput below which it went backwards: by more than `share`, and than noise."""
+        """Return the throughput below which the fall exceeds both `share` and the noise."""
         error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
         return self.throughput * (1 - share) * math.exp(-2 * error)
 
@@ -47,8 +47,9 @@ def reasons_of(
     best: Best,
     repetitions: int,
 ) -> tuple[FailureReason, ...]:
-    """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
-    if figures.refused is not None:  # the rest is of the connections that were let in
+    """Return every reason to fail a step, or the medians of several repetitions; worst first."""
+    # The other figures describe only the connections that were accepted
+    if figures.refused is not None:
         return (FailureReason("connections", math.inf, figures.refused),)
     own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
     return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
@@ -57,7 +58,7 @@ def reasons_of(
 def _own_reasons(
     figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
 ) -> list[FailureReason]:
-    """Every reason to fail a step that its own figures give, whatever other steps did."""
+    """Return every reason to fail a step from its own figures, regardless of other steps."""
     reasons = []
     if figures.throughput == 0:
         reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
@@ -102,7 +103,7 @@ def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> N
 def _retrograde(
     figures: StepFigures, best: Best, repetitions: int, share: float
 ) -> list[FailureReason]:
-    """In a closed loop: a heavier load that gives less throughput than a lighter one did."""
+    """Return the failure if, in a closed loop, a heavier load gives less throughput."""
     throughput = figures.throughput
     if figures.rate is not None or throughput >= best.floor(repetitions, share):
         return []
@@ -111,62 +112,63 @@ def _retrograde(
     return [FailureReason("retrograde", excess, text)]
 
 
-EXTRA = 1.5  # times `Confirmation.most`: repetitions where those still leave the figure unsure
+EXTRA = 1.5  # factor on `Confirmation.most`: more repetitions if those leave the figure unsure
 
 
 class Margin(NamedTuple):
-    """How far a repetition is from failing."""
+    """The distance of a repetition from failing."""
 
-    latency: float  # log(latency / limit) of the operation that is furthest beyond, or nearest
-    failed_otherwise: bool  # for anything but latency
+    latency: float  # log(latency / limit) of the operation with the largest ratio
+    failed_otherwise: bool  # whether it failed for anything but latency
 
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """A load with its reasons and the standing of its repetitions."""
+    """A load with its reasons to fail and the state of its confirmation."""
 
     point: LoadPoint
-    reasons: tuple[FailureReason, ...]  # why it fails; empty: it does not
-    passes: int  # among the repetitions that count
+    reasons: tuple[FailureReason, ...]  # why it fails; empty if it does not
+    passes: int  # passes among the repetitions that count
     fails: int
     said_nothing: int  # repetitions that an audit disputes, or that failed before a recovery
-    doubtful: bool  # it would pass, but a soft audit failed for most repetitions
-    confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
-    throughputs: tuple[float, ...]  # ops/s, of the repetitions that the figure is made of
-    margins: tuple[Margin, ...]  # of each repetition that counts
-    overloads: tuple[Step, ...]  # the repetitions that failed: the target has to recover from them
+    doubtful: bool  # it would pass, but most repetitions failed a soft audit
+    confirmed: bool  # repeated as often as the rules require; always True without `confirmation`
+    throughputs: tuple[float, ...]  # ops/s of the repetitions that the figure is computed from
+    margins: tuple[Margin, ...]  # one for each repetition that counts
+    overloads: tuple[Step, ...]  # failed repetitions, from which the target has to recover
 
     @property
     def passed(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether nothing speaks against the load."""
         return not self.reasons and self.point.consistent and not self.doubtful
 
     @property
     def failed(self) -> bool:
-        """Whether it fails, with no audit that casts doubt on its failure."""
+        """Whether it fails, without an audit that casts doubt on the failure."""
         return bool(self.reasons) and self.point.consistent
 
     @property
     def being_confirmed(self) -> bool:
-        """Whether a search has begun to repeat it as the load of the answer."""
+        """Whether a search has begun to repeat it as the answer's load."""
         return any(r.step.purpose == "confirm" for r in self.point.repetitions)
 
 
 def limits(
     points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint | None = None
 ) -> dict[str, float]:
-    """Limit of each operation in microseconds: the user's, else a multiple of the lightest step's.
+    """Return the latency limit of each operation in microseconds.
 
-    The multiple is always of the *lightest* step, never of the step before: step sizes differ, and
-    a latency that creeps up a little with each step would pass for ever.
+    It is the user's limit, otherwise a multiple of the *lightest* step's latency. It is never a
+    multiple of the previous step's: step sizes differ, and a latency that rises slowly from step to
+    step would always pass.
 
     Args:
         points: every load, lightest first.
-        rules: what the user's limits are, and the multiple.
-        baseline: the load whose latency it is a multiple of; None: the lightest of these.
+        rules: the user's limits, and the multiple.
+        baseline: load whose latency the multiple applies to; None for the lightest of `points`.
 
     Raises:
-        UsageError: a limit names an operation that no step has, or one without a baseline.
+        UsageError: A limit names an operation that no step has, or one without a baseline.
     """
     operations = {
         name: point.figures.where for point in points for name in point.figures.latency_us
@@ -199,7 +201,7 @@ def limits(
 def assess(
     points: Sequence[LoadPoint], rules: Rules, limit_us: Mapping[str, float]
 ) -> list[Assessed]:
-    """Judge every load against the limits and against the best lighter one that passed."""
+    """Judge every load by the limits and against the best lighter load that passed."""
     noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
     best, judged = Best(0.0, 1, noise), []
     for point in points:
@@ -216,7 +218,7 @@ def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best:
     reasons_each = [reasons_of(r.figures, rules, limit_us, best, 1) for r in counted]
     failed = [bool(each) for each in reasons_each]
     believed = "recovered" in rules.audits_off
-    # A failure on a target that still recovers from an overload says nothing.
+    # A failure of a target that is still recovering from an overload does not count.
     dirty = [
         f and r.step.recovered is False and not believed
         for f, r in zip(failed, counted, strict=True)
@@ -262,11 +264,10 @@ def _margin(
 
 
 def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
-    """The throughputs whose scatter is the scatter of the figure.
+    """Return the throughputs whose scatter is that of the figure.
 
-    In a closed loop these are all of them. In an open loop they are those of the repetitions that
-    passed: throughput is then the rate that was offered, and the share of repetitions that passed
-    shows how sure the load is.
+    In a closed loop these are all. In an open loop they are those of passed repetitions, whose
+    throughput is the offered rate; the share of passed repetitions shows how certain the load is.
     """
     throughputs = tuple(r.figures.throughput for r in point.counted)
     if point.figures.rate is None:
@@ -278,9 +279,9 @@ def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
 def _standing(
     throughputs: Sequence[float], fails: int, clean: int, rules: Rules, noise: float
 ) -> tuple[bool, bool]:
-    """Whether the repetitions confirm a load, and whether they refute it."""
+    """Return whether the repetitions confirm a load, and whether they refute it."""
     wanted = rules.confirmation
-    assert wanted is not None  # noqa: S101 - the caller has checked it
+    assert wanted is not None  # noqa: S101 - callers check it
     allowed = int(max(wanted.most, clean) * (1 - wanted.pass_share) + 1e-9)
     if fails > allowed or 2 * fails > clean:
         return False, True
@@ -291,21 +292,22 @@ def _standing(
         return False, False
     margin = relative_margin(throughputs, 0.025, noise)
     if clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9):
-        return margin <= rules.cv_max, False  # whatever the others would show: enough have passed
+        # Enough have passed, whatever further repetitions show
+        return margin <= rules.cv_max, False
     return not fails and margin <= wanted.precision, False
 
 
 def _refuted(
     fails: int, clean: int, reasons_each: Sequence[Sequence[FailureReason]]
 ) -> FailureReason:
-    """Name what most repetitions failed for, where their median passes but too many do not."""
+    """Return why most repetitions failed, if their medians pass but too many do not."""
     codes = [reason.code for reasons in reasons_each for reason in reasons]
     code = max(sorted(set(codes)), key=codes.count)
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
 def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
-    """The latencies of each operation at each load that passed twice or more, in microseconds."""
+    """Return each operation's latencies (us) at each load that passed twice or more."""
     groups: dict[str, list[list[float]]] = {}
     for load in judged:
         for name in load.point.figures.latency_us if load.passes > 1 else ():
@@ -315,33 +317,34 @@ def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[flo
 
 
 def latency_noise(judged: Sequence[Assessed]) -> float:
-    """Standard deviation of the logarithm of a latency; 0 where nothing was repeated."""
+    """Return the standard deviation of the logarithm of a latency; 0 without repetitions."""
     return pooled_noise(chain.from_iterable(latencies_of_repeated(judged).values()))
 
 
-# Whether the lightest load is light: a relative limit is a multiple of its latency.
+# --- is the lightest load light enough as the base of relative limits? ---
 
 
-LIGHT_GROWTH = 0.15  # of the latency from the lightest load to the next: more is more than service
+# Growth of latency from the lightest load to the next, above which there was queueing
+LIGHT_GROWTH = 0.15
 
 
 def is_relative(lightest: Assessed, rules: Rules) -> bool:
-    """Whether the limit of any of its operations is a multiple of its latency."""
+    """Return whether any operation's limit is a multiple of its latency."""
     return any(name not in rules.limits_us for name in lightest.point.figures.latency_us)
 
 
 def is_known_light(judged: Sequence[Assessed], rules: Rules, axis: Axis) -> bool | None:
-    """Whether latency stays as it is from the lightest load to the next heavier one.
+    """Return whether latency is unchanged from the lightest load to the next heavier one.
 
-    A closed loop with one connection is light whatever comes next: nobody else is there.
+    A closed loop with one connection is always light: it cannot queue behind another.
 
     Args:
         judged: every load, lightest first.
-        rules: operations with a limit in microseconds are not asked about.
-        axis: what the load is.
+        rules: operations with a limit in microseconds are left out.
+        axis: axis of the load.
 
     Returns:
-        None where no heavier load has been measured yet, or the next tells no latency of theirs.
+        None if no heavier load has been measured yet, or it lacks the latencies.
     """
     lightest = judged[0].point
     closed_loop = axis != "rate_ops_per_second"

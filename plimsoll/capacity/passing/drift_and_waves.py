@@ -1,15 +1,14 @@
-"""Whether the target itself changed while it was measured: caches that warm, a slow drift.
+"""Drift and waves: whether the target itself changed while it was measured.
 
-A search takes many minutes. Where the target gets faster meanwhile, its first steps are no measure
-of its last ones: a baseline of cold caches makes generous limits. Two looks at what was measured
-anyway, and at the sentinels, which are the lightest load once more at the end:
+A search takes many minutes. If the target becomes faster meanwhile, its first steps cannot be
+compared with its last: a baseline with cold caches gives generous limits. Two tests use the steps
+of the search and the sentinels, which repeat the lightest load at the end:
 
-- *Sentinels*: the opening steps and the closing ones lie apart entirely, and by more than noise.
-- *Trend*: Kendall's test over the repetitions of each load by itself, added up (Hirsch, Slack and
-  Smith 1982, "Techniques of Trend Analysis for Monthly Water Quality Data", whose seasons are the
-  loads here). It goes by ranks, so that a bad window is one observation among others. Only steps
-  that were not asked for because of an earlier one at their load take part: whoever asks again
-  after a slow step will mostly see a faster one.
+- *Sentinels*: the opening and the closing steps do not overlap, and differ by more than noise.
+- *Trend*: Kendall's test within the repetitions of each load, summed (Hirsch, Slack and Smith 1982,
+  "Techniques of Trend Analysis for Monthly Water Quality Data", with loads in place of seasons). It
+  uses ranks, so a bad window counts as a single observation. It leaves out steps that were run
+  because an earlier step at their load was slow: the next one is then mostly faster.
 """
 
 import math
@@ -26,32 +25,32 @@ from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.closing import Drift
 
-LEAST = 0.03  # a change of less is none, however sure it is
+LEAST = 0.03  # a smaller change is no drift, however significant
 DRIFT_APART = 2.1  # standard errors between the opening steps and the nearest closing one
-TREND_P = 0.01  # two-sided
+TREND_P = 0.01  # two-sided p-value
 
 
 def pace(repetition: Repetition) -> float:
-    """Give the logarithm of how fast a step went: of X, or in an open loop of 1 / mean latency.
+    """Return the log of a step's speed: log(throughput); open loop: log(1 / mean latency).
 
-    Negative infinity where nothing succeeded.
+    Minus infinity if no operation succeeded.
     """
     step, figures = repetition.step, repetition.figures
     if figures.rate is None:
         return math.log(figures.throughput) if figures.throughput > 0 else -math.inf
     known = {n: step.latency_us[n].get("mean", us) for n, us in figures.latency_us.items()}
-    weighed = weights_of(step, known)  # of an index alone: shares that nothing tells are alike
+    weighed = weights_of(step, known)  # the weights alone; equal shares if they are unknown
     weights = weighed[0] if weighed else dict.fromkeys(known, 1 / max(1, len(known)))
     mean_us = sum(weights[name] * us for name, us in known.items())
     return -math.log(mean_us) if mean_us > 0 else -math.inf
 
 
 def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
-    """Say whether the target changed.
+    """Return whether the target changed.
 
     Args:
-        judged: every load of the search, lightest first; repetitions in the order of time.
-        sentinels: the closing steps at the lightest load that count.
+        judged: every load of the search, lightest first; repetitions in order of time.
+        sentinels: closing steps at the lightest load that count.
     """
     opening = [pace(r) for r in judged[0].point.counted]
     closing = [pace(r) for r in sentinels]
@@ -61,7 +60,8 @@ def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
     ]
     p_value, direction = kendall(groups)
     noise = _noise([opening, closing, *groups[1:]])
-    if judged[0].point.figures.rate is not None:  # its latency near the knee scatters far more
+    # Open loop: latency near the knee scatters far more
+    if judged[0].point.figures.rate is not None:
         noise = max(_noise([opening, closing]), noise / 2)
     change_share = math.expm1(median(closing) - median(opening)) if opening and closing else None
     found = change_share is not None and (
@@ -87,9 +87,9 @@ def _noise(groups: Sequence[Sequence[float]]) -> float:
 
 
 def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
-    """Whether every closing step lies on one side of the opening ones, beyond noise.
+    """Return whether every closing step is on one side of the opening ones, beyond the noise.
 
-    The nearest decides, so that one bad window among them does not.
+    The nearest one decides, so that a single bad window does not.
     """
     if min(len(opening), len(closing)) < 2:
         return False
@@ -102,9 +102,9 @@ def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> 
 
 
 def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
-    """Kendall's S over each group, added up: its two-sided p-value, and its sign.
+    """Return the two-sided p-value of Kendall's S, summed over groups, and the sign of S.
 
-    By the normal approximation with the correction for continuity.
+    Normal approximation with continuity correction.
     """
     s = sum((y > x) - (y < x) for group in groups for x, y in combinations(group, 2))
     sizes = [len(group) for group in groups]
@@ -125,31 +125,32 @@ def _detail(change_share: float | None, p_value: float | None, *, found: bool) -
     return f"{ran}{trend}{noise}"
 
 
-# Windows too short for what comes in waves: some within a limit, others of that load far beyond.
+# --- waves: some windows of a load within a limit, others far beyond it ---
 
 
-# The ratio of the longest latency to the shortest. Noise alone moves a percentile by less.
+# Longest / shortest latency. Noise alone moves a percentile by less.
 WAVE_APART = 3.0
-MINORITY_LEAST = 0.25  # of the windows: fewer on one side are bad windows, or lucky ones
+# Share of the windows: a smaller group consists of bad windows, or lucky ones
+MINORITY_LEAST = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An operation that was within its limit in some windows of a load and far beyond in others."""
+    """An operation within its limit in some windows of a load and far beyond it in others."""
 
     load: float
     operation: str
     limit_us: float
-    latencies_us: tuple[float, ...]  # of each window that counts, in rising order
+    latencies_us: tuple[float, ...]  # one for each window that counts, ascending
 
     @property
     def beyond(self) -> int:
-        """How many windows were beyond the limit."""
+        """The number of windows beyond the limit."""
         return sum(us > self.limit_us for us in self.latencies_us)
 
     @property
     def apart(self) -> float:
-        """The longest latency over the shortest."""
+        """The longest latency / the shortest."""
         return self.latencies_us[-1] / self.latencies_us[0]
 
 
@@ -160,14 +161,14 @@ def waves(
     rules: Rules,
     axis: Axis,
 ) -> list[str]:
-    """Say at which load windows disagree by far; of several, where they do most.
+    """Describe the load at which windows disagree most; empty if none do.
 
     Args:
-        judged: Every load.
-        limit_us: The limit of each operation, in microseconds.
-        failing: The load that failed, above which nothing counts; None: none did.
-        rules: Name the statistic.
-        axis: What the load is.
+        judged: every load.
+        limit_us: limit of each operation, in microseconds.
+        failing: load that failed, above which no load is examined; None if none failed.
+        rules: rules with the name of the statistic.
+        axis: axis of the load.
     """
     counts = [load for load in judged if failing is None or load.point.load <= failing]
     found = [each for load in counts for each in _disagreements(load, limit_us)]

@@ -1,18 +1,19 @@
-"""Where the edge lies: the load beyond which most windows fail, as a range with a stated coverage.
+"""The edge: the load beyond which most windows fail, as a range with a stated coverage.
 
-The bracket of a KNEE is what was seen: a load that passed and one that failed. Under noise the edge
-itself lies outside of it as often as not. The range here is Bayesian, from every step near the
-bracket, with a flat prior on the logarithm of the edge:
+The bracket of a KNEE is what was observed: a load that passed and one that failed. With noise, the
+true edge is outside of it about half of the time. The range here is Bayesian, from every step near
+the bracket, with a flat prior on the logarithm of the edge:
 
-- Closed loop: callers wait for each other, and latency grows smoothly with the load. A straight
-  line through log(latency / limit) over log(load), its scatter Student's t, which bad windows
-  hardly move (Lange, Little and Taylor 1989).
-- Open loop, or where the failure that decides is none of latency: a window passes or fails. A
-  psychometric function: the chance to fail is a normal distribution function of log(load), with a
-  share of windows that fail, or pass, whatever the load (Wichmann and Hill 2001).
+- Closed loop: callers wait for each other, and latency grows smoothly with the load. The model is a
+  straight line of log(latency / limit) over log(load) with Student's t errors, which are robust
+  against bad windows (Lange, Little and Taylor 1989).
+- Open loop, or if the deciding failure is not of latency: a window passes or fails. The model is a
+  psychometric function: the probability to fail is a normal distribution function of log(load),
+  with a share of windows that fail, or pass, at any load (Wichmann and Hill 2001).
 
-A limit that is a multiple of the lightest load's latency is as uncertain as that latency, which
-moves the whole edge; without this, too many truths lie outside. What was seen is never narrowed.
+A relative limit is as uncertain as the latency that it is a multiple of, and that moves the whole
+edge; ignoring this would leave too many true edges outside the range. The range always includes
+the observed bracket.
 """
 
 import math
@@ -32,30 +33,33 @@ from plimsoll.capacity.statistics.intervals import scale
 from plimsoll.model.judging.capacity import Axis, LoadRange
 
 CONFIDENCE = 0.90
-TAIL_OF_LINES = 0.015  # left out on either side: no curve is quite straight, so less than 0.05
+TAIL_OF_LINES = 0.015  # left out on either side; less than 0.05, because no curve is quite straight
 TAIL_OF_THRESHOLDS = 0.05
-PAIRS_LEAST = 3  # pairs of steps, of an operation: of fewer, nobody knows how far windows scatter
-NOISE_LEAST = 0.001  # of the logarithm: keeps a target without noise from dividing by zero
-REACH = 2.0  # loads within this factor of the bracket's middle say where the edge is
-GRID = 120  # edges that are tried
-DEGREES = 3  # of freedom of Student's t
-SCALES = (0.5, 0.75, 1.0, 1.4, 2.0)  # times the noise: the scatter of log(latency)
-SLOPES = (0.35, 0.5, 0.7, 1.0, 1.4)  # of log(latency) over log(load); 1 once a closed loop is full
-SPREADS = (0.25, 0.5, 1.0, 2.0)  # times the noise: how gradually windows begin to fail
-FAIL_ANYWAY = 0.05  # of the windows below the edge
-PASS_ANYWAY = 0.01  # of the windows beyond
-# How far off a relative limit may be, in its standard errors, and how likely (not normalized).
+PAIRS_LEAST = 3  # pairs of steps per operation: fewer cannot show the scatter of windows
+NOISE_LEAST = 0.001  # noise of the logarithm; avoids a division by zero for a target without noise
+REACH = 2.0  # loads within this factor of the bracket's middle are used
+GRID = 120  # number of candidate edges
+DEGREES = 3  # degrees of freedom of Student's t
+SCALES = (0.5, 0.75, 1.0, 1.4, 2.0)  # scatter of log(latency), as multiples of the noise
+# Slope of log(latency) over log(load); 1 in a saturated closed loop
+SLOPES = (0.35, 0.5, 0.7, 1.0, 1.4)
+# Width of the transition from passing to failing, as multiples of the noise
+SPREADS = (0.25, 0.5, 1.0, 2.0)
+FAIL_ANYWAY = 0.05  # share of the windows below the edge that fail
+PASS_ANYWAY = 0.01  # share of the windows above the edge that pass
+# Errors of a relative limit in standard errors, with their likelihood (not normalized).
 LIMIT_ERRORS = tuple((k, math.exp(-k * k / 2)) for k in (-2.0, -1.2, -0.4, 0.4, 1.2, 2.0))
 
-LIGHT = 0.5  # of the load that passed: below it, queues do not amplify the noise of an open loop
-LIGHT_LEAST = 5  # steps there
+# Share of the load that passed, below which queues do not amplify the noise of an open loop
+LIGHT = 0.5
+LIGHT_LEAST = 5  # steps below that share that are needed to use only them
 
-Sample = tuple[float, Margin]  # log(load), and how far from failing
+Sample = tuple[float, Margin]  # log(load), distance from failing
 Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """Edges that were tried, and what speaks for each."""
+    """Candidate edges with the likelihood of each."""
 
     edges: Floats  # log(load)
     fits: Floats  # logarithms of the likelihoods
@@ -68,16 +72,16 @@ def edge_range(
     *,
     baseline: Assessed | None,
 ) -> LoadRange | None:
-    """Give the loads between which the edge lies in 90 of 100 searches.
+    """Return the range of loads that contains the edge in 90 of 100 searches.
 
     Args:
         judged: every load, lightest first.
         seen: a load that passed and a heavier one that failed.
-        axis: what the load is.
-        baseline: the load whose latency limits are multiples of; None: no limit is.
+        axis: axis of the load.
+        baseline: load whose latency the limits are multiples of; None if there are no such limits.
 
     Returns:
-        None where too little was repeated to know the noise.
+        None if too few repetitions show the noise.
     """
     open_loop = axis == "rate_ops_per_second"
     noise = _noise(judged, LIGHT * seen[0] if open_loop else 0.0)
@@ -86,7 +90,7 @@ def edge_range(
     limit_error = 0.0
     if baseline is not None:
         count = max(1, len(baseline.point.counted))
-        limit_error = min(1.0, math.sqrt(math.pi / 2 / count))  # of a median
+        limit_error = min(1.0, math.sqrt(math.pi / 2 / count))  # standard error of a median
     samples = [(math.log(load.point.load), margin) for load in judged for margin in load.margins]
     low, high = (math.log(load) for load in seen)
     middle, half = (low + high) / 2, max(1.5 * (high - low), 10 * noise)
@@ -110,14 +114,15 @@ def edge_range(
 
 
 def _noise(judged: Sequence[Assessed], light: float) -> float | None:
-    """Standard deviation of the logarithm of a latency, from the repetitions of loads that pass.
+    """Return the standard deviation of a latency's logarithm, from repeated loads that pass.
 
-    Near its edge an open loop amplifies noise: there the steps up to the load `light` count, if
-    there are enough.
+    Near its edge, an open loop amplifies noise. There only steps up to the load `light` are used,
+    if there are enough.
     """
     groups = latencies_of_repeated(judged)
     pairs = (sum(math.comb(len(each), 2) for each in loads) for loads in groups.values())
-    if max(pairs, default=0) < PAIRS_LEAST:  # operations of one step scatter together
+    # Operations of one step scatter together, so they count as one
+    if max(pairs, default=0) < PAIRS_LEAST:
         return None
     below = [m.latency for load in judged if load.point.load <= light for m in load.margins]
     quiet = [margin for margin in below if math.isfinite(margin)]
@@ -128,7 +133,7 @@ def _noise(judged: Sequence[Assessed], light: float) -> float | None:
 def _line(
     samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
 ) -> Iterator[Weights]:
-    """Weigh each edge by how well lines through it fit the latencies."""
+    """Yield the likelihood of each edge under lines of log(latency), for each slope and scatter."""
     latencies = np.array([margin.latency for _, margin in samples])
     distances = np.array([x for x, _ in samples]) - edges[:, None]
     for slope in SLOPES:
@@ -143,7 +148,7 @@ def _line(
 def _threshold(
     samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
 ) -> Iterator[Weights]:
-    """Weigh each edge by how well passes and failures fall to its two sides."""
+    """Yield the likelihood of each edge from the passes and failures on either side of it."""
     loads, places = np.unique([x for x, _ in samples], return_inverse=True)
     latencies = np.array([m.latency for _, m in samples])
     otherwise = np.array([m.failed_otherwise for _, m in samples], dtype=bool)
@@ -169,7 +174,7 @@ def _chance_to_fail(deviations: Floats) -> Floats:
 
 
 def _quantiles(weights: Sequence[Weights], tail: float) -> tuple[float, float]:
-    """Give the ends that leave so much of the weight on either side."""
+    """Return the two ends that each leave a given share of the weight outside."""
     edges, fits = (np.concatenate(each) for each in zip(*weights, strict=True))
     order = np.argsort(edges, kind="stable")
     sums = np.exp(fits[order] - fits.max()).cumsum()

@@ -1,6 +1,6 @@
-"""From the climb to a verdict with its figure.
+"""The verdict of a search, with its figure, from the judged loads.
 
-A verdict that has to rest on a failure that was not seen twice says so.
+A verdict based on a failure that was seen only once says so.
 """
 
 from collections.abc import Sequence
@@ -19,26 +19,27 @@ from plimsoll.capacity.statistics.intervals import (
 from plimsoll.capacity.steps.step_figures import StepFigures
 from plimsoll.model.judging.capacity import Axis, Bound, Interval, Rules, Verdict
 
-# Up the loads: the first that fails, or the second in a row that gains nothing, decides.
+# --- the climb: the first load that fails, or the second in a row without gain, decides ---
 
 
-SEEN_OFTEN = 3  # repetitions of a load from which more clients are said to have brought less
-PLATEAU_NEAR = 0.02  # of a plateau's throughput: a load so near to it is part of it
-PLATEAU_KEPT = 0.10  # ... and stays so while its own repetitions move it, once these have begun
+SEEN_OFTEN = 3  # repetitions of a load needed to say that more clients reduced the throughput
+PLATEAU_NEAR = 0.02  # loads within this share of a plateau's throughput belong to it
+# The same for a load that is being confirmed, whose own repetitions move its throughput
+PLATEAU_KEPT = 0.10
 
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """The loads that were met on the way up."""
+    """The result of climbing through the loads."""
 
     passing: tuple[Assessed, ...]
     failing: Assessed | None  # the first load that fails
-    plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
-    skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
-    believed: bool = True  # the failure was seen as often as it takes
-    seen: int = 0  # how often: there, and at the loads just below it that failed as often as not
-    flattens: bool = False  # nothing ended the climb, but its last load gained next to nothing
-    level_ops_per_second: float = 0.0  # the most throughput seen from a plateau's first load on up
+    plateau: tuple[Assessed, Assessed] | None  # two loads in a row with almost no gain
+    skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the deciding one
+    believed: bool = True  # whether the failure was seen often enough
+    seen: int = 0  # failures there, and at the loads just below that failed as often as they passed
+    flattens: bool = False  # nothing ended the climb, but its last load gained almost nothing
+    level_ops_per_second: float = 0.0  # highest throughput from a plateau's first load on
 
     @property
     def decider(self) -> Assessed | None:
@@ -46,12 +47,12 @@ class Climb:
         return self.failing or (self.plateau[1] if self.plateau else None)
 
     def lightest_of_plateau(self) -> Assessed:
-        """The lightest load with the plateau's throughput: beyond it, only latency grows.
+        """The lightest load with the plateau's throughput; beyond it, only latency grows.
 
-        Two loads in a row have to gain nothing, each more than the one before: the first of them
-        may have nothing over a lighter load that was still a gain over its own predecessor.
+        A plateau is two loads in a row, each with almost no gain over the one before. Its first
+        load may also equal a lighter load that did gain over its own predecessor.
         """
-        assert self.plateau is not None  # noqa: S101 - the caller has checked it
+        assert self.plateau is not None  # noqa: S101 - callers check it
         slow = self.plateau[0]
 
         def belongs(load: Assessed) -> bool:
@@ -62,10 +63,10 @@ class Climb:
         return next((load for load in lighter if belongs(load)), slow)
 
     def before_it_fell(self) -> Assessed | None:
-        """The load that gave the most, where the heaviest that passed gave less.
+        """The load with the highest throughput, if the heaviest that passed gave less.
 
-        More clients can bring less, though latency is within its limit still. A load seen once is
-        not taken for it: of many, one is always lucky.
+        More clients can reduce the throughput while latency is within its limit. Only loads with
+        enough repetitions count: the maximum of many single measurements is biased upward.
         """
         gave = [(median(load.throughputs), load) for load in self.passing if load.throughputs]
         least = (1 + PLATEAU_NEAR) * gave[-1][0] if gave else 0.0
@@ -74,10 +75,10 @@ class Climb:
 
 
 def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:
-    """Go up the loads until one fails or throughput stops growing (closed loop)."""
+    """Climb through the loads until one fails or, in a closed loop, throughput stops growing."""
     passing: list[Assessed] = []
     skipped: list[Assessed] = []
-    slow: Assessed | None = None  # the load before, if it gained next to nothing
+    slow: Assessed | None = None  # the previous load, if it gained almost nothing
     for place, assessed in enumerate(judged, 1):
         if assessed.failed:
             above = sum(heavier.passed for heavier in judged[place:])
@@ -90,7 +91,7 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
         if closed_loop and passing:
             gains_little = _gains_little(passing[0], passing[-1], assessed, rules.plateau_share)
             if gains_little and slow is not None:
-                seen = (slow, *judged[place - 1 :])  # those above, too, that fail
+                seen = (slow, *judged[place - 1 :])  # including failing loads above it
                 level = max(load.point.figures.throughput for load in seen if load.point.consistent)
                 upper = (slow, assessed)
                 return Climb(
@@ -102,13 +103,13 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
 
 
 def _just_below(passing: Sequence[Assessed]) -> int:
-    """Failures at the heaviest loads so far, as far down as no load passed more than it failed."""
+    """Count failures of the heaviest loads, down to the first that passed more than it failed."""
     undecided = takewhile(lambda load: load.fails >= load.passes, reversed(passing))
     return sum(load.fails for load in undecided)
 
 
 def _gains_little(first: Assessed, before: Assessed, after: Assessed, share: float) -> bool:
-    """Whether each unit of load added brought less than a share of what one of the first did."""
+    """Return whether the added load gained less per unit than a share of the first load's."""
     per_unit = first.point.figures.throughput / first.point.load
     gain = after.point.figures.throughput - before.point.figures.throughput
     return gain < share * per_unit * (after.point.load - before.point.load)
@@ -119,32 +120,32 @@ class Conclusion:
     """A verdict, and the loads that it follows from."""
 
     verdict: Verdict
-    at: Assessed | None = None  # the load of the figure
+    at: Assessed | None = None  # load of the figure
     figure: float | None = None  # ops/s
     bound: Bound | None = None
     bracket: tuple[float | None, float | None] | None = None
     causes: tuple[str, ...] = ()
     because: str = ""
-    remedy: str = "add clients"  # of CLIENT_BOUND
+    remedy: str = "add clients"  # remedy of CLIENT_BOUND
     interval: Interval | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
     def failing(self) -> float | None:
-        """The load that failed, above which nothing counts; None where none did."""
+        """The load that failed, above which no load counts; None if none failed."""
         return self.bracket[1] if self.bracket else None
 
 
 def decide(
     judged: Sequence[Assessed], rules: Rules, axis: Axis, *, baseline: Assessed | None
 ) -> Conclusion:
-    """Give the verdict.
+    """Return the verdict.
 
     Args:
         judged: every load, lightest first.
-        rules: the rules by which they were judged.
-        axis: what the load is.
-        baseline: the load whose latency limits are multiples of; None: no limit is.
+        rules: rules by which they were judged.
+        axis: axis of the load.
+        baseline: load whose latency the limits are multiples of; None if there are no such limits.
     """
     way = climb(judged, rules, closed_loop=axis != "rate_ops_per_second")
     disputed = _disputed(judged, way, baseline)
@@ -168,11 +169,11 @@ def decide(
 def _disputed(
     judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
 ) -> Conclusion | None:
-    """INCONSISTENT or DISTURBED where an audit disputes the load that would decide, else None.
+    """Return INCONSISTENT or DISTURBED if an audit disputes the deciding load, else None.
 
-    The baseline decides where limits are multiples of its latency. Where nothing ended the climb,
-    a disputed load that fails might have. Where nothing passed or failed, every load is
-    disputed or doubtful.
+    The baseline decides if limits are multiples of its latency. If nothing ended the climb, a
+    disputed load that fails might have. If no load passed or failed, every load is disputed or
+    doubtful.
     """
     if not any(assessed.point.consistent for assessed in judged):
         return _inconsistent(judged[0])
@@ -192,7 +193,7 @@ def _inconsistent(assessed: Assessed) -> Conclusion:
         (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
     ]
     disturbed = all(repetition.disturbed for repetition in repetitions)
-    # whatever else is wrong with them comes of it
+    # it causes whatever else is wrong with the figures
     first = "undisturbed" if disturbed else "nothing_escaped"
     failed.sort(key=lambda found: found[0].name != first)
     names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit, _ in failed))
@@ -210,7 +211,7 @@ def _inconsistent(assessed: Assessed) -> Conclusion:
 
 
 def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
-    """BELOW_FIRST_STEP: the lightest load that says anything fails."""
+    """Return BELOW_FIRST_STEP: the lightest load that counts fails."""
     failing = way.failing or judged[0]
     tried = _tried(failing.point.figures)
     return Conclusion(
@@ -225,10 +226,10 @@ def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
 
 
 def _tried(figures: StepFigures) -> float | None:
-    """Give the rate that failed, in ops/s, of successes and failures: both were load.
+    """Return the failed rate in ops/s: successes plus failures, since both were load.
 
-    What succeeds under an overload can be less than what a lighter load would sustain. Where the
-    target refused connections, fewer of them might bring as much.
+    The successes of an overload may be fewer than a lighter load would sustain. None if the target
+    refused connections: fewer connections might bring as much.
     """
     if figures.refused is not None:
         return None
@@ -237,7 +238,7 @@ def _tried(figures: StepFigures) -> float | None:
 
 
 def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
-    """KNEE, PLATEAU or LOWER_BOUND, with the figure of the best load that may carry it."""
+    """Return KNEE, PLATEAU or LOWER_BOUND, with the figure of the best eligible load."""
     beyond = way.failing.point.load if way.failing else None
     confirmed = [load for load in way.passing if load.confirmed]
     eligible = confirmed or [load for load in way.passing if _nearly_confirmed(load, rules)]
@@ -257,7 +258,7 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         )
     if rules.confirmation is None:
         at = max(eligible, key=lambda load: (load.point.figures.throughput, -load.point.load))
-    else:  # never the luckiest of several: that alone would over-claim under noise
+    else:  # not the highest of several, which noise would bias upward
         at = max(eligible, key=lambda load: load.point.load)
         fallen = None if way.plateau else way.before_it_fell()
         at = fallen if fallen in eligible else at
@@ -266,7 +267,7 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     sure = interval(throughputs)
     if rules.confirmation is not None and sure is not None:
         figure = min(figure, sure.low_ops_per_second)
-    once = rules.confirmation is None and not way.plateau  # then what passed, passed
+    once = rules.confirmation is None and not way.plateau  # without confirmation, one pass suffices
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
     if way.plateau:
@@ -292,21 +293,21 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             because=way.failing.reasons[0].text,
         )
     because = "no step failed up to the largest load"
-    if way.flattens:  # one such load is no plateau, yet whoever reads a bound has to know
+    if way.flattens:  # one such load is no plateau, but the reader of a bound should know
         because += ", whose throughput hardly grew: a plateau may begin there"
     return replace(bound, because=because)
 
 
 def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
-    """Whether a load had passed well until the probes ran out before it was confirmed."""
+    """Return whether a load was about to be confirmed when the search ran out of steps."""
     wanted = rules.confirmation
     count = load.passes + load.fails
     return wanted is not None and count >= wanted.least and load.passes >= wanted.pass_share * count
 
 
 def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
-    """NOISY where repetitions differ too much, unless there are enough to make the figure sure."""
-    assert conclusion.at is not None  # noqa: S101 - the caller has checked it
+    """Return NOISY if repetitions differ too much and are too few for a sure figure."""
+    assert conclusion.at is not None  # noqa: S101 - callers check it
     throughputs = conclusion.at.throughputs
     cv = coefficient_of_variation(throughputs)
     if cv is None or cv <= rules.cv_max:

@@ -1,7 +1,7 @@
-"""Readers of what load generators print: one module for each program, one table of them.
+"""Readers of load generators' output: one module for each program, and a table of them.
 
-One output is one step. The text itself shows which program wrote it. A new program is a module and
-a row here, a row of docs/capacity.md, and a sample in tests/unit/capacity/readers/.
+One output is one step. The program is recognized from the text itself. To add a program, add a
+module, a row here, a row in docs/capacity.md, and a sample in tests/unit/capacity/readers/.
 """
 
 from collections.abc import Callable
@@ -42,10 +42,10 @@ OF_JSON: tuple[tuple[Callable[[object], bool], Callable[[object, str], Reading]]
 
 
 def read_text(text: str, name: str) -> Reading | None:
-    """Read the text that a program printed; None where it is none of those that are known.
+    """Read the text output of a load generator; None if no known program wrote it.
 
     Raises:
-        UsageError: It is, but it cannot be read; or several programs wrote it.
+        UsageError: The output cannot be read, or several programs wrote it.
     """
     found = [read for knows, read in OF_TEXT if knows(text)]
     if len(found) > 1:
@@ -54,10 +54,10 @@ def read_text(text: str, name: str) -> Reading | None:
 
 
 def read_values(value: object, name: str) -> Reading | None:
-    """Read the values of JSON that a program wrote; None where it is none of those known.
+    """Read the JSON output of a load generator; None if no known program wrote it.
 
     Raises:
-        UsageError: It is, but it cannot be read.
+        UsageError: The output cannot be read.
     """
     found = next((read for knows, read in OF_JSON if knows(value)), None)
     return found(value, name) if found else None

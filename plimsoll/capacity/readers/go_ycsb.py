@@ -1,4 +1,4 @@
-"""go-ycsb: what it prints after "Run finished", in its plain style or as JSON.
+"""go-ycsb: its output after "Run finished", in plain style or as JSON.
 
 Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measurement/histogram*.go`,
 `pkg/client/dbwrapper.go`.
@@ -30,13 +30,13 @@ def is_go_ycsb(text: str) -> bool:
 
 
 def read_go_ycsb(text: str, name: str) -> Reading:
-    """Read the final figures; those of intervals before them count from the start as well.
+    """Read the final figures. Earlier interval figures are cumulative and are skipped.
 
-    `TOTAL` is all operations that succeeded, `READ_ERROR` ... those that failed. A
-    read-modify-write is counted as its read, its update and itself.
+    `TOTAL` counts all successful operations, `READ_ERROR` and so on the failed ones. A
+    read-modify-write counts as its read, its update and itself.
 
     Raises:
-        UsageError: It was cut off, or a value is no number.
+        UsageError: The output is cut off, or a value is no number.
     """
     ends = [match.end() for match in _FINISHED.finditer(text)]
     if len(ends) != 1:
@@ -86,7 +86,7 @@ def read_go_ycsb(text: str, name: str) -> Reading:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, float]]]:
-    """Name and figures of each operation."""
+    """Yield name and figures of each operation."""
     for match in _ROW.finditer(text):
         pairs = (pair.partition(": ") for pair in match["figures"].split(", "))
         yield (

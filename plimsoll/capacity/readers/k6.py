@@ -1,4 +1,4 @@
-"""k6: its summary as JSON, in each of its three forms; the operation is the HTTP request.
+"""k6: its JSON summary in each of its three forms; the operation is the HTTP request.
 
 Forms, as k6 0.47 to 2.x write them (`internal/js/summary.go`, `internal/lib/summary/`):
 `--summary-export` (figures beside a metric's name), `JSON.stringify(data)` in `handleSummary`
@@ -31,12 +31,13 @@ _COLUMNS: Mapping[str, Statistic] = {
     "p(99.9)": "p999",
     "max": "max",
 }
-_BUSY_SHARE = 0.8  # of the VUs at most: the number of them, or what they do, was not constant
+# Lowest ratio of used VUs to all: below it, the number or the behavior of VUs varied
+_BUSY_SHARE = 0.8
 Metrics = Mapping[str, object]
 
 
 def is_k6(value: object) -> bool:
-    """Whether these are values of a k6 summary."""
+    """Return whether a value is a k6 summary."""
     if not isinstance(value, dict):
         return False
     metrics = value.get("metrics")
@@ -45,10 +46,10 @@ def is_k6(value: object) -> bool:
 
 
 def read_k6(value: object, name: str) -> Reading:
-    """Read a summary: HTTP requests, or iterations where there were none.
+    """Read a summary: HTTP requests, or iterations if there were none.
 
     Raises:
-        UsageError: A figure is missing or is no number.
+        UsageError: A figure is missing or no number.
     """
     metrics = _metrics(value, name)
     kind = "http_req" if "http_reqs" in metrics else "iteration"
@@ -87,13 +88,13 @@ _ASK = " (of constant-vus, give one file for each number of VUs)"
 
 
 def _failed(metrics: Metrics, name: str) -> float | None:
-    """Requests that failed; None: not told. `passes` counts what passed as failed."""
+    """Return the failed requests; None if unknown. k6's `passes` is the count of failed ones."""
     passes = number_at(metrics, "http_req_failed.passes", name)
     return number_at(metrics, "http_req_failed.matches", name) if passes is None else passes
 
 
 def _metrics(value: object, name: str) -> Metrics:
-    """Figures by the metrics' names, whatever the form."""
+    """Return the figures of each metric, in whichever form."""
     listed = field(value, "results.metrics", name)
     if isinstance(listed, list):
         return {
@@ -111,7 +112,7 @@ def _metrics(value: object, name: str) -> Metrics:
 
 
 def _window_s(value: object, metrics: Metrics, counter: str, name: str) -> float:
-    """The run's length; `--summary-export` has it only as a count and a rate."""
+    """Return the length of the run; `--summary-export` has only a count and a rate for it."""
     milliseconds = number_at(value, "state.testRunDurationMs", name)
     seconds = milliseconds / 1000 if milliseconds else number_at(value, "config.duration", name)
     if seconds:

@@ -1,4 +1,4 @@
-"""latte: the report that `latte run` saves as JSON; an operation is a function of its workload.
+"""latte: the JSON report of `latte run`; an operation is a function of the workload.
 
 Format: latte 0.11 to 0.29, `src/report/mod.rs`, `src/stats/` (until 0.27 `cycle_time_ms` for
 `cycle_latency`). Latencies are milliseconds.
@@ -21,19 +21,19 @@ from plimsoll.model.judging.steps import Statistic, Step
 
 
 def is_latte(value: object) -> bool:
-    """Whether these are values of a latte report."""
+    """Return whether a value is a latte report."""
     if not isinstance(value, dict) or not isinstance(value.get("result"), dict):
         return False
     return "conf" in value and "cycle_throughput" in value["result"]
 
 
 def read_latte(value: object, name: str) -> Reading:
-    """Read a report. Its connections are the cycles that may be under way: threads x concurrency.
+    """Read a report. Its connections are the concurrent cycles: threads x concurrency.
 
-    With `--rate`, latte skips what it could not send in time, and latencies count from the sending.
+    With `--rate`, latte skips cycles that it could not send in time; latencies count from the send.
 
     Raises:
-        UsageError: A figure is missing or is no number.
+        UsageError: A figure is missing or no number.
     """
     cycles = needed(value, "result.cycle_count", name)
     failed = min(cycles, number_at(value, "result.error_count", name) or 0.0)
@@ -65,7 +65,7 @@ def read_latte(value: object, name: str) -> Reading:
 
 
 def _latency(report: object, latency: object, name: str) -> dict[Statistic, float]:
-    """Mean and percentiles; the report's `percentiles` say which ones, as 32-bit numbers."""
+    """Return mean and percentiles; the report's `percentiles` names them, as 32-bit floats."""
     ranks = field(report, "percentiles", name)
     values = field(latency, "percentiles", name)
     if not isinstance(ranks, list) or not isinstance(values, list) or len(ranks) != len(values):
@@ -79,7 +79,7 @@ def _latency(report: object, latency: object, name: str) -> dict[Statistic, floa
 
 
 def _shares(report: object, operations: Mapping[str, object], name: str) -> dict[str, float]:
-    """Shares of the functions by their weights, where the report has those of all."""
+    """Return the functions' shares by weight, if the report has all of them."""
     functions = field(report, "conf.functions", name)
     weights = {
         str(function.get("name")): number_at(function, "weight", name) or 0.0

@@ -1,4 +1,4 @@
-"""pgbench: the report that it prints at its end, with the progress lines before it.
+"""pgbench: its final report, and the progress lines before it.
 
 Format: pgbench 9.6 to 19, `src/bin/pgbench/pgbench.c` (`printResults`, `printProgressReport`). It
 prints means, and no percentile.
@@ -31,15 +31,15 @@ _PROGRESS = re.compile(r"^progress: ([\d.]+) s, ([\d.]+) tps", re.MULTILINE)
 
 
 def is_pgbench(text: str) -> bool:
-    """Whether the text holds pgbench's report."""
+    """Return whether the text holds pgbench's report."""
     return "number of transactions actually processed:" in text and "query mode:" in text
 
 
 def read_pgbench(text: str, name: str) -> Reading:
     """Read the report: one operation for each script, or `transaction`.
 
-    Latencies of `-r` are those of statements, not of transactions, and are left out. With `-R` they
-    count from the time at which a transaction was due; transactions that `-L` skipped are errors.
+    The latencies of `-r` are those of statements, not transactions, and are left out. With `-R`,
+    latencies count from the due time of a transaction; transactions that `-L` skipped are errors.
 
     Raises:
         UsageError: The report is cut off.
@@ -71,7 +71,7 @@ def read_pgbench(text: str, name: str) -> Reading:
 
 
 def _scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
-    """Name, transactions and mean of each script, where there are several."""
+    """Yield name, transactions and mean latency of each script, if there are several."""
     parts = _SCRIPT.split(text)[1:]
     for title, body in zip(parts[::2], parts[1::2], strict=True):
         count, mean = only(_SCRIPT_COUNT, body, name), only(_SCRIPT_MEAN, body, name)
@@ -88,7 +88,7 @@ def _operation(title: str) -> str:
 
 
 def _halves(text: str, name: str) -> tuple[Half, Half] | None:
-    """Throughput of both halves of the run, from the progress lines: as many in each."""
+    """Return the throughput of the two halves of the run, from equally many progress lines."""
     rates = [number(tps, f"{name}: progress") for _, tps in _PROGRESS.findall(text)]
     middle = len(rates) // 2
     if not middle:

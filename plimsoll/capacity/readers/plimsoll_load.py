@@ -1,4 +1,4 @@
-"""Plimsoll's own `plimsoll load --json`: one client, and all that audits ask for."""
+"""`plimsoll load --json`: the result of one client, with all figures that audits need."""
 
 from collections.abc import Iterable, Sequence
 from statistics import median
@@ -12,7 +12,7 @@ from plimsoll.model.judging.steps import STATISTICS, Half, Step
 
 
 def is_plimsoll_load(value: object) -> bool:
-    """Whether these are values of such a result."""
+    """Return whether a value is such a result."""
     return isinstance(value, dict) and isinstance(value.get("report"), dict) and "load" in value
 
 
@@ -68,7 +68,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
 def _halves(
     seconds: Sequence[SecondReport], start_s: float, end_s: float
 ) -> tuple[Half, Half] | None:
-    """Both halves of the window by their whole seconds, as many in each."""
+    """Return the two halves of the window, from equally many whole seconds."""
     whole = sorted({s.second for s in seconds if start_s <= s.second and s.second + 1 <= end_s})
     length = len(whole) // 2
     if not length:

@@ -1,4 +1,4 @@
-"""What a reader makes of one output, and the figures that all readers take in the same way."""
+"""The result of reading one output, and helpers that all readers use."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
-# By percent; what is not here (90, 75, 99.99) is left out.
+# Percentiles that are read; others (90, 75, 99.99) are left out.
 PERCENTILES: Mapping[float, Statistic] = {
     50: "p50",
     95: "p95",
@@ -32,9 +32,9 @@ class Reading:
     """One output of a load generator.
 
     Attributes:
-        step: Its step.
-        rate_unknown: Why it was a constant rate and which is not known; None: known, or no rate.
-        notes: What a reader has to know besides.
+        step: step that the output describes.
+        rate_unknown: why its constant rate is unknown; None if known, or not a constant rate.
+        notes: remarks for the reader.
     """
 
     step: Step
@@ -43,10 +43,10 @@ class Reading:
 
 
 def number(text: str, where: str) -> float:
-    """Read a number that is finite and not below 0.
+    """Parse a finite number that is not negative.
 
     Raises:
-        UsageError: It is none; `where` names the file and the field.
+        UsageError: The text is no such number; `where` names the file and the field.
     """
     try:
         value = float(text)
@@ -58,10 +58,10 @@ def number(text: str, where: str) -> float:
 
 
 def only(pattern: re.Pattern[str], text: str, name: str) -> str | None:
-    """Find what a pattern's group holds; None where the text has it not.
+    """Return what a pattern's group matches; None if the text has no match.
 
     Raises:
-        UsageError: The text has it more than once: several outputs in one file.
+        UsageError: The text has several matches: it holds several outputs.
     """
     found = pattern.findall(text)
     if len(found) > 1:
@@ -72,15 +72,15 @@ def only(pattern: re.Pattern[str], text: str, name: str) -> str | None:
 def latencies(
     known: Iterable[tuple[Statistic, float | None]], unit_us: float
 ) -> dict[Statistic, float]:
-    """Bring latencies into microseconds. One of 0 is below what the program prints: not known."""
+    """Convert latencies to microseconds. A latency of 0 is below the precision: unknown."""
     return {statistic: value * unit_us for statistic, value in known if value}
 
 
 def field(value: object, path: str, name: str) -> object:
-    """Go down a path of JSON objects, `a.b.c`; None where there is nothing.
+    """Return the value at a path of JSON objects, `a.b.c`; None if it is missing.
 
     Raises:
-        UsageError: Something on the way is no object.
+        UsageError: A value on the path is no object.
     """
     for key in path.split("."):
         if value is None:
@@ -92,16 +92,16 @@ def field(value: object, path: str, name: str) -> object:
 
 
 def number_at(value: object, path: str, name: str) -> float | None:
-    """Read a number of JSON that is finite and not below 0; None where there is none.
+    """Return the finite, not negative JSON number at a path; None if it is missing.
 
     Raises:
-        UsageError: It is something else.
+        UsageError: The value is something else.
     """
     return number_of(field(value, path, name), f"{name}: {path}")
 
 
 def number_of(value: object, where: str) -> float | None:
-    """Read a value of JSON as `number_at` does."""
+    """Return a JSON value as a number, as `number_at` does."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -110,10 +110,10 @@ def number_of(value: object, where: str) -> float | None:
 
 
 def needed(value: object, path: str, name: str) -> float:
-    """Read a number of JSON above 0.
+    """Return the JSON number above 0 at a path.
 
     Raises:
-        UsageError: There is none, or it is 0.
+        UsageError: It is missing, or 0.
     """
     found = number_at(value, path, name)
     if not found:
@@ -121,14 +121,14 @@ def needed(value: object, path: str, name: str) -> float:
     return found
 
 
-# JSON that others wrote: its values, or one sentence that says what is wrong with it.
+# --- JSON from other programs: its values, or one sentence that says what is wrong ---
 
 
 def parse_json(text: str, name: str) -> object:
-    """Parse a text; names in it cannot control a terminal.
+    """Parse JSON. Control characters in names are replaced, so they cannot control a terminal.
 
     Raises:
-        UsageError: It is not JSON, nested too deeply, or an object has a key twice.
+        UsageError: The text is no JSON, is nested too deeply, or repeats a key in an object.
     """
     if is_deeper(text):
         raise UsageError(f"{name}: nested too deeply")
@@ -136,7 +136,7 @@ def parse_json(text: str, name: str) -> object:
         value: object = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise UsageError(f"{name} line {error.lineno}: no JSON: {error.msg}") from None
-    except ValueError:  # a number of thousands of digits
+    except ValueError:  # such as a number with thousands of digits
         raise UsageError(f"{name}: no JSON: a number is too long") from None
     except _DuplicateError as error:
         raise UsageError(f"{name}: key {str(error)!r} occurs twice in one object") from None

@@ -1,4 +1,4 @@
-"""sysbench: the report that it prints at its end; its operation is the transaction.
+"""sysbench: its final report; the operation is the transaction.
 
 Format: sysbench 1.0 and 1.1 (which says "Throughput:" for "General statistics:"), `src/sysbench.c`,
 `src/db_driver.c`, `src/sb_histogram.c`.
@@ -12,7 +12,7 @@ from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, latencie
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
-# `[ \t]*`, not `\s*`: that would go over all blank lines that follow, from each of them
+# `[ \t]*` instead of `\s*`, which would rescan all following blank lines from each of them
 _LINES: Mapping[str, re.Pattern[str]] = {
     key: re.compile(pattern, re.MULTILINE)
     for key, pattern in {
@@ -32,17 +32,17 @@ _BUCKET = re.compile(r"^[ \t]*(\d+\.\d+)[ \t]\|\**[ \t]+(\d+)[ \t]*$", re.MULTIL
 
 
 def is_sysbench(text: str) -> bool:
-    """Whether the text holds a report of sysbench 1.0 or 1.1."""
+    """Return whether the text holds a report of sysbench 1.0 or 1.1."""
     return "Latency (ms):" in text and "Threads fairness:" in text
 
 
 def is_sysbench_json(text: str) -> bool:
-    """Whether it is what sysbench's `report_json` prints."""
+    """Return whether the text is the output of sysbench's `report_json`."""
     return text.lstrip().startswith("[") and '"reconnects":' in text and '"qps": {' in text
 
 
 def read_sysbench_json(text: str, name: str) -> Reading:
-    """Refuse it.
+    """Refuse `report_json`.
 
     Raises:
         UsageError: Always.
@@ -55,12 +55,12 @@ def read_sysbench_json(text: str, name: str) -> Reading:
 
 
 def read_sysbench(text: str, name: str) -> Reading:
-    """Read the report. With `--histogram` its percentiles are those of all transactions.
+    """Read the report. With `--histogram`, its percentiles are those of all transactions.
 
-    With `--rate`, sysbench's latencies hold the wait in its queue: they count from the due time.
+    With `--rate`, latencies include the wait in sysbench's queue: they count from the due time.
 
     Raises:
-        UsageError: The report is none of a database, or it is cut off.
+        UsageError: The report is not of a database test, or is cut off.
     """
     found = {key: only(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
@@ -93,9 +93,9 @@ def read_sysbench(text: str, name: str) -> Reading:
 
 
 def _of_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic, float]:
-    """Percentiles as sysbench itself takes them: the first bucket that reaches the share.
+    """Return percentiles as sysbench computes them: the first bucket that reaches the share.
 
-    Buckets are 1.8 % wide (1,024 from 1 us to 100 s), so that a percentile is right by 0.9 %.
+    Buckets are 1.8 % wide (1,024 from 1 us to 100 s), so a percentile is accurate to 0.9 %.
     """
     counts = list(accumulate(int(count) for _, count in rows))
     if not counts or not counts[-1]:

@@ -1,6 +1,6 @@
-"""Tables of steps, from whatever tool: rows of JSON or CSV into `Step`s. Text in, steps out.
+"""Tables of steps from any tool: reads rows of JSON or CSV as `Step`s and judges them. No I/O.
 
-An empty cell and an absent column mean "not known". Everything else that is no number of the right
+An empty cell or a missing column means "unknown". Any other value that is no number of the right
 kind is an error that names the file, the row and the column.
 """
 
@@ -37,10 +37,11 @@ DECIMAL = (
     "clock_skew_ms",
 )
 # Columns that only Plimsoll's own records have.
+# Columns that only Plimsoll's own records have
 RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shares"}
 POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
 FAMILIES = (step_figures.PREFIX, "share.")
-SHOWN = 60  # characters of a column's name in an error
+SHOWN = 60  # characters of a column's name that an error shows
 Row = Mapping[str, object]
 
 
@@ -48,12 +49,12 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     """Read a table with a header line.
 
     Args:
-        text: the file's text.
-        name: what to call it in errors.
-        unnamed: the statistic of columns such as `latency_us.update`.
+        text: text of the file.
+        name: name of the file in errors.
+        unnamed: statistic of columns such as `latency_us.update`.
 
     Raises:
-        UsageError: names the row and the column. Rows count from the header, which is row 1.
+        UsageError: Names the row and the column. The header is row 1.
     """
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), skipinitialspace=True)
     try:
@@ -88,20 +89,20 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
 def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
     """Read a list of objects, or an object that has such a list in `steps`; rows count from 1.
 
-    The columns are those of CSV; latencies may also be nested: {"latency_us": {"update": 420}} or
-    {"latency_us": {"update": {"p99": 900}}}. It also reads what `plimsoll capacity --json` prints.
+    The columns are those of CSV. Latencies may also be nested: {"latency_us": {"update": 420}} or
+    {"latency_us": {"update": {"p99": 900}}}. The output of `plimsoll capacity --json` is read too.
 
     Raises:
-        UsageError: names the row and the column.
+        UsageError: Names the row and the column.
     """
     return from_values(parse_json(text, name), name, unnamed)
 
 
 def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
-    """Read the values of such a JSON text.
+    """Read the parsed values of such a JSON text.
 
     Raises:
-        UsageError: names the row and the column.
+        UsageError: Names the row and the column.
     """
     if isinstance(table, dict) and "steps" in table:
         table = table["steps"]
@@ -124,7 +125,7 @@ def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
 
 
 def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Take the measured steps out of judged loads, or out of the steps of a run's `result.json`."""
+    """Yield the measured steps from judged loads, or from the steps of a run's `result.json`."""
     for row in table:
         if "passed" in row and "steps" in row:
             yield from row["steps"]
@@ -135,7 +136,7 @@ def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]
 
 
 def _recorded(row: Mapping[str, Any], where: str) -> Step:
-    """Read a step as Plimsoll itself wrote it, with what its audits need."""
+    """Read a step that Plimsoll itself recorded, with the figures for its audits."""
     try:
         return Step.model_validate({"source": where, **row})
     except ValidationError as error:
@@ -145,10 +146,10 @@ def _recorded(row: Mapping[str, Any], where: str) -> Step:
 
 
 def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
-    """Make a step from a row's columns.
+    """Convert the columns of a row into a step.
 
     Raises:
-        UsageError: an unknown column, or a value that is no number or out of range.
+        UsageError: A column is unknown, or a value is no number or out of range.
     """
     values: dict[str, Any] = {"source": where}
     latency_us: dict[str, dict[Statistic, float]] = {}
@@ -179,7 +180,7 @@ def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
 
 
 def _throughput(values: Mapping[str, Any]) -> float | None:
-    """Successful operations over the window, where a table gives only these."""
+    """Return successful operations / window, for tables without a throughput."""
     if "operations" in values and "window_s" in values:
         return float(values["operations"]) / float(values["window_s"])
     return None
@@ -193,7 +194,7 @@ def _unknown(column: str) -> str:
 
 
 def _number(value: object, where: str, column: str, *, whole: bool = False) -> float:
-    """Read a finite number of the column's range."""
+    """Parse a finite number within the range of its column."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise UsageError(f"{where}: {column} is {json.dumps(value)[:SHOWN]}, not a number")
     try:
@@ -212,7 +213,7 @@ def _number(value: object, where: str, column: str, *, whole: bool = False) -> f
 
 
 def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
-    """Unfold nested latencies and shares into columns."""
+    """Yield nested latencies and shares as columns."""
     for column, value in row.items():
         if column == "latency_us" and isinstance(value, dict):
             for operation, known in value.items():
@@ -226,7 +227,7 @@ def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
             yield column, value
 
 
-# The verdict on a table of steps, from whatever program: how it is judged, and what it lacks.
+# --- the verdict on a table of steps ---
 
 
 FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
@@ -234,16 +235,17 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """How a table is judged.
+    """Options for judging a table.
 
     Attributes:
-        rules: Those that its run was judged by; None: it is no run's, and the defaults hold.
-        axis: Its run's; None: as the steps show.
-        limits_us: The most that operations may take, besides those of the rules.
-        deterioration: Of the other operations, as a multiple of the lightest step; None: as ruled.
-        statistic: That is judged; None: its run's, else the highest that the table has.
-        connections_per_client: Where the table has no connections; None: they stay unknown.
-        audits_off: That are not run.
+        rules: rules of the run that the table is from; None for the defaults.
+        axis: axis of that run; None to determine it from the steps.
+        limits_us: latency limits by operation, in addition to those of the rules.
+        deterioration: limit of the other operations, as a multiple of their latency in the lightest
+            step; None for the one of the rules.
+        statistic: statistic to judge; None for the run's, or the highest that the table has.
+        connections_per_client: used if the table has no connections; None leaves them unknown.
+        audits_off: audits that are not run.
     """
 
     rules: Rules | None = None
@@ -256,12 +258,12 @@ class Judging:
 
 
 def judge_table(steps: Sequence[Step], told: Sequence[str], judging: Judging) -> Capacity:
-    """Judge a table of steps, each measured as often as it was.
+    """Judge a table of steps, without requiring repetitions.
 
     Args:
-        steps: The steps.
-        told: What a reader has to know of them.
-        judging: How.
+        steps: steps of the table.
+        told: remarks on the steps for the reader.
+        judging: options.
 
     Raises:
         UsageError: The steps cannot be judged.
@@ -288,9 +290,9 @@ def _with_connections(step: Step, per_client: int) -> Step:
 
 
 def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
-    """The statistic that is judged, with a note where it is not the usual one.
+    """Return the statistic to judge, with a note if it is not the usual one.
 
-    It is the one asked for, else the first of p99, p95, ... that every latency has.
+    It is the wanted one, otherwise the first of p99, p95, ... that every latency has.
     """
     latencies = [values for step in steps for values in step.latency_us.values()]
     if wanted is not None or not latencies:
@@ -308,7 +310,7 @@ def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, 
 
 
 def _unchecked(steps: list[Step]) -> list[str]:
-    """Say that Little's law was not checked, where only the connections were missing for it."""
+    """Return a note if Little's law was not checked only for lack of connections."""
     closed = all(step.rate_ops_per_second is None for step in steps)
     means = any("mean" in values for step in steps for values in step.latency_us.values())
     if closed and means and all(step.connections is None for step in steps):
@@ -317,7 +319,7 @@ def _unchecked(steps: list[Step]) -> list[str]:
 
 
 def _undecided(capacity: Capacity) -> list[str]:
-    """Say where Little's law could not decide because nobody knows the operations' shares."""
+    """Return a note if Little's law could not decide because the operations' shares are unknown."""
     for judged in capacity.steps:
         for audit in judged.audits:
             if audit.name == "littles_law" and "shares" in audit.detail and audit.passed is None:
@@ -328,22 +330,23 @@ def _undecided(capacity: Capacity) -> list[str]:
     return []
 
 
-# Whether latencies can be microseconds at all, or are milliseconds or seconds.
+# --- are latencies in microseconds, or in milliseconds or seconds? ---
 
 
-# Connections / operations under way. It is 1 where connections never wait for the client, and a
-# thousand times that where milliseconds pass for microseconds. No factor says so of a client that
-# waits between its operations, so that every step must show it.
+# Connections / concurrent operations. It is 1 if connections never wait for the client, and 1,000
+# if milliseconds are taken for microseconds. Clients that wait between operations can give any
+# factor, so every step has to show it.
 _THOUSANDFOLD = (300.0, 3_000.0)
 _MILLIONFOLD = (300_000.0, 3_000_000.0)
 
 
 def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
-    """Refuse a table whose `latency_us` columns surely hold something else than microseconds.
+    """Refuse a table whose `latency_us` columns are certainly not in microseconds.
 
     Args:
-        steps: Of one table.
-        by_littles_law: Also refuse what can only be if clients wait between operations.
+        steps: steps of one table.
+        by_littles_law: whether to refuse also what is possible only if clients wait between
+            operations.
 
     Raises:
         UsageError: Names the row and the column.
@@ -366,9 +369,9 @@ def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
 
 
 def _idle_factor(step: Step) -> float | None:
-    """Connections (at least one for each client) / operations under way; None if not known.
+    """Return connections (at least one per client) / concurrent operations; None if unknown.
 
-    Operations that fail hold connections too, and no figure of a table says for how long.
+    Failing operations occupy connections too, and no figure of a table says for how long.
     """
     found, connections = under_way(step), step.connections or step.clients
     failing = 10 * (step.errors or 0) > (step.operations or 0)

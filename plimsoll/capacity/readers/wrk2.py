@@ -1,4 +1,4 @@
-"""wrk2: its report, best with `--latency`; its operation is the request.
+"""wrk2: its report, preferably with `--latency`; the operation is the request.
 
 Format: wrk2 (of 2019, "4.0.0"), `src/wrk.c`, `src/hdr_histogram.c`. wrk itself prints nearly the
 same, but its latencies do not count from the due time, and it has no rate.
@@ -29,12 +29,12 @@ _UNCORRECTED = "Latency Distribution (HdrHistogram - Uncorrected Latency"
 
 
 def is_wrk2(text: str) -> bool:
-    """Whether the text holds a report of wrk2 or of wrk."""
+    """Return whether the text holds a report of wrk2 or of wrk."""
     return "Thread Stats" in text and "Requests/sec:" in text
 
 
 def read_wrk2(text: str, name: str) -> Reading:
-    """Read the report. Latencies count from the due time; the first 10 s are not in them.
+    """Read the report. Latencies count from the due time and leave out the first 10 s.
 
     Raises:
         UsageError: The report is cut off, or it is wrk's.
@@ -72,7 +72,7 @@ def read_wrk2(text: str, name: str) -> Reading:
 
 
 def _latency(text: str, name: str) -> dict[Statistic, float]:
-    """Mean and maximum of the threads' line, and the percentiles of `--latency`."""
+    """Return mean and maximum from the threads' line, and percentiles from `--latency`."""
     known: dict[Statistic, float] = {}
     if match := _THREADS.search(text):
         known["mean"] = _us(match[1], match[2], name)

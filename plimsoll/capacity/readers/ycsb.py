@@ -1,4 +1,4 @@
-"""YCSB: the summary that it prints at its end.
+"""YCSB: its final summary.
 
 Format: YCSB 0.1.4 to 0.17, `measurements/OneMeasurement*.java`,
 `measurements/exporter/TextMeasurementsExporter.java`.
@@ -24,17 +24,17 @@ Sections = Mapping[str, Mapping[str, str]]
 
 
 def is_ycsb(text: str) -> bool:
-    """Whether the text holds YCSB's summary."""
+    """Return whether the text holds YCSB's summary."""
     return "[OVERALL], Throughput(ops/sec)," in text
 
 
 def read_ycsb(text: str, name: str) -> Reading:
     """Read the summary.
 
-    YCSB's throughput counts failed operations too; they are taken out here. A read-modify-write is
-    also counted as its read and its update, so shares are per operation of the throughput. With
-    `measurement.interval=both` the intended latencies are taken, which count from the time at
-    which an operation was due; with `intended` they stand under the operations' own names.
+    YCSB's throughput includes failed operations, which are subtracted here. A read-modify-write
+    also counts as its read and its update, so shares are relative to the operations of the
+    throughput. With `measurement.interval=both`, the intended latencies are used, which count from
+    the time at which an operation was due; with `intended`, they have the operations' own names.
 
     Raises:
         UsageError: The summary is cut off, or a value is no number.
@@ -60,7 +60,7 @@ def read_ycsb(text: str, name: str) -> Reading:
             count = _numbers(values, name, section).get("Operations", 0.0)
             shares[operation] = count / started
     if "READ-MODIFY-WRITE" in operations:
-        shares["read_modify_write"] = 0.0  # its time is that of its read and its update
+        shares["read_modify_write"] = 0.0  # the latency is that of the read and the update
     target = _option(text, _TARGET, name)
     step = Step(
         source=name,
@@ -96,7 +96,7 @@ def _sections(text: str, name: str) -> Sections:
 
 
 def _latency(values: Mapping[str, float]) -> dict[Statistic, float]:
-    """Latencies in microseconds. A percentile of 0 ms says less than a millisecond: not known."""
+    """Return latencies in microseconds. A percentile of 0 ms is below the precision: unknown."""
     latency_us: dict[Statistic, float] = {}
     for key, value in values.items():
         match = _PERCENTILE.match(key)
@@ -113,12 +113,12 @@ def _latency(values: Mapping[str, float]) -> dict[Statistic, float]:
 
 
 def _errors(sections: Sections, section: str, values: Mapping[str, str], name: str) -> int:
-    """Operations of a section that did not return OK (0 in YCSB 0.1.4).
+    """Return the operations of a section that did not return OK (0 in YCSB 0.1.4).
 
-    Newer versions count them twice: under the section and in a [...-FAILED] one.
+    Newer versions count them twice: in the section and in a [...-FAILED] section.
     """
     if section == "READ-MODIFY-WRITE":
-        return 0  # counted as a read or an update
+        return 0  # already counted as a read or an update
     returned = sum(
         count
         for key, count in _numbers(values, name, section).items()
@@ -130,7 +130,7 @@ def _errors(sections: Sections, section: str, values: Mapping[str, str], name: s
 
 
 def _numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, float]:
-    """Read a section's values; YCSB prints NaN or -1 for a latency of no operations."""
+    """Parse a section's values; YCSB prints NaN or -1 as the latency of no operations."""
     return {
         key: number(value, f"{name}: [{section}], {key}")
         for key, value in values.items()
@@ -139,7 +139,7 @@ def _numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, fl
 
 
 def _option(text: str, pattern: re.Pattern[str], name: str) -> int | None:
-    """A setting from the command line that YCSB repeats at the top, where the file has it."""
+    """Return an option of the command line, which YCSB prints first; None if it is missing."""
     values = {match[match.lastindex or 0] for match in pattern.finditer(text)}
     if len(values) > 1:
         raise UsageError(f"{name}: its command line says {' and '.join(sorted(values))}")

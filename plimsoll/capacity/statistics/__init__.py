@@ -1,1 +1,1 @@
-"""Statistics that know nothing of steps: intervals, trends, factorial effects."""
+"""Statistics without knowledge of steps: intervals, trends, factorial effects."""

@@ -1,13 +1,13 @@
-"""A 2 x 2 factorial design with repetitions: main effects and interaction, on logarithms. Pure.
+"""A 2 x 2 factorial design with repetitions (effects and interaction as ratios); resource use.
 
-The model is that of Jain (1991, "The Art of Computer Systems Performance Analysis", chapter 17,
-2^2 designs, and 18, 2^k r designs with replication), of the logarithms of throughput: factors of a
+The model is Jain's (1991, "The Art of Computer Systems Performance Analysis", chapter 17, 2^2
+designs, and 18, 2^k r designs with replication) on the logarithms of throughput: factors of a
 system's performance multiply, so their effects are ratios (chapter 18.8, multiplicative models).
-Every effect is a contrast of the four cells' means. Its 95 % interval is Student's t with the
+Every effect is a contrast of the means of the four cells. Its 95 % interval is Student's t with the
 degrees of freedom of Welch (1947, "The generalization of Student's problem when several different
-population variances are involved"), for a cell whose storage is the limit scatters otherwise than
-one whose processor is; Jain pools the four variances. So the gain in one row is the same here as
-where two targets are compared alone.
+population variances are involved"), since a cell limited by storage scatters differently from one
+limited by CPU. Jain pools the four variances instead. The gain in one row therefore equals that of
+a direct comparison of two targets.
 """
 
 import math
@@ -18,23 +18,24 @@ from statistics import fmean, variance
 from plimsoll.capacity.statistics.intervals import t_quantile
 from plimsoll.model.run.experiment_record import Effect
 
-SURE = 1e-12  # a standard error below it is of equal repetitions
+SURE = 1e-12  # a smaller standard error means equal repetitions
 
-Cell = Sequence[float]  # the repetitions, positive, in one unit
+Cell = Sequence[float]  # repetitions, positive, in one unit
 Square = tuple[tuple[Cell, Cell], tuple[Cell, Cell]]  # [first factor's level][second factor's]
 
 
 @dataclass(frozen=True)
 class Effects:
-    """What two factors A and B, each at a low and a high level, do to a figure.
+    """Effects of two factors A and B, each at a low and a high level, on a figure.
 
     Attributes:
-        first: The figure with A high over that with A low, over both levels of B.
-        second: The same of B, over both levels of A.
-        interaction: What B gains where A is high over what it gains where A is low. Above 1, A has
-            to be high for B to gain; and as much the other way round.
-        second_at_low: What B gains where A is low.
-        second_at_high: What B gains where A is high.
+        first: figure with A high / figure with A low, over both levels of B.
+        second: figure with B high / figure with B low, over both levels of A.
+        interaction: gain of B with A high / gain of B with A low. Above 1, each factor gains more
+            if
+            the other is high.
+        second_at_low: gain of B with A low.
+        second_at_high: gain of B with A high.
     """
 
     first: Effect
@@ -45,11 +46,12 @@ class Effects:
 
 
 def effects(cells: Square) -> Effects | None:
-    """Estimate the effects of a 2 x 2; None where a cell has no figure, or one of 0.
+    """Return the effects of a 2 x 2 design; None if a cell has no figure, or one of 0.
 
     Args:
-        cells: The repetitions of each cell: `cells[a][b]` with A's level a and B's level b, 0 low
-            and 1 high.
+        cells: repetitions of each cell: `cells[a][b]` for level a of A and level b of B, 0 low and
+            1
+            high.
     """
     values = [*cells[0], *cells[1]]
     if any(min(cell, default=0.0) <= 0 for cell in values):
@@ -66,7 +68,7 @@ def effects(cells: Square) -> Effects | None:
 
 
 def _contrast(weights: Sequence[float], logs: Sequence[Sequence[float]]) -> Effect:
-    """A weighted sum of means of logarithms as a ratio; no interval where one has no repetition."""
+    """Return a weighted sum of mean logarithms as a ratio; no interval if a cell is unrepeated."""
     used = [(weight, cell) for weight, cell in zip(weights, logs, strict=True) if weight]
     middle = math.fsum(weight * fmean(cell) for weight, cell in used)
     if any(len(cell) < 2 for _, cell in used):
@@ -82,32 +84,32 @@ def _contrast(weights: Sequence[float], logs: Sequence[Sequence[float]]) -> Effe
     )
 
 
-# What an operation takes of a resource, and what one of a known rate would carry. Pure.
+# --- use of a resource per operation, and the throughput that it allows ---
 
 
 def visits_per_operation(amount: float | None, operations: float) -> float | None:
-    """What each operation takes of a resource: I/Os, bytes, seconds of a processor or of a wait.
+    """Return what each operation uses of a resource: I/Os, bytes, seconds of CPU or of waiting.
 
     Args:
-        amount: What was done in an interval, or a second of it; None: not known.
-        operations: That succeeded in the same interval, or a second of it.
+        amount: amount used in an interval, or per second of it; None if unknown.
+        operations: operations that succeeded in the same interval, or per second of it.
 
     Returns:
-        None where the amount is not known, or no operation succeeded.
+        None if the amount is unknown, or no operation succeeded.
     """
     return None if amount is None or operations <= 0 else amount / operations
 
 
 def carried_ops_per_second(device_most_per_second: float, visits: float) -> float:
-    """The most operations per second that a device carries, at `visits` > 0 of it each."""
+    """Return the highest throughput of a device that each operation uses `visits` > 0 times."""
     return device_most_per_second / visits
 
 
 def full_at_ops_per_second(throughput_ops_per_second: float, utilization: float) -> float | None:
-    """The throughput at which a resource would be busy all the time; None where it was idle.
+    """Return the throughput at which a resource would be fully busy; None if it was idle.
 
     Args:
-        throughput_ops_per_second: Of an interval.
-        utilization: The share of the interval, from 0 to 1, in which it was busy.
+        throughput_ops_per_second: throughput in an interval.
+        utilization: busy share of the interval, from 0 to 1.
     """
     return throughput_ops_per_second / utilization if utilization > 0 else None

@@ -1,14 +1,13 @@
-"""Confidence in the throughput of one load, from its repetitions.
+"""Confidence intervals for the throughput of repetitions, and for ratios measured in pairs.
 
-Repetitions of a step are few, 3 to 15, and now and then one of them met a bad window: something on
-the machine or in the cloud that slowed it by half. The interval is Student's t (1908) on the
-logarithms, since rates scatter in proportion, over the repetitions that are like each other: what
-lies far from their median, by a scale that outliers do not move (Rousseeuw and Croux 1993,
-"Alternatives to the Median Absolute Deviation"), is no repetition of the same thing. Resampling
-serves worse: the percentile bootstrap covers the truth 75 times in 100 of three repetitions
-(Hesterberg 2015, "What Teachers Should Know About the Bootstrap"), and the studentized one puts the
-lower end below every observation as soon as there is an outlier. The test
-`tests/unit/capacity/statistics/test_intervals.py` shows what is covered; docs/method.md has the
+Repetitions of a step are few, 3 to 15, and sometimes one of them hits a bad window: something on
+the machine or in the cloud halves its speed. The interval is Student's t (1908) on the logarithms,
+since rates scatter in proportion, without outliers. An outlier lies far from the median, measured
+by a robust scale (Rousseeuw and Croux 1993, "Alternatives to the Median Absolute Deviation").
+Resampling is worse: with three repetitions, the percentile bootstrap covers the true value in 75 of
+100 cases (Hesterberg 2015, "What Teachers Should Know About the Bootstrap"), and the studentized
+bootstrap puts the lower end below every observation as soon as there is an outlier.
+`tests/unit/capacity/statistics/test_intervals.py` measures the coverage; docs/method.md has the
 table.
 """
 
@@ -22,12 +21,12 @@ from plimsoll import words
 from plimsoll.model.judging.capacity import Interval
 from plimsoll.model.judging.closing import PairedRatio
 
-OUTLIERS_FROM = 8  # repetitions: of fewer none can be told to be the odd one
-OUTLIER = 4.5  # times the scale of the repetitions: so far from their median few lie by chance
-OUTLIER_LEAST = 0.02  # of the median: nearer than this nothing is far
-OUTLIERS_SHARE = 0.25  # more of them are no outliers
+OUTLIERS_FROM = 8  # repetitions needed to identify an outlier
+OUTLIER = 4.5  # distance from the median, in scales of the repetitions, that few reach by chance
+OUTLIER_LEAST = 0.02  # share of the median: a smaller distance is never an outlier
+OUTLIERS_SHARE = 0.25  # largest share of outliers; if there are more, none is treated as one
 QUARTILE_TO_DEVIATION = 2.2191  # 1 / the lower quartile of |x - y| for two normal deviates
-# Rousseeuw and Croux's factors for small samples, 2 to 9; larger ones by their formula.
+# Rousseeuw and Croux's factors for samples of 2 to 9; larger samples use their formula.
 _SMALL = (0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872)
 
 # Quantiles of Student's t for 1, 2, 3 ... degrees of freedom (Fisher and Yates 1938, table III).
@@ -44,12 +43,12 @@ _T_975 = (
 
 
 def t_quantile(tail: float, degrees: int) -> float:
-    """Give the upper quantile of Student's t.
+    """Return the upper quantile of Student's t.
 
     Args:
         tail: 0.05 or 0.025.
-        degrees: of freedom, at least 1; beyond 20 by Cornish and Fisher's expansion (the error is
-            under 0.0005).
+        degrees: degrees of freedom, at least 1. Beyond 20, Cornish and Fisher's expansion is used
+            (error below 0.0005).
     """
     table, normal = {0.05: (_T_950, 1.644854), 0.025: (_T_975, 1.959964)}[tail]
     if degrees <= len(table):
@@ -60,19 +59,20 @@ def t_quantile(tail: float, degrees: int) -> float:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Standard deviation (n - 1) of at least two values, in their unit.
+    """Return the standard deviation (n - 1) of at least two values, in their unit.
 
-    In floating point: `statistics.stdev` reckons with fractions, which costs fifty times as much.
+    Uses floating point: `statistics.stdev` computes with fractions, which takes fifty times as
+    long.
     """
     middle = fmean(values)
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
 def scale(values: Sequence[float]) -> float:
-    """Give the standard deviation that values scatter with, but for outliers among them.
+    """Return the standard deviation of values, robust against outliers.
 
-    Rousseeuw and Croux's Qn (1993): of the differences between any two of n values the k-th
-    smallest, k = h (h - 1) / 2 with h = n // 2 + 1. Up to half of the values may be anything.
+    Rousseeuw and Croux's Qn (1993): the k-th smallest of the differences between any two of n
+    values, with k = h (h - 1) / 2 and h = n // 2 + 1. Up to half of the values may be outliers.
     """
     n = len(values)
     differences = sorted(abs(x - y) for x, y in combinations(values, 2))
@@ -82,10 +82,10 @@ def scale(values: Sequence[float]) -> float:
 
 
 def alike(values: Sequence[float]) -> list[float]:
-    """Leave out outliers: what lies beyond 4.5 times the scale from the median (of logarithms).
+    """Return the values without outliers: those beyond 4.5 scales from the median of logarithms.
 
-    Never more than a quarter of the values, nor any of fewer than eight, nor of values that are not
-    positive.
+    At most a quarter of the values is left out; none of fewer than eight values; and none if a
+    value is not positive.
     """
     if len(values) < OUTLIERS_FROM or min(values) <= 0:
         return list(values)
@@ -97,16 +97,18 @@ def alike(values: Sequence[float]) -> list[float]:
 
 
 def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
-    """Standard deviation of the logarithm among repetitions, pooled over groups of them.
+    """Return the standard deviation of the logarithm within groups of repetitions, pooled.
 
-    From the lower quartile of the differences within groups, which bad windows do not move.
+    It is computed from the lower quartile of the differences within groups, which bad windows do
+    not affect.
 
     Args:
-        groups: the repetitions of each load, in one unit. Those of fewer than two values, or with
-            one that is not positive, say nothing of noise.
+        groups: repetitions of each load, in one unit. Groups with fewer than two values, or with
+            one
+            that is not positive, are left out.
 
     Returns:
-        0 where nothing was repeated.
+        0 if nothing was repeated.
     """
     differences = sorted(
         abs(math.log(x / y))
@@ -116,28 +118,29 @@ def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     )
     if not differences:
         return 0.0
-    # Not interpolated: of three repetitions with one outlier, one difference is free of it.
+    # No interpolation: with one outlier among three repetitions, one difference is free of it.
     return QUARTILE_TO_DEVIATION * differences[(len(differences) - 1) // 4]
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
-    """Standard deviation (n - 1) / mean; None for fewer than two values or a mean of 0."""
+    """Return standard deviation (n - 1) / mean; None for fewer than two values or a mean of 0."""
     if len(values) < 2 or not any(values):
         return None
     return deviation(values) / fmean(values)
 
 
 def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) -> float:
-    """How far the lower limit lies below the middle, as a share of it, by Student's t.
+    """Return (middle - lower limit) / middle of an interval by Student's t.
 
     Args:
-        values: the throughput of each repetition.
+        values: throughput of each repetition.
         tail: 0.05 or 0.025.
-        noise: the least standard deviation of their logarithms to believe in: a few repetitions
-            agree now and then by luck.
+        noise: lower bound on the standard deviation of the logarithms; a few repetitions may agree
+            by
+            chance.
 
     Returns:
-        Infinity for fewer than two values, or where one is not positive.
+        Infinity for fewer than two values, or if one is not positive.
     """
     if len(values) < 2 or min(values) <= 0:
         return math.inf
@@ -147,10 +150,10 @@ def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) ->
 
 
 def median_margin(values: Sequence[float]) -> float:
-    """How far the lower 97.5 % limit of their median lies below it, as a share of the median.
+    """Return (median - its lower 97.5 % limit) / median, for any distribution of the values.
 
-    By the sign test, whatever the values are distributed like: the k-th smallest, where fewer than
-    k of n tosses of a coin come up heads in 2.5 % of the cases at most.
+    By the sign test: the limit is the k-th smallest value, where k is the largest number such that
+    fewer than k heads in n coin tosses have a probability of at most 2.5 %.
 
     Returns:
         Infinity for fewer than six values, or a median that is not positive.
@@ -162,14 +165,14 @@ def median_margin(values: Sequence[float]) -> float:
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Bracket the throughput that repetitions scatter about.
+    """Return the confidence interval of the throughput of repetitions.
 
     Args:
-        values: the throughput of each repetition, in operations per second, in any order.
-        confidence: 0.95 or 0.90 (whose lower end is the one-sided 95 % limit).
+        values: throughput of each repetition, in operations per second, in any order.
+        confidence: 0.95, or 0.90 (whose lower end is the one-sided 95 % limit).
 
     Returns:
-        None for a single repetition, or if one is 0 (a logarithm that does not exist).
+        None for a single repetition, or if one is 0 (which has no logarithm).
     """
     if len(values) < 2 or min(values) <= 0:
         return None
@@ -190,15 +193,16 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
 def student_on_logarithms(
     values: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Give the geometric mean of values with its interval, by Student's t on their logarithms.
+    """Return the geometric mean of values with its interval, by Student's t on their logarithms.
 
     Args:
-        values: at least one, all positive; those that are alike have an interval of no width, and
-            a single one has none that means anything.
+        values: at least one, all positive. Equal values have an interval of width 0; the interval
+            of
+            a single value is meaningless.
         confidence: 0.95 or 0.90.
 
     Returns:
-        The mean, and the low and the high end of its interval, in the values' unit.
+        The mean, and the low and the high end of its interval, in the unit of the values.
     """
     if min(values) == max(values):
         return values[0], values[0], values[0]
@@ -208,10 +212,11 @@ def student_on_logarithms(
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
-# The ratio of two states of one target that took turns. Pure.
+# --- the ratio of two states of one target, measured alternately ---
 
 
-PAIRS_MIN = 3  # of two the interval would reach from a third of the ratio to three times it
+# With two pairs, the interval would reach from a third of the ratio to three times it
+PAIRS_MIN = 3
 METHOD = "Student's t on the logarithms of the pairs' ratios"
 Measured = TypeVar("Measured")
 State = TypeVar("State", bound=str)
@@ -220,17 +225,16 @@ State = TypeVar("State", bound=str)
 def neighbors(
     measured: Sequence[Measured], state: Callable[[Measured], object]
 ) -> tuple[list[tuple[Measured, Measured]], Measured | None]:
-    """Pair what was measured next to each other in different states.
+    """Pair neighboring measurements of different states.
 
-    An audit may dispute a step once its target's metrics are there, when the pairs after it have
-    been measured: those stay pairs.
+    An audit may dispute a step after the pairs that follow it were measured. Those pairs are kept.
 
     Args:
-        measured: In the order of time.
-        state: Gives the state in which each was measured.
+        measured: measurements in order of time.
+        state: function that returns the state of a measurement.
 
     Returns:
-        The pairs, in the order of time, and the last one where it waits for its partner.
+        The pairs in order of time, and the last measurement if it has no partner yet.
     """
     pairs: list[tuple[Measured, Measured]] = []
     waiting: Measured | None = None
@@ -244,25 +248,25 @@ def neighbors(
 
 
 def next_state(states: tuple[State, State], pairs: int, waiting: State | None) -> State:
-    """Say in which state to measure next: A B, B A, A B ...
+    """Return the state to measure next: A B, B A, A B ...
 
     Args:
         states: A and B.
-        pairs: How many are whole.
-        waiting: The state of what waits for its partner; None: nothing does.
+        pairs: number of complete pairs.
+        waiting: state of the measurement without partner; None if there is none.
     """
     return states[pairs % 2] if waiting is None else states[1 - states.index(waiting)]
 
 
 def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
-    """Divide the second of each pair by the first.
+    """Return the ratio of the second of each pair to the first.
 
     Args:
-        pairs: Two measurements each that lie next to each other in time, in one unit.
+        pairs: two measurements each, adjacent in time, in one unit.
 
     Returns:
-        Without a ratio where there is no pair, or one holds a value that is not positive and
-        finite: leaving such a pair out would favor the other state.
+        No ratio if there is no pair, or if a value is not positive and finite: leaving out such a
+        pair would favor the other state.
     """
     values = [value for pair in pairs for value in pair]
     if not values or not all(0 < value < math.inf for value in values):

@@ -1,10 +1,10 @@
-"""Is there a trend in a series, or only its ups and downs?
+"""Tests whether a series has a trend, or only fluctuates.
 
-Mann's test (1945, "Nonparametric Tests Against Trend", Econometrica 13), with the variance that
-Hamed and Rao (1998, "A modified Mann-Kendall trend test for autocorrelated data", Journal of
-Hydrology 204) give for series whose values depend on those before: a page cleaner's waves look
-like a trend to a test that takes seconds for independent. How large it is, is Sen's slope (1968,
-"Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63).
+Mann's test (1945, "Nonparametric Tests Against Trend", Econometrica 13), with the variance by Hamed
+and Rao (1998, "A modified Mann-Kendall trend test for autocorrelated data", Journal of Hydrology
+204) for series whose values depend on earlier ones: a test that assumes independent seconds takes
+the waves of a page cleaner for a trend. The size of the trend is Sen's slope (1968, "Estimates of
+the Regression Coefficient Based on Kendall's Tau", JASA 63).
 """
 
 import math
@@ -13,8 +13,9 @@ from statistics import NormalDist, mean, median
 
 from plimsoll.model.judging.steps import Trend
 
-LEAST = 6  # values: with fewer no order is rare enough to mean anything
-MOST = 120  # of more, neighbors are averaged: the pairs grow with the square
+LEAST = 6  # values needed: with fewer, every order is likely by chance
+# More values are averaged with their neighbors: the number of pairs grows with the square
+MOST = 120
 SIGNIFICANT = 0.05
 
 
@@ -22,7 +23,7 @@ def trend(values: Sequence[float]) -> Trend | None:
     """Test equally spaced values for a trend.
 
     Returns:
-        None where there are too few, or their median is 0.
+        None if there are too few values, or their median is 0.
     """
     series = _thinned(values)
     count = len(series)
@@ -45,7 +46,7 @@ def trend(values: Sequence[float]) -> Trend | None:
 
 
 def is_significant(found: Trend) -> bool:
-    """Whether chance alone would seldom show such a trend."""
+    """Return whether such a trend is unlikely by chance."""
     return found.p_value < SIGNIFICANT
 
 
@@ -60,15 +61,15 @@ def _sign(value: float) -> int:
 
 
 def _pairs_variance(count: int) -> float:
-    """Variance of the score of so many values in random order (Kendall 1955)."""
+    """Return the variance of the score of values in random order (Kendall 1955)."""
     return count * (count - 1) * (2 * count + 5) / 18
 
 
 def _inflation(residuals: Sequence[float]) -> float:
-    """How much more the score scatters where values depend on each other (Hamed and Rao).
+    """Return the factor by which autocorrelation increases the score's variance (Hamed and Rao).
 
-    From the significant autocorrelations of the ranks of what is left without the trend; never
-    below 1, since negative ones are seldom more than chance in so short a series.
+    Computed from the significant autocorrelations of the ranks of the residuals. Never below 1:
+    negative autocorrelations are mostly chance in so short a series.
     """
     count = len(residuals)
     order = sorted(residuals)

@@ -1,1 +1,1 @@
-"""One step: its load, its figures, and the audits that may dispute it."""
+"""A step: its load, its figures, and the audits that may dispute it."""

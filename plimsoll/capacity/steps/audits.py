@@ -1,7 +1,7 @@
-"""Audits: can the figures of a step be true at all?
+"""Audits: checks whether the figures of a step are plausible.
 
-A *hard* audit that fails disputes whatever the step shows. A *soft* one only keeps the step from
-passing: an overloaded target rightly yields few operations or restless halves.
+A failed *hard* audit disputes everything that the step shows. A failed *soft* audit only keeps the
+step from passing: an overloaded target may well have few operations or differing halves.
 """
 
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ from plimsoll.model.run.fleet import MISSING_SHARE_MOST
 
 SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
 
-CLOCK_SKEW_SHARE = 0.01  # of the window
-CLOCK_SKEW_MS = 100.0  # where the window is not known
+CLOCK_SKEW_SHARE = 0.01  # share of the window
+CLOCK_SKEW_MS = 100.0  # used if the window is unknown
 SERVER_COUNT_SHARE = 0.01
-# One machine only. Beyond a tenth its disk is what set the limit (plimsoll.limiting); beyond
-# these a step says more of this machine than of the target.
+# On one machine only. Above a tenth, its disk is the limit (plimsoll.limiting). Above these values,
+# a step says more about this machine than about the target.
 HOST_LATE_PERCENT = 25.0
 HOST_STOLEN_PERCENT = 10.0
 HOST_OTHERS_PERCENT = 10.0
-HOST_IDLE_PERCENT = 50.0  # where so much is, nobody waits for a processor or shares a core with it
-ESCAPED_IOPS = 10.0  # so little are messages: the smallest volume (io1, io2) has 100 IOPS
-ESCAPED_MIB_S = 1.0  # ... and 25 MiB/s
-CLIENT_WAITING_PERCENT = 25.0  # clients on machines of their own; a wake-up alone waits a little
-PERCENTILE_SLACK = 1.05  # buckets of a histogram may overlap by so much
-# Page cleaning and flushing alone make the halves of a short window differ by 10 % (InnoDB on
-# emulated volumes); too short a warm-up, or credits that ran out, move them by far more.
-HALVES_SHARE = 0.20  # faster: the warm-up was too short; slower: it was not sustained
-# At least one observation beyond the percentile, the least that makes it an observation at all.
+HOST_IDLE_PERCENT = 50.0  # with so much idle time, nobody waits for a CPU or shares a core
+ESCAPED_IOPS = 10.0  # less is only small writes: the smallest volume (io1, io2) has 100 IOPS
+ESCAPED_MIB_S = 1.0  # likewise: the smallest volume has 25 MiB/s
+CLIENT_WAITING_PERCENT = 25.0  # clients on machines of their own; every wake-up waits a little
+PERCENTILE_SLACK = 1.05  # factor by which buckets of a histogram may overlap
+# Page cleaning and flushing make the halves of a short window differ by 10 % (InnoDB on emulated
+# volumes). A warm-up that is too short, or exhausted credits, change them by far more.
+HALVES_SHARE = 0.20  # faster: the warm-up was too short; slower: the load was not sustained
+# At least one observation beyond the percentile; otherwise it is not observed at all.
 OPERATIONS_MIN: Mapping[Statistic, int] = {
     "mean": 10,
     "p50": 10,
@@ -49,7 +49,7 @@ def _not_run(name: AuditName, lacks: str) -> Audit:
     return Audit(name=name, passed=None, detail=f"needs {lacks}")
 
 
-# An audit that cannot run says the same of every step, so that one object serves all.
+# An audit that cannot run has the same result for every step, so one object serves all.
 NO_RESULTS = _not_run("clients_ran", "the number of results")
 NO_COUNTS = _not_run("enough_operations", "the successes of each operation")
 NO_CLOCKS = _not_run("clock_skew", "the clients' clocks")
@@ -62,7 +62,7 @@ NO_HOST = _not_run("undisturbed", "the figures of the machine that it ran on")
 
 
 def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
-    """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
+    """Run every audit that is not switched off; `passed` is None if its inputs are missing."""
     checks = (
         littles_law(step, rules.littles_law_factor),
         clients_ran(step),
@@ -78,10 +78,11 @@ def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
 
 
 def clients_ran(step: Step) -> Audit:
-    """Every client of the step has brought its result; otherwise the load was another one.
+    """Check that every client of the step returned a result; else the load was not as planned.
 
-    Of thousands of clients a few may be missing: the load is then as good as planned. Clients that
-    the target refused cast no doubt: by that the step fails.
+    With thousands of clients, a few may be missing. Clients that the target refused are no reason
+    for
+    doubt: they make the step fail.
     """
     if step.clients is None or step.clients_ran is None:
         return NO_RESULTS
@@ -94,7 +95,7 @@ def clients_ran(step: Step) -> Audit:
 
 
 def enough_operations(step: Step, statistic: Statistic) -> Audit:
-    """The window is long enough if every operation was seen often enough for its statistic."""
+    """Check that every operation was observed often enough for its statistic."""
     if not step.operation_counts:
         return NO_COUNTS
     least = OPERATIONS_MIN.get(statistic, 1)
@@ -108,7 +109,7 @@ def enough_operations(step: Step, statistic: Statistic) -> Audit:
 
 
 def clock_skew(step: Step) -> Audit:
-    """The clients' clocks agree well enough to speak of one window."""
+    """Check that the clients' clocks agree well enough to have a common window."""
     if step.clock_skew_ms is None:
         return NO_CLOCKS
     limit_ms = (step.window_s or CLOCK_SKEW_MS / 10) * 1000 * CLOCK_SKEW_SHARE
@@ -121,11 +122,11 @@ def clock_skew(step: Step) -> Audit:
 
 
 def steady_state(step: Step) -> Audit:
-    """The second half of the window is not much faster than the first, by a trend over its seconds.
+    """Check by the trend over its seconds that the window's second half is not much faster.
 
-    If it is, the target was still warming up when the window began. Waves (of page cleaning, say)
-    may put more into one half without any trend: they cast no doubt. A second half that is much
-    *slower* casts none either: the target deteriorated, and the step fails as `unsteady`.
+    If it is, the target was still warming up. Waves, such as those of page cleaning, may put more
+    throughput into one half without a trend and are accepted. A second half that is much *slower*
+    is accepted too: the target deteriorated, and the step fails as `unsteady`.
     """
     if step.halves is None:
         return NO_HALVES
@@ -145,7 +146,7 @@ def steady_state(step: Step) -> Audit:
 
 
 def percentiles(step: Step) -> Audit:
-    """A higher percentile is never below a lower one, and none is above the maximum."""
+    """Check that no percentile is below a lower one, or above the maximum."""
     compared = False
     for name, values in step.latency_us.items():
         known = [(statistic, values[statistic]) for statistic in _ORDER if statistic in values]
@@ -161,7 +162,7 @@ def percentiles(step: Step) -> Audit:
 
 
 def server_count(step: Step) -> Audit:
-    """The server counted as many statements as the clients sent."""
+    """Check that the server counted as many statements as the clients sent."""
     sent, served = step.statements_sent, step.statements_served
     if sent is None or served is None:
         return NO_SERVER
@@ -173,14 +174,15 @@ def server_count(step: Step) -> Audit:
 
 
 def undisturbed(step: Step) -> Audit:
-    """What the step ran on had its processors and its disk to itself.
+    """Check that other programs did not use much of the step's CPU and disk.
 
-    One machine that everything runs on shares both with its other processes, and a virtual one with
-    its hypervisor's other guests. An emulated volume is as slow as it should be only while the disk
-    beneath it is faster, and a wait for a processor that others have is latency that no database
-    caused. Waits for one that the run itself has are no disturbance: they are this machine's limit.
+    On one machine, target and clients share CPU and disk with its other processes, and a virtual
+    machine with the hypervisor's other guests. An emulated volume has the right latency only while
+    the disk under it is faster, and a wait for a CPU that others use is latency that the database
+    did not cause. Waits for a CPU that the run itself uses are accepted: they are this machine's
+    limit.
 
-    Clients on machines of their own see only themselves: their work, and how long it waited.
+    Clients on machines of their own report only their own CPU use, and how long they waited for it.
     """
     idle = step.host_idle_percent or 0.0
     others_most = HOST_OTHERS_PERCENT if idle < HOST_IDLE_PERCENT else 100.0
@@ -206,9 +208,10 @@ def undisturbed(step: Step) -> Audit:
 
 
 def nothing_escaped(step: Step) -> Audit:
-    """The target's I/O went through its emulated volume, whose caps and latency else held nothing.
+    """Check that the target's I/O went through its emulated volume, so that its limits applied.
 
-    Of little I/O a large share is still nothing, such as the messages of an idle database.
+    If there is little I/O, even a large share of it is accepted, such as an idle database's
+    messages.
     """
     iops, mib_s, percent = step.escaped_iops, step.escaped_mib_s, step.escaped_percent
     if iops is None or mib_s is None or percent is None:

@@ -1,4 +1,4 @@
-"""The audit by Little's law: no more operations are under way than there are connections."""
+"""The audit by Little's law: concurrent operations cannot exceed the connections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,28 +7,29 @@ from plimsoll import words
 from plimsoll.model.judging.capacity import Audit
 from plimsoll.model.judging.steps import Step
 
-# How many operations a step kept under way, by Little's law: throughput x mean latency.
+# --- concurrent operations: throughput x mean latency ---
 
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """The mean number of operations under way: one figure, or the range of what it may be."""
+    """The mean number of concurrent operations, or a range if it is not exactly known."""
 
     least: float
     most: float
-    least_mean_us: float  # the mean latencies that they come from
+    least_mean_us: float  # mean latencies that the numbers are computed from
     most_mean_us: float
-    shares: str | None  # what the operations are weighed by, in words; None: their shares are open
+    # Source of the operations' weights, in words; None if their shares are unknown
+    shares: str | None
 
 
 def under_way(step: Step) -> UnderWay | None:
-    """Little (1961): the mean number in a system is the arrival rate x the mean time in it.
+    """Return the concurrent operations by Little's law (1961): arrival rate x mean latency.
 
-    Where nothing says how the throughput divides among the operations, it is a range: all
-    operations may have been of the fastest kind, or of the slowest.
+    If the shares of the operations are unknown, the result is a range: all operations may have been
+    of the fastest kind, or of the slowest.
 
     Returns:
-        None where the throughput, or the mean latency of an operation, is not known.
+        None if the throughput, or the mean latency of an operation, is unknown.
     """
     means = {name: values["mean"] for name, values in step.latency_us.items() if "mean" in values}
     throughput = step.throughput_ops_per_second
@@ -46,11 +47,11 @@ def under_way(step: Step) -> UnderWay | None:
 
 
 def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, float], str] | None:
-    """Weigh operations by their part of the throughput.
+    """Return the weights of operations: their shares of the throughput.
 
     Returns:
-        The weight of each operation, and what the weights come from, in words. None where nothing
-        tells them.
+        The weight of each operation, and the source of the weights in words. None if they are
+        unknown.
     """
     if operations and all(name in step.shares for name in operations):
         return {name: step.shares[name] for name in operations}, "weighed by their shares"
@@ -64,15 +65,15 @@ def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, 
 
 
 def littles_law(step: Step, factor: float) -> Audit:
-    """Little (1961): the mean number in a system is the arrival rate x the mean time in it.
+    """Check throughput x mean latency <= connections x `factor` (Little 1961).
 
-    In a closed loop no more operations are under way than there are connections, so throughput x
-    mean latency <= connections; `factor` allows for the rounding of published figures. It does not
-    hold for an open loop, whose latency counts from the due time, with the wait for a connection.
-    An operation that began before the window counts in it with its whole latency, so that each
-    connection may have been busy for the window and the longest latency: where all wait for one
-    lock of 300 ms, a window of 2 s shows 9 operations on 8 connections.
-    Where the operations' shares are not known, it disputes only what no shares could explain.
+    In a closed loop, no more operations are concurrent than there are connections; `factor` allows
+    for rounded figures. The law does not apply to an open loop, whose latency counts from the due
+    time and includes the wait for a connection. An operation that began before the window counts in
+    it with its whole latency, so each connection may have been busy for the window plus the longest
+    latency. With a lock of 300 ms that all wait for, a window of 2 s shows 9 operations on 8
+    connections. If the operations' shares are unknown, it fails only if no shares could explain the
+    figures.
     """
     found = under_way(step)
     lacks = tuple(
@@ -113,7 +114,7 @@ def littles_law(step: Step, factor: float) -> Audit:
 
 
 def _begun_before(step: Step) -> float:
-    """The most by which operations begun before the window add to it; 0 where it is not known."""
+    """Return the most that operations begun before the window add to it; 0 if unknown."""
     longest_us = [values.get("max") for values in step.latency_us.values()]
     known = [longest for longest in longest_us if longest is not None]
     if step.window_s is None or len(known) < len(longest_us):

@@ -1,4 +1,4 @@
-"""Steps by load: repetitions brought together, and what was measured of each load."""
+"""Groups steps by load: repetitions, which of them count, and their medians."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,32 +12,33 @@ from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Audit, Axis, Rules
 from plimsoll.model.judging.steps import Step
 
-RAISED_SHARE = 0.10  # where more clients at one load bring so much more, the fewer were the limit
-LATE_US = 1_000.0  # p99 of the lateness of sends beyond which a client sends late
+# If more clients at one load raise the throughput by this share, the fewer were the limit
+RAISED_SHARE = 0.10
+LATE_US = 1_000.0  # p99 of (send time - due time) above which a client is too slow
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """One step with what was measured and what the audits say of it."""
+    """One step with its figures and the results of its audits."""
 
     step: Step
     figures: StepFigures
     audits: tuple[Audit, ...]
-    disputed: bool  # a hard audit failed
-    disturbed: bool  # this machine disturbed it, not the target
-    doubtful: bool  # a soft audit failed: the step may fail, but it cannot pass
-    restless: bool  # the halves of its window disagree
-    client_bound: str | None  # why, or None
+    disputed: bool  # whether a hard audit failed
+    disturbed: bool  # whether other programs on this machine disturbed it
+    doubtful: bool  # whether a soft audit failed: the step may fail, but cannot pass
+    restless: bool  # whether the halves of its window disagree
+    client_bound: str | None  # why the clients were the limit; None if they were not
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPoint:
-    """One load: its repetitions, and those of them that count."""
+    """One load with its repetitions, and those of them that count."""
 
     load: float
     repetitions: tuple[Repetition, ...]
-    counted: tuple[Repetition, ...]  # consistent ones, of the largest fleet
-    figures: StepFigures  # medians of `counted`; of all repetitions where none counts
+    counted: tuple[Repetition, ...]  # undisputed repetitions of the largest fleet
+    figures: StepFigures  # medians of `counted`, or of all repetitions if none counts
     client_bound: str | None
 
     @property
@@ -47,10 +48,10 @@ class LoadPoint:
 
 
 def choose_axis(steps: Sequence[Step]) -> Axis:
-    """Find what the load is: the rate, else clients or connections, whichever has more values.
+    """Return the axis of the load: the rate, else clients or connections, whichever varies more.
 
     Raises:
-        UsageError: some steps have a rate and some none, or no measure is known of every step.
+        UsageError: Only some steps have a rate, or no measure of load is known for every step.
     """
     rates = [step.rate_ops_per_second for step in steps]
     if None not in rates:
@@ -75,10 +76,10 @@ def choose_axis(steps: Sequence[Step]) -> Axis:
 
 
 def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
-    """Group steps by their load, the lightest load first.
+    """Group steps by their load, lightest first.
 
     Raises:
-        UsageError: a step lacks its throughput or the statistic that is judged.
+        UsageError: A step lacks its throughput or the judged statistic.
     """
     by_load: dict[float, list[Repetition]] = {}
     for number, step in enumerate(steps, 1):
@@ -88,7 +89,7 @@ def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
 
 
 def undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
-    """Pick the steps that say something and that no audit disputes, in their order.
+    """Return the steps that are neither void nor disputed by an audit, in their order.
 
     Raises:
         UsageError: As `gather`.
@@ -98,7 +99,7 @@ def undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
 
 
 def why_not(steps: Sequence[Step], rules: Rules) -> str | None:
-    """Say why the first of some steps does not count; None where it does, or there is none."""
+    """Return why the first of some steps does not count; None if it does, or there is none."""
     for step in steps[:1]:
         if step.void is not None:
             return f"{step.source}: {step.void}"
@@ -125,7 +126,8 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
         figures=figures,
         audits=audits,
         disputed=bool(failed - SOFT),
-        disturbed="undisturbed" in failed and "nothing_escaped" not in failed,  # which stays
+        # A bypassed volume, unlike a disturbance, is permanent
+        disturbed="undisturbed" in failed and "nothing_escaped" not in failed,
         doubtful=bool(failed & SOFT),
         restless=figures.slowing or "steady_state" in failed,
         client_bound=_client_bound(step, rules),
@@ -133,9 +135,9 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
 
 
 def _without_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
-    """Leave out windows whose halves disagree where a longer one of the same load was steady.
+    """Leave out windows whose halves disagree if a longer window of the load was steady.
 
-    What moved within the short ones moves within that one too, and evens out.
+    What varies within the short windows varies within the long one too, and averages out.
     """
     steady = max((_factor(r.step) for r in repetitions if not r.restless), default=0)
     return [r for r in repetitions if not r.restless or _factor(r.step) >= steady]
@@ -161,10 +163,10 @@ def _client_bound(step: Step, rules: Rules) -> str | None:
 
 
 def _idle_connections(step: Step) -> float | None:
-    """Share of the connections that had nothing under way, by Little's law; None if not known.
+    """Return the share of connections without an operation, by Little's law; None if unknown.
 
-    Where every connection waits for the target, the target makes sends late. Only where some are
-    idle does the client.
+    If every connection waits for the target, late sends are the target's fault. If some are idle,
+    they are the client's.
     """
     found = under_way(step)
     if found is None or step.connections is None:
@@ -175,11 +177,11 @@ def _idle_connections(step: Step) -> float | None:
 def _greatest_fleet(
     repetitions: Sequence[Repetition],
 ) -> tuple[list[Repetition], str | None]:
-    """Keep the repetitions of the largest fleet: those of a smaller one are not of the same thing.
+    """Return the repetitions of the largest fleet; those of smaller fleets are not comparable.
 
     Returns:
-        The repetitions that count, and why they may still be client-bound, or None: where the
-        largest fleet outdid the second largest, a still larger one might do better again.
+        The repetitions that count, and why they may still be client-bound, or None. If the largest
+        fleet outperformed the second largest, a still larger one might do so again.
     """
     fleets: dict[int, list[Repetition]] = {}
     for repetition in repetitions:

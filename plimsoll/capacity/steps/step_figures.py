@@ -1,4 +1,4 @@
-"""The figures that decide whether a step passes, read from everything that was measured of it."""
+"""The figures of a step that decide whether it passes; and names of latency columns."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
 
-BACKLOG_SHARE = 0.01  # of the operations due in the window: beyond it, the backlog grows
+# Share of the operations due in the window, above which the backlog counts as growing
+BACKLOG_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +23,21 @@ class StepFigures:
     latency_us: dict[str, float]
     errors_share: float | None
     rate: float | None
-    backlog: bool  # grows
-    slowing: bool  # the second half of the window is much slower
-    refused: str | None = None  # why the target refused connections; None: it did not
+    backlog: bool  # whether the backlog grows
+    slowing: bool  # whether the second half of the window is much slower
+    refused: str | None = None  # why the target refused connections; None if it did not
 
 
 def where(step: Step, number: int) -> str:
-    """Name a step for an error message."""
+    """Return the name of a step for error messages."""
     return step.source or f"step {number}"
 
 
 def measure(step: Step, number: int, rules: Rules) -> StepFigures:
-    """Read the figures that decide on a step.
+    """Return the figures that decide on a step.
 
     Raises:
-        UsageError: the throughput, or the statistic of an operation, is missing.
+        UsageError: The throughput, or the statistic of an operation, is missing.
     """
     name = where(step, number)
     if step.throughput_ops_per_second is None:
@@ -63,7 +64,7 @@ def measure(step: Step, number: int, rules: Rules) -> StepFigures:
 
 
 def _errors_share(step: Step, name: str) -> float | None:
-    """Failed operations / all operations; None where errors are not known."""
+    """Return failed operations / all operations; None if the errors are unknown."""
     if step.errors is None:
         return None
     if step.errors == 0:
@@ -82,7 +83,7 @@ def _errors_share(step: Step, name: str) -> float | None:
 
 
 def _backlog_grows(step: Step) -> bool:
-    """Whether, in an open loop, more operations are unsent at the end than connections can take."""
+    """Return whether, in an open loop, more operations are unsent at the end than connections."""
     if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
         return False
     due = step.rate_ops_per_second * step.window_s
@@ -90,7 +91,7 @@ def _backlog_grows(step: Step) -> bool:
 
 
 def _slowing(step: Step, rules: Rules) -> bool:
-    """Whether the window's second half is much slower: the target could not sustain the first."""
+    """Return whether the window's second half is much slower, so the load was not sustained."""
     if step.halves is None:
         return False
     first, second = step.halves
@@ -105,10 +106,10 @@ def _slowing(step: Step, rules: Rules) -> bool:
 
 
 def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
-    """Take the median of each figure by itself.
+    """Return the median of each figure.
 
-    Of an even number of latencies it is the higher of the middle two: the mean of two percentiles
-    is no percentile of anything.
+    For an even number of latencies, the higher of the middle two: the mean of two percentiles is
+    not a percentile.
     """
     if len(repetitions) == 1:
         return repetitions[0]
@@ -131,9 +132,10 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
 
 
 def baseline_of(repetitions: Sequence[StepFigures]) -> dict[str, float]:
-    """Median latency of each operation that limits are multiples of; the lower of the middle two.
+    """Return the median latency of each operation, the base of relative limits.
 
-    Either way a load that only half of the repetitions speak for does not pass.
+    For an even number, the lower of the middle two. Thus a load that only half of the repetitions
+    support does not pass.
     """
     names = {name: None for r in repetitions for name in r.latency_us}
     return {
@@ -142,11 +144,11 @@ def baseline_of(repetitions: Sequence[StepFigures]) -> dict[str, float]:
     }
 
 
-# Columns of latency: `latency_us.<operation>`, `latency_us.<operation>.<statistic>`.
+# --- latency columns: `latency_us.<operation>`, `latency_us.<operation>.<statistic>` ---
 
 
 PREFIX = "latency_us."
-# What a statistic may be called besides its own name.
+# Other names of the statistics
 _NAMES: dict[str, Statistic] = {
     **{name: name for name in STATISTICS},
     "avg": "mean",
@@ -156,7 +158,7 @@ _NAMES: dict[str, Statistic] = {
     "p99_9": "p999",
     "p100": "max",
 }
-# What looks like a statistic: `p90`, `99.99th`, `min`. An operation does not end like one.
+# Text that looks like a statistic, such as `p90`, `99.99th`, `min`; no operation ends like that.
 _LIKE_A_STATISTIC = re.compile(
     r"(?:^|[._ -])(p\(?[0-9]+(?:[._][0-9]+)?\)?|[0-9]+(?:\.[0-9]+)?(?:st|nd|rd|th)"
     r"|mean|avg|average|med|median|min|max|std_?dev)$",
@@ -165,15 +167,15 @@ _LIKE_A_STATISTIC = re.compile(
 
 
 def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:
-    """Take a column's name apart.
+    """Split the name of a latency column into operation and statistic.
 
     Args:
-        column: The name, with its prefix.
-        where: The row, for errors.
-        unnamed: The statistic of a column that names none.
+        column: name of the column, with its prefix.
+        where: row, for errors.
+        unnamed: statistic of a column that names none.
 
     Raises:
-        UsageError: It names no operation, or a statistic that is not judged.
+        UsageError: The name has no operation, or a statistic that cannot be judged.
     """
     named = column.removeprefix(PREFIX)
     for name, statistic in _NAMES.items():

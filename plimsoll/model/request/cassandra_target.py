@@ -84,7 +84,7 @@ class CassandraTarget(Model):
 
     @property
     def tls(self) -> TlsMode:
-        """ "off": the installation has no TLS, and no password that TLS would protect."""
+        """Always "off": the installation has no TLS, and no password that TLS would protect."""
         return "off"
 
     @property
