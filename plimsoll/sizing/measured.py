@@ -1,4 +1,4 @@
-"""A step of a run as sizing sees it: what an operation took, and how long it was under way."""
+"""What a run measured, as sizing needs it: the use of resources per operation, and its times."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ from plimsoll.model.run.results import RunResult, ServerWaits, StepResult
 from plimsoll.sizing.caps import Caps, Pool
 from plimsoll.sizing.queueing import Guess, Tail, Trend, alone_s, trend
 
-# What one operation takes of each resource: the measured ground of every prediction.
+# What one operation uses of each resource: the measured basis of every prediction.
 
 
 Amount = Annotated[float, Field(ge=0)]
 
 
 class Demand(Model):
-    """Means per successful operation over one observation; None: not known, never 0."""
+    """Means per successful operation in one observation. None if not known, never 0."""
 
-    ops_per_second: Annotated[float, Field(gt=0)]  # successful operations, while it was observed
-    ios: Amount | None = None  # I/Os of the volume, as it counts them
+    ops_per_second: Annotated[float, Field(gt=0)]  # successful operations during the observation
+    ios: Amount | None = None  # I/Os of the volume, as the volume counts them
     read_ios: Amount | None = None
     write_ios: Amount | None = None
     mib: Amount | None = None  # read and written
-    cpu_s: Amount | None = None  # of one processor, by the server
-    log_flushes: Amount | None = None  # of its redo log, or write-ahead log
-    lock_wait_s: Amount | None = None  # for rows and tables, over all sessions
+    cpu_s: Amount | None = None  # processor time of the server
+    log_flushes: Amount | None = None  # flushes of the redo log, or of the write-ahead log
+    lock_wait_s: Amount | None = None  # waits for row and table locks, over all sessions
 
 
 POOL_PAGES = "Innodb_buffer_pool_pages_total"  # a gauge of InnoDB
@@ -40,19 +40,20 @@ POOL_PAGES = "Innodb_buffer_pool_pages_total"  # a gauge of InnoDB
 
 @dataclass(frozen=True)
 class Observed:
-    """One step.
+    """One step of a run.
 
     Attributes:
-        load: Operations under way, by Little's law.
-        response_s: The mean time of an operation.
-        demand: What each took.
-        latency_us: By operation, of the statistic that limits are of.
-        machine_cpu_s: Of one processor, what each took of the machine on which everything ran: the
-            server's, the clients' and all that served them; None: on AWS, or not known.
-        page_reads_s: In which each waited for pages from storage; None: not known.
-        log_s: In which each waited for the log; None: not known.
-        miss_share: Of the requests for pages; None: not known.
-        pool_pages: That the server's buffer pool holds; None: not known.
+        load: The number of concurrent operations, by Little's law.
+        response_s: The mean response time of an operation.
+        demand: The use per operation.
+        latency_us: The latency by operation, in the statistic that has limits.
+        machine_cpu_s: The processor time per operation of the machine on which everything ran: the
+            server's, the clients' and that of all else; None on AWS, or if not known.
+        page_reads_s: The time per operation that was waited for pages from storage; None if not
+            known.
+        log_s: The time per operation that was waited for the log; None if not known.
+        miss_share: The share of page requests that missed the buffer pool; None if not known.
+        pool_pages: The number of pages of the server's buffer pool; None if not known.
     """
 
     load: float
@@ -74,14 +75,14 @@ def observed(
     processors: int | None,
     without: Collection[int | None] = (),
 ) -> tuple[Observed, ...]:
-    """Read the steps of a run that say how its target behaves, lightest load first.
+    """Return the steps of a run that tell how its target behaves, lightest load first.
 
     Args:
-        result: The run.
-        waits: Of each of its steps, what its server says of waits.
-        statistic: Of latency.
-        processors: Of the target's machine; None: not known.
-        without: Indexes of steps that an audit disputes.
+        result: The result of the run.
+        waits: The server's wait counters for each step.
+        statistic: The latency statistic.
+        processors: The processors of the target's machine; None if not known.
+        without: The indexes of disputed steps, which are left out.
     """
     pairs = zip(result.steps, waits, strict=True)
     told = [(step, said) for step, said in pairs if step.step.index not in without]
@@ -98,7 +99,8 @@ def _seen(
     said_of_target = step.void is None and result.plan.purpose not in CLOSING and not step.refused
     if not (said_of_target and found and rate and found.most and target and latency_us):
         return
-    load_s = result.plan.warmup_s + result.plan.duration_s  # counters grew in it, warm-up included
+    # the counters grew in this time, warm-up included
+    load_s = result.plan.warmup_s + result.plan.duration_s
     demand = _demand(target, waits, rate, load_s, processors)
     idle = target.host_idle_percent
     others = (target.host_others_percent or 0.0) + (target.host_stolen_percent or 0.0)
@@ -149,7 +151,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _durable_us(target: TargetFigures) -> float | None:
-    """How long it takes until what was written is durable; AWS has no metric of flushes."""
+    """Return the time until a write is durable, in us. AWS has no metric of flushes."""
     write_us = target.write_latency_us
     return None if write_us is None else write_us + (target.flush_latency_us or 0.0)
 
@@ -160,34 +162,35 @@ def _waited_s(count: int | None, each_us: float | None) -> float | None:
     return count * (each_us or 0.0) / 1e6
 
 
-# What one run says of its target: demands by load, the time of an operation, its tails. Pure.
+# The profile of a run: use by load, time of an operation, latency tails.
 
 
-LIGHT = 1.2  # times the lightest load: what is that light
-FEW_FLUSHES = 0.01  # of the log for each operation: up to here a workload writes nothing
-WAIT_FACTOR = 1.3  # by which a wait that is reckoned from counts and mean latencies may be off
+LIGHT = 1.2  # loads up to this multiple of the lightest one count as light
+FEW_FLUSHES = 0.01  # flushes per operation up to which a workload counts as not writing
+WAIT_FACTOR = 1.3  # possible error of a wait computed from counts and mean latencies
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A run's target and load, ready for what-ifs.
+    """The profile of a run's target and load, from which predictions start.
 
     Attributes:
-        own: What the target let through.
-        whole_machine: Whether all that a run needs was on its processors: a run on one machine.
-        alone_s: The time of an operation that is alone.
-        pages_s: Of that, the wait for pages from storage.
-        log_s: Of that, the wait for the log.
-        ios: What each takes; None: not known.
-        read_share: Of the I/Os, those that read.
-        log_share: Of the I/Os that write, those of the log: one for each flush, at least.
-        mib: Likewise.
-        server_cpu_s: Of the server, in seconds of one processor.
-        machine_cpu_s: Of the whole machine; None: on AWS.
-        tails: By operation: by how many times longer than alone, in times of being alone.
-        tails_under_way: By operation: by operations under way, in microseconds; none where nothing
-            is written.
-        pool: The buffer pool; None: the server has no figures of it, or it missed no page.
+        own: The limits of the run's target.
+        whole_machine: Whether everything ran on its processors, as in a run on one machine.
+        alone_s: The response time of an operation that runs alone.
+        pages_s: The part of it that is a wait for pages from storage.
+        log_s: The part of it that is a wait for the log.
+        ios: The I/Os per operation; None if not known.
+        read_share: The share of the I/Os that are reads.
+        log_share: The share of the write I/Os that belong to the log: at least one per flush.
+        mib: The MiB read and written per operation; None if not known.
+        server_cpu_s: The processor time of the server per operation.
+        machine_cpu_s: The processor time of the whole machine per operation; None on AWS.
+        tails: The latency statistic as a function of the slowdown, by operation. Both are multiples
+            of the time of an operation that runs alone.
+        tails_under_way: The latency statistic in us as a function of the concurrent operations, by
+            operation; empty if nothing is written.
+        pool: The buffer pool; None if the server has no figures of it, or if it missed no page.
     """
 
     own: Caps
@@ -207,23 +210,23 @@ class Profile:
 
     @property
     def most_load(self) -> float:
-        """The heaviest load that was measured: operations under way."""
+        """The heaviest measured load, in concurrent operations."""
         return self.server_cpu_s.most_load
 
 
 def profile_of(
     seen: Sequence[Observed], own: Caps, *, local: bool, dataset_pages: int | None
 ) -> Profile:
-    """Sum up a run's steps.
+    """Compute the profile of a run from its steps.
 
     Args:
-        seen: Its steps, lightest load first.
-        own: What its target let through while it was measured.
-        local: Whether it was on one machine.
-        dataset_pages: Of its dataset; None: not known.
+        seen: The steps, lightest load first.
+        own: The limits of the target during the run.
+        local: Whether the run was on one machine.
+        dataset_pages: The number of pages of the dataset; None if not known.
 
     Raises:
-        UsageError: They do not say what an operation takes of its target.
+        UsageError: The steps do not show what an operation uses of its target.
     """
     if not seen:
         raise UsageError("no step of it has figures of its target's volume and latencies")
@@ -254,7 +257,7 @@ def profile_of(
 
 
 def _alone_s(seen: Observed, own: Caps, *, local: bool) -> float:
-    """Take the queues out of the time that an operation was seen to take."""
+    """Remove the queueing from a step's mean response time."""
     demand, cpu_s = seen.demand, seen.machine_cpu_s if local else seen.demand.cpu_s
     shares = [
         amount / most
@@ -268,9 +271,9 @@ def _alone_s(seen: Observed, own: Caps, *, local: bool) -> float:
 
 
 def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
-    """Say how much of the time of an operation that is alone is a wait for storage.
+    """Return how long an operation that runs alone waits for pages and for the log.
 
-    What the server does not count may be nothing, or all of it.
+    If the server does not count waits, the wait for the log is anything up to the whole time.
     """
     unknown = Guess(low=0.0, mid=alone / 2, high=alone)
     pages = [s.page_reads_s for s in light if s.page_reads_s is not None]
@@ -288,13 +291,13 @@ def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
 
 
 def _share(parts: Sequence[tuple[float | None, float | None]]) -> float:
-    """Give the middle of so many shares, each at most 1; 0 where none is known."""
+    """Return the median of shares, each at most 1; 0 if none is known."""
     shares = [min(1.0, part / whole) for part, whole in parts if part is not None and whole]
     return median(shares) if shares else 0.0
 
 
 def _writes(seen: Sequence[Observed]) -> bool:
-    """Whether commits wait for the log, or nobody knows; a server writes a little by itself."""
+    """Whether commits wait for the log, or it is unknown. A server flushes a little by itself."""
     flushes = [s.demand.log_flushes for s in seen if s.demand.log_flushes is not None]
     return not flushes or median(flushes) > FEW_FLUSHES
 
@@ -312,7 +315,7 @@ def _tails(
 
 
 def _pool(seen: Sequence[Observed], dataset_pages: int | None) -> Pool | None:
-    """Give the pool under the heaviest load; one that missed no page says nothing of others."""
+    """Return the pool under the heaviest load; None if it missed no page, which tells nothing."""
     known = [s for s in seen if s.miss_share is not None and s.pool_pages]
     if not known or dataset_pages is None:
         return None
