@@ -1,4 +1,4 @@
-"""Where downloaded and built things live between commands."""
+"""The cache folder for downloaded and built files."""
 
 import fcntl
 import os
@@ -10,9 +10,9 @@ _CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 def cache_directory() -> Path:
-    """The project's cache folder, made if it is not there.
+    """Return the project's cache folder, which is created if it is missing.
 
-    `PLIMSOLL_CACHE` where set; in a checkout its `.cache/`; otherwise `plimsoll/` in the user's
+    It is `PLIMSOLL_CACHE` if set; in a checkout its `.cache/`; otherwise `plimsoll/` in the user's
     cache folder (`XDG_CACHE_HOME`, by default `~/.cache`).
     """
     if override := os.environ.get("PLIMSOLL_CACHE"):
@@ -27,7 +27,7 @@ def cache_directory() -> Path:
 
 @contextmanager
 def cache_lock(name: str) -> Iterator[None]:
-    """Let one process at a time make the thing of that name in the cache."""
+    """Hold a lock while a process creates the named entry of the cache."""
     path = cache_directory() / f"{name}.lock"
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

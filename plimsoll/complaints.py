@@ -1,7 +1,7 @@
-"""What is wrong with an input, as data: the field, its value, what is allowed, and where it stands.
+"""Complaints: what is wrong with an input, as data (field, value, what is allowed, position).
 
-The sentences for people are made from it: by the command line (`str`), and by the API, which
-writes a problem document.
+The command line prints them as sentences (`str`), and the API writes them as fields of a problem
+document.
 """
 
 import difflib
@@ -12,34 +12,34 @@ from typing import Self
 
 FieldPath = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
-NAME_MOST = 100  # characters of a name that are repeated where it is not known
+NAME_MOST = 100  # characters of an unknown name that a message repeats
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where something was written.
+    """The position of a value in a text.
 
     Attributes:
-        source: What the text is called: a file's name, most often.
-        line: Counted from 1; None where no line is known.
+        source: name of the text, mostly of a file.
+        line: line from 1; None if unknown.
     """
 
     source: str
     line: int | None = None
 
     def __str__(self) -> str:
-        """Write it as compilers do: `r.yaml:12`."""
+        """Return it as compilers print it: `r.yaml:12`."""
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that are allowed.
+    """A range of allowed numbers.
 
     Attributes:
-        least: The lowest; None: no bound below.
-        most: The highest; None: no bound above.
-        open: Whether the bounds themselves are not allowed.
+        least: lower bound; None if there is none.
+        most: upper bound; None if there is none.
+        open: whether the bounds themselves are excluded.
     """
 
     least: float | Decimal | None = None
@@ -47,7 +47,7 @@ class Range:
     open: bool = False
 
     def __str__(self) -> str:
-        """Write it for people: `>= 10`, `< 1`, `1,000 to 5,000`, `12,000 only`."""
+        """Return the range in words: `>= 10`, `< 1`, `1,000 to 5,000`, `12,000 only`."""
         equal = "" if self.open else "="
         if self.most is None:
             return f">{equal} {self.least}"
@@ -61,17 +61,17 @@ class Range:
 
 @dataclass(frozen=True)
 class Complaint:
-    """One thing that is wrong with what was given.
+    """One problem with an input.
 
     Attributes:
-        path: The way to the field, by names and indexes; empty: the whole.
-        problem: What is wrong with it, in words; without the field's name and what is allowed.
-        value: What stands there; None where that is no single value, or is not to be repeated
-            (whatever stands in an unknown field may be a secret that went astray).
-        allowed: What may stand there, by name or as a range; None where that cannot be listed.
-        place: Where it was written; None where that is not known.
-        listed: Whether its sentence ends in what is allowed; False where `problem` says it.
-        absent: Whether the field is not there at all: its line then names what lacks it.
+        path: names and indexes that lead to the field; empty for the whole input.
+        problem: the problem in words, without the field's name and what is allowed.
+        value: value of the field; None if it is no single value, or must not be repeated (the value
+            of an unknown field may be a misplaced secret).
+        allowed: allowed names or range; None if they cannot be listed.
+        place: position of the value; None if unknown.
+        listed: whether the sentence ends with what is allowed; False if `problem` already says it.
+        absent: whether the field is missing; the position is then that of its parent.
     """
 
     path: FieldPath
@@ -84,44 +84,44 @@ class Complaint:
 
     @property
     def field(self) -> str:
-        """The way to the field in one word: `search.clients[0]`."""
+        """The path as text: `search.clients[0]`."""
         return field_of(self.path)
 
     @property
     def allowed_words(self) -> tuple[str, ...]:
-        """What may stand there, each in a word; empty where that cannot be listed."""
+        """The allowed values as text; empty if they cannot be listed."""
         return (str(self.allowed),) if isinstance(self.allowed, Range) else self.allowed or ()
 
     @property
     def sentence(self) -> str:
-        """What is wrong and what is allowed, without the field's name."""
+        """The problem and what is allowed, without the field's name."""
         if self.allowed is None or not self.listed:
             return self.problem
         return f"{self.problem} (allowed: {', '.join(self.allowed_words) or 'none'})"
 
     def __str__(self) -> str:
-        """Write it in a line: `r.yaml:12: target.volume.iops: ...`."""
+        """Return one line: `r.yaml:12: target.volume.iops: ...`."""
         place = "" if self.place is None else str(self.place)
         field = field_of(self.path[:-1]) if self.absent else self.field
         return ": ".join(part for part in (place, field, self.sentence) if part)
 
     def within(self, *names: str | int) -> Self:
-        """Give the same complaint about a part of something larger, of which no place is known.
+        """Return this complaint about a part of a larger input, without a position.
 
         Args:
-            names: The way to that part.
+            names: names and indexes that lead to the part.
         """
         return replace(self, path=(*names, *self.path), place=None)
 
 
 def field_of(path: Iterable[str | int]) -> str:
-    """Write the way to a field in one word: `search.clients[0]`."""
+    """Return a path as text: `search.clients[0]`."""
     parts = (f"[{name}]" if isinstance(name, int) else f".{name}" for name in path)
     return "".join(parts).removeprefix(".")
 
 
 def missing(path: FieldPath, place: Place | None = None) -> Complaint:
-    """Complain of a field that is not there."""
+    """Return the complaint about a missing field."""
     return Complaint(path, f"lacks the field {path[-1]!r}", place=place, absent=True)
 
 
@@ -135,19 +135,19 @@ def unknown(
     place: Place | None = None,
     hint: str = "",
 ) -> Complaint:
-    """Complain of a name that is not known: what it may have meant, and what there is.
+    """Return the complaint about an unknown name, with similar and all allowed names.
 
     Args:
-        what: The kind of thing that it should name: `field`, `operation`.
-        name: The name that was given.
-        allowed: The names that there are.
-        path: The way to the field.
-        value: What stands at the path, where that is the name itself and not what it names.
-        place: Where it was written.
-        hint: What else may help.
+        what: kind of name: `field`, `operation`.
+        name: name that was given.
+        allowed: names that exist.
+        path: path of the field.
+        value: value at the path, if that is the name itself and not what it names.
+        place: position of the name.
+        hint: further advice.
     """
     names = tuple(sorted(allowed))
-    short = name[:NAME_MOST]  # to compare long names takes the square of their length
+    short = name[:NAME_MOST]  # comparing long names takes time quadratic in their length
     close = difflib.get_close_matches(short, [each[:NAME_MOST] for each in names], n=1)
     guess = f"did you mean {close[0]!r}?" if close else ""
     shown = repr(short) + ("..." if len(name) > NAME_MOST else "")

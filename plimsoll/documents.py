@@ -1,7 +1,7 @@
-"""YAML documents: their plain values, and the line on which each part of them stands.
+"""YAML documents: their plain values, and the line of each part.
 
-Whoever checks such a value raises a `UsageError` whose complaints name fields; the document adds
-its name and the line.
+A check of such a value raises a `UsageError` whose complaints name fields; the document adds its
+name and the line.
 """
 
 import re
@@ -18,10 +18,10 @@ from plimsoll.complaints import Complaint, FieldPath, Place
 from plimsoll.errors import UsageError
 
 MAX_CHARACTERS = 262_144
-MAX_PARTS = 50_000  # of a document, each alias written out
-MAX_DEPTH = 100  # of lists and mappings within each other; the deepest workload has about ten
+MAX_PARTS = 50_000  # largest document in parts, with every alias expanded
+MAX_DEPTH = 100  # deepest nesting of lists and mappings; the deepest workload has about ten levels
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)  # of JSON
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)  # a JSON string
 _BRACKET = re.compile(r"[\[\]{}]")
 T = TypeVar("T")
 Parts = dict[str | int, tuple[yaml.Node, yaml.Node]]
@@ -34,9 +34,9 @@ _PLAIN_TAGS = {
 
 
 def is_deeper(text: str, most: int = MAX_DEPTH) -> bool:
-    """Whether lists and objects of a JSON text are nested deeper than so, without parsing it.
+    """Return whether a JSON text is nested deeper than a limit, without parsing it.
 
-    A parser would say so at a depth that hangs on the height of its caller's stack, or end in it.
+    A parser's own limit depends on how deep its caller's stack is, or it overflows the stack.
     """
     depth = 0
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
@@ -51,9 +51,9 @@ class Document:
     """A YAML document.
 
     Attributes:
-        root: What YAML's parser made of it: it knows the places.
-        source: What errors call it: a file's name, or a request's field.
-        has_lines: Whether errors name lines; False where people wrote something else than `root`.
+        root: parsed node tree, with positions.
+        source: name in errors: a file's name, or a request's field.
+        has_lines: whether errors name lines; False if the user did not write the text of `root`.
     """
 
     root: yaml.Node
@@ -65,8 +65,8 @@ class Document:
         """The document as mappings, lists, text, numbers, true, false and None.
 
         Raises:
-            UsageError: A name comes twice, a tag asks for another kind of value, or there are too
-                many parts.
+            UsageError: A name occurs twice, a tag requests another type, or there are too many
+                parts.
         """
         counted = count(1)
         characters = 0
@@ -98,10 +98,10 @@ class Document:
         return build(self.root, ())
 
     def checked(self, check: Callable[[dict[str, Any]], T]) -> T:
-        """Have its value checked, which must be a mapping.
+        """Check the document's value, which must be a mapping, and return the result of the check.
 
         Raises:
-            UsageError: Something in it cannot be; each complaint names its line.
+            UsageError: The value is invalid; each complaint names its line.
         """
         if not isinstance(self.value, dict):
             raise self._refusal(self.root, (), "must be a mapping")
@@ -111,9 +111,9 @@ class Document:
             raise self.located(error) from None
 
     def located(self, error: UsageError) -> UsageError:
-        """Say of each complaint about the document's value where that was written.
+        """Add the position of the value to each complaint that has none.
 
-        That is the deepest part on its path that the document has. A place that is known stays.
+        It is the position of the deepest existing part on the complaint's path.
         """
         return UsageError(*dict.fromkeys(map(self._located, error.complaints)))
 
@@ -146,11 +146,11 @@ class Document:
 
 
 class _TooDeepError(yaml.YAMLError):
-    """Lists and mappings are nested more than `MAX_DEPTH` deep."""
+    """Lists and mappings are nested deeper than `MAX_DEPTH`."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes, and counts how deep it is in the document."""
+    """A YAML loader that composes nodes and limits their depth."""
 
     depth = 0
 
@@ -166,7 +166,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def parts_of(node: yaml.Node) -> Parts:
-    """Give by name or index, for each part of a node, what names it and the part itself."""
+    """Return the name or index of each part of a node, with the part and the node that names it."""
     if isinstance(node, yaml.MappingNode):
         return {name.value: (name, part) for name, part in node.value}
     if isinstance(node, yaml.SequenceNode):
@@ -175,10 +175,10 @@ def parts_of(node: yaml.Node) -> Parts:
 
 
 def read_document(text: str, source: str) -> Document:
-    """Parse a YAML document without building what its tags name.
+    """Parse a YAML document without creating the objects that its tags name.
 
     Raises:
-        UsageError: It is too large, empty, or not YAML.
+        UsageError: The document is too large, empty, or not YAML.
     """
     line, problem = None, "is empty"
     try:
@@ -197,13 +197,13 @@ def read_document(text: str, source: str) -> Document:
 
 
 def document_of(value: Mapping[str, Any], source: str) -> tuple[Document, str]:
-    """Take a document that comes as plain values, as in a request; its errors name no line.
+    """Create a document from plain values, as in a request; its errors name no line.
 
     Returns:
-        The document, and how it is written in YAML.
+        The document, and its YAML text.
 
     Raises:
-        UsageError: It holds something that YAML's plain types do not.
+        UsageError: A value is of a type that plain YAML does not have.
     """
     try:
         text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
@@ -214,10 +214,10 @@ def document_of(value: Mapping[str, Any], source: str) -> tuple[Document, str]:
 
 
 def read_text(path: Path) -> str:
-    """Read a file.
+    """Read a text file.
 
     Raises:
-        UsageError: It cannot be read, or is not UTF-8.
+        UsageError: The file cannot be read, or is not UTF-8.
     """
     try:
         return path.read_text(encoding="utf-8")

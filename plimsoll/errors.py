@@ -1,8 +1,8 @@
-"""The errors that reach a user: what is wrong as data, made into sentences at the edge.
+"""Errors that reach a user: the problem as data, turned into sentences where it is shown.
 
 `PlimsollError` ends a command with one clear line, never a stack trace. A `UsageError` holds
-complaints: each names the field, its value and what is allowed, and where that was written. The
-command line prints them (`str`), the API writes them as fields of a problem document.
+complaints, each with the field, its value, what is allowed and its position. The command line
+prints them (`str`), the API writes them as fields of a problem document.
 
     PlimsollError                   exit code 1
     ├── UsageError                  the input is wrong; exit code 2
@@ -37,7 +37,7 @@ command line prints them (`str`), the API writes them as fields of a problem doc
     ├── CassandraTimeoutError       Cassandra gave no answer in time
     └── SinkError                   metrics could not be written
 
-A state machine's `Retry` and `Catch` know some of them by these names.
+A state machine's `Retry` and `Catch` refer to some of them by these names.
 """
 
 from typing import ClassVar, Self
@@ -49,7 +49,7 @@ class PlimsollError(Exception):
     """Base of every error that Plimsoll shows as one line; ends the command with exit code 1.
 
     Attributes:
-        complaints: What is wrong with which field, where the error is about fields.
+        complaints: problems with single fields; empty if the error is not about fields.
     """
 
     exit_code: ClassVar[int] = 1
@@ -59,17 +59,17 @@ class PlimsollError(Exception):
 class UsageError(PlimsollError, ValueError):
     """The input is wrong: names the option, file or field and what is allowed. Exit code 2.
 
-    It is a ValueError so that a pydantic model's validator may raise it: pydantic hands it back
-    with the complaints that it holds.
+    It is also a ValueError, so a pydantic validator can raise it; pydantic then passes it on with
+    its complaints.
     """
 
     exit_code: ClassVar[int] = 2
 
     def __init__(self, *complaints: Complaint | str) -> None:
-        """Hold what is wrong.
+        """Create the error.
 
         Args:
-            complaints: One for each thing; a text where it is about no field.
+            complaints: one for each problem; a text if the problem is not about a field.
         """
         super().__init__(*complaints)
         self.complaints = tuple(
@@ -77,36 +77,36 @@ class UsageError(PlimsollError, ValueError):
         )
 
     def __str__(self) -> str:
-        """Write a line for each complaint."""
+        """Return one line for each complaint."""
         return "\n".join(map(str, self.complaints))
 
     def within(self, *names: str | int) -> Self:
-        """Give the same error about a part of something larger, to which these names lead."""
+        """Return the same error about a part of a larger input, to which the names lead."""
         return type(self)(*(about.within(*names) for about in self.complaints))
 
 
 class WorkloadError(UsageError):
-    """A workload that cannot be: names the file, the line, the field and what is allowed."""
+    """A workload is invalid: names the file, the line, the field and what is allowed."""
 
 
 class MissingToolError(PlimsollError):
-    """Something that this machine lacks: says what, and the one command that brings it."""
+    """This machine lacks a program: names it, and the one command that installs it."""
 
 
 class PreflightError(PlimsollError):
-    """A check of the preflight failed, so that nothing was submitted. Exit code 3."""
+    """A preflight check failed, so nothing was submitted. Exit code 3."""
 
     exit_code: ClassVar[int] = 3
 
 
 class NoGroundError(PlimsollError):
-    """A run says nothing that predictions could stand on, such as one that was disturbed."""
+    """A run is no basis for predictions, for example because it was disturbed."""
 
     exit_code: ClassVar[int] = 3
 
 
 class NotDeployedError(PlimsollError):
-    """No such stack is deployed in this account and region."""
+    """The stack is not deployed in this account and region."""
 
 
 class UnknownPrincipalError(PlimsollError):
@@ -117,13 +117,13 @@ class OtherTeamError(PlimsollError):
     """The caller names a team that is not its own."""
 
     def __init__(self, principal: str, path: FieldPath, *, named: str, own: str) -> None:
-        """Say which team the caller belongs to.
+        """Create the error, which names the caller's own team.
 
         Args:
-            principal: The caller's ARN.
-            path: The way to the field that names a team.
-            named: The team that it names.
-            own: The team that the caller belongs to.
+            principal: ARN of the caller.
+            path: path of the field that names a team.
+            named: team that the field names.
+            own: team that the caller belongs to.
         """
         text = f"{principal} belongs to team {own}"
         super().__init__(text)
@@ -131,10 +131,10 @@ class OtherTeamError(PlimsollError):
 
 
 class LimitReachedError(PlimsollError):
-    """A limit of the team leaves no room: names it, what is in use, and what was asked for.
+    """A limit of the team is reached: names the limit, the amount in use and the requested amount.
 
     Attributes:
-        waiting_helps: Whether there will be room once other runs have ended.
+        waiting_helps: whether there will be room once other runs have ended.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class LimitReachedError(PlimsollError):
         value: Scalar = None,
         allowed: Range | None = None,
     ) -> None:
-        """Say which limit it is.
+        """Create the error.
 
         Args:
-            message: The limit, what is in use, and what was asked for.
-            waiting_helps: Whether there will be room once other runs have ended.
-            path: The way to the field of the request that asks for it; None: no field does.
-            value: What that asks for; None: see the message.
-            allowed: What may stand there now, or ever where no waiting helps; None: nothing.
+            message: the limit, the amount in use and the requested amount.
+            waiting_helps: whether there will be room once other runs have ended.
+            path: path of the request's field that exceeds the limit; None if there is none.
+            value: value of that field; None if the message says it.
+            allowed: values allowed now, or at all if waiting does not help; None if there are none.
         """
         super().__init__(message)
         self.waiting_helps = waiting_helps
@@ -162,11 +162,11 @@ class LimitReachedError(PlimsollError):
 
 
 class NoRoomYetError(PlimsollError):
-    """The team has no room for the run now; the workflow tries again, by this class's name."""
+    """The team has no room for the run yet. The workflow retries on this class's name."""
 
 
 class NotFoundError(PlimsollError):
-    """Nothing has this name, or nothing that the caller's team may see."""
+    """Nothing that the caller's team may see has this name."""
 
 
 class RunNotFoundError(NotFoundError):
@@ -182,15 +182,15 @@ class ExperimentNotFoundError(NotFoundError):
 
 
 class UnreadableFileError(PlimsollError):
-    """A run's file is damaged: names it, and says how."""
+    """A run's file is damaged: names the file and the damage."""
 
 
 class UnreadableRecordError(PlimsollError):
-    """Something in a table that this version cannot read: written by another one, say."""
+    """This version cannot read a table item, for example because another version wrote it."""
 
 
 class RunStoppedError(PlimsollError):
-    """The run is being stopped: nothing new is made for it."""
+    """The run is being stopped, so nothing new is created for it."""
 
 
 class TimeLimitPassedError(PlimsollError):
@@ -198,48 +198,48 @@ class TimeLimitPassedError(PlimsollError):
 
 
 class BudgetPassedError(PlimsollError):
-    """To go on would pass the run's budget."""
+    """Continuing would exceed the run's budget."""
 
 
 class TargetCreationError(PlimsollError):
-    """The target could not be created; says CloudFormation's own reason."""
+    """The target could not be created; gives CloudFormation's reason."""
 
 
 class TeardownError(PlimsollError):
-    """The target could not be deleted; says CloudFormation's own reason."""
+    """The target could not be deleted; gives CloudFormation's reason."""
 
 
 class TargetsAliveError(PlimsollError):
-    """Targets are alive, or runs that may make some: names them."""
+    """Targets exist, or runs that may create some: names them."""
 
 
 class DatasetError(PlimsollError):
-    """The dataset is not what the workload asks for."""
+    """The dataset does not match the workload."""
 
 
 class StepError(PlimsollError):
-    """A step that says nothing about the target, and would not if it were done again."""
+    """A step says nothing about the target, and would not if it were repeated."""
 
 
 class ClientRefusedError(PlimsollError):
-    """A client that must not send: another one does."""
+    """A client must not send because another one does."""
 
 
 class ClientTooLateError(PlimsollError):
-    """A client that was called when half of its window was over, and sent nothing."""
+    """A client started after half of its window had passed, and sent nothing."""
 
 
 class ConnectionsRefusedError(PlimsollError):
-    """The target has no room for all connections of a client: what it does, not a defect."""
+    """The target refused some of a client's connections: a result, not a defect."""
 
 
 class CassandraTimeoutError(PlimsollError):
-    """The server, or the driver, gave up waiting."""
+    """Cassandra's server or driver timed out."""
 
     def __init__(self, message: str, *, by_server: bool) -> None:
         super().__init__(message)
-        self.by_server = by_server  # which answers, then: it may well be quicker the next time
+        self.by_server = by_server  # the server replied, so a retry may succeed
 
 
 class SinkError(PlimsollError):
-    """The sink did not take the points; the message says why, without any secret."""
+    """The metrics store refused the points; the message says why, without secrets."""

@@ -1,4 +1,4 @@
-"""How busy this machine was with others' work: its other processes, and its hypervisor's guests."""
+"""CPU time of this machine: of a run's processes, of other processes, and stolen time."""
 
 import os
 from collections.abc import Collection
@@ -7,41 +7,42 @@ from pathlib import Path
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
-_USER, _NICE, _SYSTEM, _IDLE, _IO_WAIT, _STEAL = 0, 1, 2, 3, 4, 7  # of the first line: proc_stat(5)
-# of proc_pid_stat(5), counted from the state that follows the name in parentheses
-_PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # its own times, and those of children that ended
+# Fields of /proc/stat's first line: proc_stat(5)
+_USER, _NICE, _SYSTEM, _IDLE, _IO_WAIT, _STEAL = 0, 1, 2, 3, 4, 7
+# Fields of proc_pid_stat(5), counted from the state that follows the name in parentheses
+_PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # own times, and those of ended children
 _LISTENS = "0A"  # TCP_LISTEN
-_READINGS_MOST = 10  # of a machine on which processes end all the time
-_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works for whoever asked the kernel
+_READINGS_MOST = 10  # on a machine where processes end all the time
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works on behalf of any process
 
 
 @dataclass(frozen=True)
 class CpuTimes:
-    """The processor time of this machine since it was started, in ticks, all cores together."""
+    """CPU time of this machine since its start, in ticks, over all cores."""
 
     total: int
     stolen: int
     idle: int
-    others: int  # by processes other than a run's, and other than the kernel's threads
+    others: int  # used by processes outside the run, without kernel threads
 
 
 @dataclass(frozen=True)
 class CpuShares:
-    """What became of this machine's processor time between two moments, as shares of it."""
+    """Shares of this machine's CPU time between two moments."""
 
-    stolen: float  # had by its hypervisor's others
+    stolen: float  # used by other guests of the hypervisor
     idle: float
     others: float
 
 
 def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes | None:
-    """Read this machine's processor times; None if the system does not show them.
+    """Read this machine's CPU times; None if the system does not report them.
 
-    Guests' time is left out, because the kernel counts it as user time already.
+    Guest time is left out, since the kernel already counts it as user time.
 
     Args:
-        run: Process ids at the roots of the run's processes.
-        strangers: Processes below them that are none of the run's, with all below them.
+        run: process ids of the roots of the run's process trees.
+        strangers: process ids below these that, with their children, do not belong to the run.
     """
     try:
         with (_PROC / "stat").open() as stat:
@@ -59,18 +60,19 @@ def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes
 
 @dataclass(frozen=True)
 class _Processes:
-    """The processor time of every process, children that have ended included, and who is whose."""
+    """CPU time of every process, including ended children, and the process tree."""
 
     ticks: dict[int, int]
     children: dict[int, list[int]]
-    kernel_ticks: int  # of the kernel's threads
+    kernel_ticks: int  # used by kernel threads
 
     @classmethod
     def read(cls) -> "_Processes":
-        """Read all of them, again where one has ended meanwhile.
+        """Read all processes, and again if one has ended meanwhile.
 
-        Its time goes to its parent's then, which may have been read before: a server that answers
-        each connection by a process lost an eighth of its time as its eight connections ended.
+        The time of an ended process moves to its parent, which may have been read before. A server
+        with a process per connection lost an eighth of its time that way when eight connections
+        ended.
         """
         for _ in range(_READINGS_MOST):
             listed = _pids()
@@ -87,7 +89,7 @@ class _Processes:
         for pid in sorted(pids):
             try:
                 fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
-            except OSError:  # it has ended
+            except OSError:  # the process has ended
                 continue
             ticks[pid] = sum(map(int, fields[_TIMES]))
             children.setdefault(int(fields[_PARENT]), []).append(pid)
@@ -96,14 +98,14 @@ class _Processes:
         return cls(ticks, children, kernel)
 
     def below(self, roots: Collection[int], strangers: Collection[int] = ()) -> int:
-        """Add up the times of some processes and of all below them, without strangers."""
+        """Return the CPU time of processes and all their descendants, without strangers."""
         known = 0
         counted: set[int] = set()
         to_add = list(roots)
         while to_add:
             pid = to_add.pop()
             if pid not in strangers and pid not in counted:
-                counted.add(pid)  # once, also where a root lies below another
+                counted.add(pid)  # only once, even if a root is below another one
                 known += self.ticks.get(pid, 0)
                 to_add += self.children.get(pid, ())
         return known
@@ -114,15 +116,16 @@ def _pids() -> set[int]:
 
 
 def _known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
-    """Add up the processor time of a run's processes and of the kernel's threads."""
+    """Return the CPU time of a run's processes and of the kernel's threads."""
     processes = _Processes.read()
     return processes.kernel_ticks + processes.below(run, strangers)
 
 
 def listeners(port: int) -> set[int]:
-    """Find the processes that listen on a port of this machine; none where it does not show them.
+    """Return the processes that listen on a port of this machine; empty if the system hides them.
 
-    The kernel names a socket by the inode that its owner's descriptor leads to: proc_pid_net(5).
+    The kernel identifies a socket by the inode that its owner's descriptor links to:
+    proc_pid_net(5).
     """
     inodes = {f"socket:[{fields[9]}]" for fields in _listening(port)}
     return {
@@ -133,10 +136,10 @@ def listeners(port: int) -> set[int]:
 
 
 def servers(port: int, names: Collection[str]) -> set[int]:
-    """Find the processes of programs of these names that listen on a port of this machine.
+    """Return the processes with one of some program names that listen on a port of this machine.
 
-    Another user's descriptors are not shown: then it is the one such program of the socket's user
-    that no other such program started.
+    The descriptors of another user are hidden. Then it is the process of the socket's user with
+    such a name that no other process with such a name started.
     """
     heard = {pid for pid in listeners(port) if program(pid) in names}
     if heard:
@@ -149,9 +152,9 @@ def servers(port: int, names: Collection[str]) -> set[int]:
 
 
 def cpu_seconds(pids: Collection[int]) -> float | None:
-    """Add up the processor time of processes and of all below them; None where one has ended.
+    """Return the CPU time of processes and all their descendants; None if one has ended.
 
-    Children that have ended are counted, as a server's that answers each connection by a process.
+    Ended children are included, such as those of a server with a process per connection.
     """
     try:
         processes = _Processes.read()
@@ -163,7 +166,7 @@ def cpu_seconds(pids: Collection[int]) -> float | None:
 
 
 def program(pid: int) -> str | None:
-    """Name the program of a process, as the kernel does; None where it has ended."""
+    """Return the program name of a process, as the kernel has it; None if it has ended."""
     try:
         return (_PROC / str(pid) / "comm").read_text().strip()
     except OSError:
@@ -171,7 +174,7 @@ def program(pid: int) -> str | None:
 
 
 def _listening(port: int) -> list[list[str]]:
-    """Give the rows of the kernel's tables of sockets that listen on a port."""
+    """Return the rows of listening sockets on a port, from the kernel's socket tables."""
     return [
         fields
         for table in (_PROC / "net/tcp", _PROC / "net/tcp6")
@@ -183,29 +186,29 @@ def _listening(port: int) -> list[list[str]]:
 def _user(pid: int) -> int | None:
     try:
         return (_PROC / str(pid)).stat().st_uid
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return None
 
 
 def _lines(table: Path) -> list[str]:
     try:
         return table.read_text().splitlines()
-    except OSError:  # no IPv6, or no /proc at all
+    except OSError:  # no IPv6, or no /proc
         return []
 
 
 def _leads_to(descriptor: Path) -> str | None:
     try:
         return str(descriptor.readlink())
-    except OSError:  # closed meanwhile, or of a process that is somebody else's
+    except OSError:  # closed meanwhile, or owned by another user
         return None
 
 
 def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
-    """Compute the shares of the time between two readings; None if they are not known.
+    """Return the shares of the time between two readings; None if a reading is missing.
 
-    The kernel counts the machine's time in ticks and a process's to the microsecond, so that within
-    a second the two may differ by some percent, and the others' share come out below 0.
+    The kernel counts the machine's time in ticks but that of processes in microseconds. Within a
+    second the two may differ by some percent, so that `others` can be negative.
     """
     if before is None or after is None or after.total <= before.total:
         return None

@@ -1,4 +1,4 @@
-"""The folders that stand beside the package in a checkout, and within it in an installed wheel."""
+"""Folders that are beside the package in a checkout, and inside it in an installed wheel."""
 
 from pathlib import Path
 from typing import Literal
@@ -11,10 +11,10 @@ _INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there
 
 
 def packaged_folder(name: PackagedFolder) -> Path:
-    """Find a folder that comes with Plimsoll.
+    """Return the path of a folder that comes with Plimsoll.
 
     Raises:
-        PlimsollError: It is not there.
+        PlimsollError: The folder is missing.
     """
     for parent in (_INSTALLED, _PACKAGE.parent):
         if (folder := parent / name).is_dir():

@@ -1,7 +1,7 @@
-"""The state machines' definitions: read and substituted in the same way on AWS and on one machine.
+"""State machine definitions, read and substituted alike on AWS and on one machine.
 
-A definition names what a deployment gives it as `${Name}`: a function's ARN
-(`plimsoll.model.deployment.function.Function.arn_placeholder`), another machine's
+A definition refers to the deployment's values as `${Name}`: the ARN of a function
+(`plimsoll.model.deployment.function.Function.arn_placeholder`), the ARN of another state machine
 (`machine_placeholder`) or a `Setting`.
 """
 
@@ -17,25 +17,25 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
 def read_definition(name: str) -> str:
-    """Read a state machine's definition, its `${...}` untouched."""
+    """Read the definition of a state machine, without substituting `${...}`."""
     return (FOLDER / f"{name}.asl.json").read_text()
 
 
 def machine_placeholder(name: str) -> str:
-    """Give the name of a state machine's ARN in a definition: `RunStateMachineArn`."""
+    """Return the placeholder of a state machine's ARN in a definition: `RunStateMachineArn`."""
     return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
 
 
 def placeholders(definition: str) -> tuple[str, ...]:
-    """Name what a definition wants substituted, each once, in order of appearance."""
+    """List the placeholders of a definition, each once, in order of appearance."""
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(definition)))
 
 
 def substitute(definition: str, values: Mapping[str, str]) -> str:
-    """Replace every `${Name}`, as CloudFormation's `DefinitionSubstitutions` does.
+    """Replace every `${Name}`, like CloudFormation's `DefinitionSubstitutions`.
 
     Raises:
-        PlimsollError: A name has no value.
+        PlimsollError: A placeholder has no value.
     """
     missing = [name for name in placeholders(definition) if name not in values]
     if missing:

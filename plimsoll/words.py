@@ -1,8 +1,8 @@
-"""How figures are written for people: one rule for each kind, each figure with its unit.
+"""Formats figures for people: one rule for each kind of figure, always with the unit.
 
-Every text that Plimsoll shows uses these: the command line, the report, verdicts, quotes, messages.
-What is not known is `NOTHING`, never 0. A setting is quoted as it stands in its request, in its own
-unit: `warmup_s + duration_s = 1200 s`.
+The command line, the report, verdicts, quotes and messages all use these functions. An unknown
+figure is `NOTHING`, never 0. A setting is quoted as in its request, in its own unit:
+`warmup_s + duration_s = 1200 s`.
 """
 
 import math
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-# of the 95 % interval beside a figure
+# What the 95 % interval beside a figure covers
 INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
 
@@ -24,7 +24,7 @@ ENGINES = {
 }
 DASHBOARDS = {"grafana": "Grafana", "cloudwatch": "CloudWatch"}
 AURORA_STORAGE = {"standard": "Standard", "io-optimized": "I/O-Optimized"}
-RESOURCES = {  # what may set a limit
+RESOURCES = {  # resources that may be the limit
     "storage_iops": "storage IOPS",
     "storage_throughput": "storage throughput",
     "storage_latency": "storage latency",
@@ -50,15 +50,15 @@ _SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
 
 
 def visible(text: str) -> str:
-    r"""A text of others without what controls a terminal, which is shown: `\x1b[2J`.
+    r"""Return foreign text with control characters made visible: `\x1b[2J`.
 
-    Line breaks and tabs stay. What is replaced is C0, DEL and C1 (ECMA-48).
+    Line breaks and tabs are kept. C0, DEL and C1 characters are replaced (ECMA-48).
     """
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def latency(us: float | None) -> str:
-    """A latency: three figures and the unit that suits, below 1 ms whole microseconds.
+    """Return a latency with three figures in a suitable unit; below 1 ms whole microseconds.
 
     `26 µs`, `8.92 ms`, `1.20 s`.
     """
@@ -71,7 +71,7 @@ def latency(us: float | None) -> str:
 
 
 def milliseconds(us: float | None) -> str:
-    """A latency for a column whose title says ms: three figures, two decimals at most.
+    """Return a latency for a column titled ms: three figures, two decimals at most.
 
     `0.42`, `8.92`, `1,204`.
     """
@@ -79,7 +79,7 @@ def milliseconds(us: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time: two units at most, below a minute three figures.
+    """Return a duration: at most two units; below a minute, three figures.
 
     `0.05 s`, `2.5 s`, `45 s`, `2 min 5 s`, `3 min`, `1 h 5 min`.
     """
@@ -96,7 +96,7 @@ def duration(seconds: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """A rate or a mean, without its unit: whole from 100 up, below it one decimal.
+    """Return a rate or a mean without its unit: whole from 100 on, below with one decimal.
 
     `5,600` (ops/s, IOPS), `99.9` (MiB/s), `2.5` (I/Os waiting), `0`.
     """
@@ -106,18 +106,18 @@ def rate(value: float | None) -> str:
 
 
 def throughput(ops_per_second: float | None) -> str:
-    """A throughput as `rate` writes it, with its unit: `5,600 ops/s`."""
+    """Return a throughput as `rate` does, with its unit: `5,600 ops/s`."""
     return NOTHING if ops_per_second is None else f"{rate(ops_per_second)} ops/s"
 
 
 def three_figures(value: float) -> str:
-    """A mean that is compared with a limit, two decimals at most: `9.85`, `46.4`, `1,204`."""
+    """Return a mean to compare with a limit, two decimals at most: `9.85`, `46.4`, `1,204`."""
     size = abs(value)
     return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
 
 
 def number(value: float | None) -> str:
-    """What was counted, given or chosen, as it is: six figures, never with an exponent.
+    """Return a count or a setting: six figures, never with an exponent.
 
     `3`, `0.5`, `12.34`, `1,000,000`.
     """
@@ -127,24 +127,24 @@ def number(value: float | None) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Join names: `a`, `a and b`, `a, b and c`; nothing for none."""
+    """Join names: `a`, `a and b`, `a, b and c`; an empty text if there are none."""
     *before, last = list(names) or [""]
     return f"{', '.join(before)} and {last}" if before else last
 
 
 def plural(value: int, noun: str, many: str | None = None) -> str:
-    """Things that were counted, with their noun: `1 client`, `1,234 clients`.
+    """Return a count with its noun: `1 client`, `1,234 clients`.
 
     Args:
-        value: How many.
-        noun: One of them.
-        many: Several of them, where that has more than an `s`.
+        value: the count.
+        noun: the noun in the singular.
+        many: the plural, if it does not just add an `s`.
     """
     return f"{value:,} {noun if value == 1 else many or noun + 's'}"
 
 
 def load(value: float | None, axis: str) -> str:
-    """A load on the axis of a search: `3 clients`, `1 connection`, `600 ops/s offered`."""
+    """Return a load on the axis of a search: `3 clients`, `1 connection`, `600 ops/s offered`."""
     if value is None:
         return NOTHING
     unit = LOAD_UNITS[axis]
@@ -152,7 +152,7 @@ def load(value: float | None, axis: str) -> str:
 
 
 def bracket(ends: tuple[float | None, float | None], axis: str) -> str:
-    """The heaviest load that passes and the lightest that fails, as far as there are such."""
+    """Return the heaviest load that passes and the lightest that fails, if they exist."""
     passes, fails = ends
     low = "nothing passes" if passes is None else f"passes at {load(passes, axis)}"
     high = "nothing failed" if fails is None else f"fails at {load(fails, axis)}"
@@ -160,38 +160,38 @@ def bracket(ends: tuple[float | None, float | None], axis: str) -> str:
 
 
 def load_range(low: float, high: float, confidence: float, axis: str) -> str:
-    """Where the edge lies, with its coverage: `46.1 to 55.2 connections, 90 %`."""
+    """Return the range of the edge with its coverage: `46.1 to 55.2 connections, 90 %`."""
     ends = f"{number(float(f'{low:.3g}'))} to {load(float(f'{high:.3g}'), axis)}"
     return f"{ends}, {percent(confidence)}"
 
 
 def bounded(text: str, bound: str | None) -> str:
-    """A figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
+    """Return a figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
 
     Args:
-        text: The figure.
-        bound: `=`, `>=`, `<`, `<=`, or None, which is written as `=`.
+        text: the figure.
+        bound: `=`, `>=`, `<`, `<=`, or None, which means `=`.
     """
     return _SIGNS[bound] + text
 
 
 def ratio(value: float, bound: str = "=") -> str:
-    """A multiple, with two decimals: `1.70`; a ratio that is a bound: `≥ 2.00`, `≤ 0.20`.
+    """Return a ratio with two decimals: `1.70`; as a bound: `≥ 2.00`, `≤ 0.20`.
 
     Args:
-        value: The ratio.
-        bound: `=`; `>=`: at least; `<`: at most, for a bound of either side may be reached.
+        value: the ratio.
+        bound: `=`; `>=` for at least; `<` for at most (printed as `≤`).
     """
     return bounded(f"{value:.2f}", "<=" if bound == "<" else bound)
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:
-    """The confidence interval of a ratio: `1.69 to 1.72`."""
+    """Return the confidence interval of a ratio: `1.69 to 1.72`."""
     return NOTHING if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage: three figures, at most two decimals, none for whole percents.
+    """Return a share as a percentage: three figures, two decimals at most, none if whole.
 
     `44 %`, `15.2 %`, `2.53 %`, `0.1 %`.
     """
@@ -202,12 +202,12 @@ def percent(share: float | None) -> str:
 
 
 def moved(share: float) -> str:
-    """A change, as a share of what was before: `fell by 15.2 %`, `rose by 3 %`."""
+    """Return a change, given as a share of the value before: `fell by 15.2 %`, `rose by 3 %`."""
     return f"{'fell' if share < 0 else 'rose'} by {percent(abs(share))}"
 
 
 def metric(value: float, unit: str) -> str:
-    """A figure in the unit of its metric: a latency where that is `us`, else a rate and the unit.
+    """Return a figure in the unit of its metric: `us` as a latency, else as a rate with the unit.
 
     `8.92 ms`, `1,000 ops/s`.
     """
@@ -215,18 +215,18 @@ def metric(value: float, unit: str) -> str:
 
 
 def usd(dollars: float) -> str:
-    """A sum of money, in cents: `$0.19`, `$1,234.50`."""
+    """Return an amount of money in cents: `$0.19`, `$1,234.50`."""
     return f"${dollars:,.2f}"
 
 
 def usd_each(dollars: float, figures: int = 3) -> str:
-    """The price of one thing: three figures, but at least in cents.
+    """Return a unit price: three figures, but at least in cents.
 
     `$0.0123`, `$0.10`, `$12.50`.
 
     Args:
-        dollars: The price.
-        figures: With 10 of them, a listed price in full: `$0.0000133334`.
+        dollars: the price.
+        figures: significant figures; 10 show a list price in full: `$0.0000133334`.
     """
     decimals = figures - 1 - math.floor(math.log10(dollars)) if dollars else 0
     whole, _, fraction = f"{dollars:,.{max(2, decimals)}f}".partition(".")
@@ -234,15 +234,15 @@ def usd_each(dollars: float, figures: int = 3) -> str:
 
 
 def statistic(name: str) -> str:
-    """A statistic of latency by its usual name: `p99.9` for `p999`."""
+    """Return the usual name of a latency statistic: `p99.9` for `p999`."""
     return "p99.9" if name == "p999" else name
 
 
 def moment(at: datetime | None) -> str:
-    """A moment: `2026-03-02 10:00:00 UTC`."""
+    """Return a time: `2026-03-02 10:00:00 UTC`."""
     return NOTHING if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def time_of_day(at: datetime) -> str:
-    """A moment of the day on which it is read: `10:00:00 UTC`."""
+    """Return the time of day: `10:00:00 UTC`."""
     return f"{at:%H:%M:%S} UTC"

@@ -1,4 +1,4 @@
-"""What set the limit of a run: one small module for each place in which a limit can lie. Pure."""
+"""Finds the limiting resource of a run: one module for each kind of limit. No I/O."""
 
 from plimsoll.limiting.naming import limiting_resource
 

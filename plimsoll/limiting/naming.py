@@ -1,8 +1,8 @@
-"""Which resource set the limit, of all that were measured, and which comes second.
+"""Ranks all measured resources: which one is the limit, and which comes second.
 
-Where several are at their limits, the one that explains the others comes first: what was refused or
-disturbed, then a device without anything left, then what operations wait for while no device is
-full. Where none is, the nearest to its limit is named, and said to be no more than that.
+If several are at their limits, the one that explains the others ranks first: refused connections or
+a disturbance, then an exhausted device, then what operations wait for while no device is full. If
+none is at its limit, the nearest is reported as just that.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import Candidate, LimitingResource, StepResult
 
-TOLD_FROM = 0.01  # of the share that explains a limit
+TOLD_FROM = 0.01  # smallest part of the threshold that is reported
 _STORAGE = (
     of_nodes(storage.storage_iops, "IOPS"),
     of_nodes(storage.storage_throughput, "throughput"),
@@ -43,7 +43,7 @@ class _Ranked:
 
     @property
     def place(self) -> tuple[bool, int, float]:
-        """The later, the likelier."""
+        """Sort key: candidates that explain the limit best sort last."""
         one = self.candidate
         nearness = (one.share or 0.0) / one.threshold
         return one.reached, -self.tier if one.reached else 0, nearness
@@ -56,26 +56,27 @@ def limiting_resource(
     *,
     flat_out: bool = False,
 ) -> LimitingResource:
-    """Name what set the limit, or what is nearest to its own.
+    """Return the resource that is the limit, or nearest to its limit.
 
     Args:
-        capacity: The verdict.
-        steps: Every step, with the target's figures.
-        volume: What the target's volume promises; None: not known.
-        flat_out: The load went as fast as it could, so that whatever is at its limit set it,
-            whether or not a step failed.
+        capacity: verdict of the run.
+        steps: every step, with the target's figures.
+        volume: limits of the target's volume; None if unknown.
+        flat_out: whether the load was as fast as possible, so that a resource at its limit is the
+            limit even if no step failed.
     """
     step = deciding_step(capacity, steps)
     lightest = _lightest(capacity, steps)
     if volume is not None and _ends_on_credits(capacity):
-        volume = volume.model_copy(update={"burst_credits": None})  # what lasts has none
+        # The sustained throughput has no burst
+        volume = volume.model_copy(update={"burst_credits": None})
     seen = None if step is None else Seen(step, volume, lightest)
     found = [*_client(capacity, step), *_disturbed(capacity, step)]
     found += [] if seen is None else _found(seen)
     ranked = [one.candidate for one in sorted(found, key=lambda one: one.place, reverse=True)]
     known = [one for one in ranked if one.share is not None or one.reached]
     if seen is not None and seen.lacks_devices and not any(one.reached for one in known):
-        known = []  # what could not be seen may be nearer to its limit than all that could
+        known = []  # an unmeasured resource may be nearer to its limit than these
     first = known[0] if known else None
     others = (one for one in known[1:] if _is_told(one) and one.resource != known[0].resource)
     second = next(others, None)
@@ -96,15 +97,16 @@ def limiting_resource(
 
 
 def _found(seen: Seen) -> list[_Ranked]:
-    """Find all that may have set the limit in a step, each with its figures.
+    """Return all candidates for the limit in a step, each with its figures.
 
-    Those at their limits in an earlier tier explain those in a later one.
+    Candidates at their limits in an earlier tier explain those in a later one.
     """
-    on_one_machine = seen.target.host_idle_percent is not None  # where all nodes share processors
+    on_one_machine = seen.target.host_idle_percent is not None  # then all nodes share the CPUs
     cpu = (processors.cpu if on_one_machine else _CPU_OF_NODES,)
     devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
     disk = (processors.machine_disk,)
     # a disk looks late, too, to whoever waits for a processor before it sees that it is done
+    # With a full CPU, I/O seems slow too: a process sees its completion only once it gets the CPU
     disk_first, disk_last = ((), disk) if processors.full(seen) else (disk, ())
     tiers = (
         (server.connections,),
@@ -123,13 +125,13 @@ def _found(seen: Seen) -> list[_Ranked]:
 
 
 def _is_told(candidate: Candidate) -> bool:
-    """Whether it is worth a line: what nothing waited for is not."""
+    """Return whether a candidate is worth a line; one that nothing waited for is not."""
     share = candidate.share
     return candidate.reached or share is None or share / candidate.threshold >= TOLD_FROM
 
 
 def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
-    """The clients: the limit where the verdict says so, else as near to it as they were busy."""
+    """Return the clients: the limit if the verdict says so, otherwise by how busy they were."""
     busy = None if step is None else step.step.client_busy
     bound = capacity.verdict == "CLIENT_BOUND"
     if busy is None and not bound:
@@ -147,7 +149,7 @@ def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
 
 
 def _disturbed(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
-    """Others' work, where the verdict is that it decided: this machine's, or a client's."""
+    """Return the disturbance by other programs if it decided the verdict."""
     if capacity.verdict != "DISTURBED":
         return []
     of_client = step is not None and step.step.client_waiting_percent is not None
@@ -168,11 +170,11 @@ def _host_bound(seen: Seen) -> bool | None:
 
 
 def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
-    """Choose the step that shows the limit: the lightest that failed, or else the heaviest.
+    """Return the step that shows the limit: the lightest that failed, otherwise the heaviest.
 
-    Where the answer's load did not last, that is the last window in which it was held. A load that
-    passed on credits alone shows no limit of what lasts; where the next heavier one did, the
-    heaviest that lasts is nearest to it.
+    If the answer's load failed in the soak, it is the last window of the soak. A load that passed
+    only on credits shows no limit of the sustained throughput; if the next heavier load did so, the
+    heaviest sustained load is nearest to the limit.
     """
     if capacity.verdict == "NOT_SUSTAINED":
         held = [s for s in steps if s.plan.purpose == "soak" and s.step.void is None]
@@ -198,12 +200,12 @@ def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult
 
 
 def _ends_on_credits(capacity: Capacity) -> bool:
-    """Whether what lasts ends where heavier loads live on credits."""
+    """Return whether the loads above the sustained one pass only on credits."""
     return capacity.cause == CREDITS and capacity.verdict != "BURST"
 
 
 def _lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
-    """Choose a step of the lightest load: what its operations take, they take without others."""
+    """Return a step of the lightest load, which shows what operations cost on their own."""
     judged = min(capacity.steps, key=lambda judged_load: judged_load.load, default=None)
     indexes = set() if judged is None else {one.index for one in judged.steps}
     return next((step for step in steps if step.plan.index in indexes), None)
@@ -216,7 +218,7 @@ def _signs(step: StepResult | None) -> list[str]:
 
 
 def _lacking(seen: Seen | None) -> list[str]:
-    """Say what could not be measured, so that it cannot be named."""
+    """List what was not measured and therefore cannot be the result."""
     if seen is None:
         return ["no step was judged"]
     target = seen.target

@@ -1,18 +1,18 @@
-"""Processors: the server's, and this machine's where everything runs on one; and its disk."""
+"""CPU limits: the server's and, on one machine, the whole machine's; and the machine's disk."""
 
 from plimsoll import words
 from plimsoll.limiting.seen import Seen
 from plimsoll.model.aws.volumes_seen import HOST_BOUND_SHARE
 from plimsoll.model.run.results import Candidate
 
-NEAR = 0.90  # share of the processor time that could be had
+NEAR = 0.90  # share of the available CPU time
 
 
 def cpu(seen: Seen) -> Candidate | None:
-    """The server's processor time against what it could have.
+    """Compare the server's CPU time with what was available to it.
 
-    On one machine the clients have some of it: where the server has most of what is used, it could
-    have had what is idle besides, and what others' work has.
+    On one machine, clients use some of the CPU. If the server uses most of what is used, idle time
+    and the time of other programs counts as available to it.
     """
     percent, idle = seen.target.cpu_percent, seen.target.host_idle_percent
     if percent is None:
@@ -35,13 +35,13 @@ def cpu(seen: Seen) -> Candidate | None:
 
 
 def full(seen: Seen) -> bool:
-    """On one machine: whether next to none of its processor time was left."""
+    """Return whether, on one machine, almost no CPU time was left."""
     idle = seen.target.host_idle_percent
     return idle is not None and idle < 100 * (1 - NEAR)
 
 
 def machine_disk(seen: Seen) -> Candidate | None:
-    """On one machine: its own disk, where that is slower than the volume that it stands for."""
+    """On one machine: return its disk, if that is slower than the emulated volume should be."""
     percent = seen.target.host_late_percent
     if percent is None:
         return None
@@ -57,7 +57,7 @@ def machine_disk(seen: Seen) -> Candidate | None:
 
 
 def machine_processors(seen: Seen) -> Candidate | None:
-    """On one machine: its processors, where it is not the server that has most of their time."""
+    """On one machine: return its CPUs, if the server does not use most of their time."""
     target = seen.target
     idle, others = target.host_idle_percent, _others_percent(seen)
     if idle is None:
@@ -79,5 +79,5 @@ def machine_processors(seen: Seen) -> Candidate | None:
 
 
 def _others_percent(seen: Seen) -> float:
-    """How much of this machine's processor time its other processes had, and its hypervisor."""
+    """Return the percentage of CPU time used by other processes and stolen by the hypervisor."""
     return (seen.target.host_others_percent or 0.0) + (seen.target.host_stolen_percent or 0.0)

@@ -1,4 +1,4 @@
-"""The step that shows the limit, with all that was measured of it."""
+"""The step that shows the limit, with everything measured in it; and limits of single nodes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,17 +10,17 @@ from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.run.results import Candidate, NodeTotals, ServerWaits, StepResult
 
 NOTHING_KNOWN = TargetFigures(period_s=0, points=0)
-SCATTER = 0.25  # of the operations under way
+SCATTER = 0.25  # share of the concurrent operations
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A step.
+    """A step and the figures to compare it with.
 
     Attributes:
-        step: That which shows the limit.
-        volume: What its target's volume promises; None: not known.
-        lightest: A step of the lightest load.
+        step: step that shows the limit.
+        volume: limits of the target's volume; None if unknown.
+        lightest: a step of the lightest load.
     """
 
     step: StepResult
@@ -29,12 +29,12 @@ class Seen:
 
     @property
     def target(self) -> TargetFigures:
-        """CloudWatch's figures; each None where there is no point."""
+        """CloudWatch's figures; None for a metric without a data point."""
         return self.step.target or NOTHING_KNOWN
 
     @property
     def waits(self) -> ServerWaits:
-        """What the server says of its waits."""
+        """The server's wait statistics."""
         before, server = self.step.plan.server_before, self.step.server
         if before is None or server is None or server.restarted:
             return ServerWaits()
@@ -42,25 +42,25 @@ class Seen:
 
     @property
     def load_s(self) -> float:
-        """How long the load was sent, warm-up included: what counters grew by, they grew in it."""
+        """Length of the load in seconds, including warm-up: the interval of the counters."""
         return self.step.plan.warmup_s + self.step.plan.duration_s
 
     @property
     def operations_per_second(self) -> float | None:
-        """What succeeded; None where nothing did."""
+        """Successful operations per second; None if there were none."""
         return self.step.step.throughput_ops_per_second or None
 
     @property
     def under_way(self) -> float:
-        """The mean number of operations under way: by Little's law, at most the connections."""
+        """The mean number of concurrent operations by Little's law; at most the connections."""
         connections = float(self.step.plan.connections)
         return min(connections, self._under_way_with(self.step) or connections)
 
     @property
     def added_by_load(self) -> float:
-        """How many more are under way than if each took as long as under the lightest load.
+        """The concurrent operations beyond those expected at the lightest load's latencies.
 
-        At least a quarter of all: less than that is within what latencies scatter.
+        At least a quarter of all: a smaller part is within the scatter of latencies.
         """
         if self.lightest is None or self.lightest.plan.index == self.step.plan.index:
             return self.under_way
@@ -68,7 +68,7 @@ class Seen:
         return max(self.under_way - at_rest, self.under_way * SCATTER)
 
     def _under_way_with(self, other: StepResult) -> float | None:
-        """Count the operations under way at this throughput with another step's mean latencies."""
+        """Return the concurrent operations at this throughput with another step's latencies."""
         step, latency_us = self.step.step, other.step.latency_us
         means = {name: one["mean"] for name, one in latency_us.items() if "mean" in one}
         weighed = weights_of(step, means)
@@ -79,35 +79,35 @@ class Seen:
 
     @property
     def lacks_devices(self) -> bool:
-        """Whether neither the server's processor time nor its volume's promise is known."""
+        """Whether neither the server's CPU time nor the limits of its volume are known."""
         return self.target.cpu_percent is None and self.volume is None
 
     def each(self, per_second: float) -> float | None:
-        """How much of something each operation took."""
+        """Return an amount per operation, from an amount per second."""
         return None if not self.operations_per_second else per_second / self.operations_per_second
 
 
-# A limit that each node of a cluster has for itself: how many are at theirs, and the nearest.
+# --- limits that each node of a cluster has: number of nodes at the limit, and the nearest ---
 
 
 Resource = Callable[[Seen], Candidate | None]
 
 
 def of_nodes(resource: Resource, name: str) -> Resource:
-    """Look at a limit on each node.
+    """Return a limit that is checked on each node.
 
     Args:
-        resource: The limit of one node.
-        name: What the nodes are at: `IOPS`.
+        resource: function that returns the limit of one node.
+        name: what the nodes are at the limit of: `IOPS`.
 
     Returns:
-        The same limit, of all nodes; of a target without several it is the limit itself.
+        The limit of all nodes. For a target with a single node, the limit itself.
     """
 
     def of_all(seen: Seen) -> Candidate | None:
         each = [resource(_at(seen, node)) for node in seen.step.nodes if node.target is not None]
         found = [one for one in each if one is not None]
-        if not found:  # all volumes' I/O together is nothing beside one volume's promise
+        if not found:  # the sum over all volumes cannot be compared with the limit of one volume
             return None if seen.step.nodes else resource(seen)
         nearest = max(found, key=lambda one: (one.reached, (one.share or 0.0) / one.threshold))
         reached, nodes = sum(one.reached for one in found), len(seen.step.nodes)
@@ -123,7 +123,7 @@ def of_nodes(resource: Resource, name: str) -> Resource:
 
 
 def _at(seen: Seen, node: NodeTotals) -> Seen:
-    """Look at one node alone: at its volume, and at the operations that went to it."""
+    """Return one node as a step of its own: its volume, and the operations sent to it."""
     all_of_them = sum(one.succeeded for one in seen.step.nodes)
     of_all = seen.step.step.throughput_ops_per_second
     own = of_all * node.succeeded / all_of_them if of_all and all_of_them else None

@@ -1,9 +1,9 @@
-"""What operations wait for within the server: locks, pages, its log, and room for connections.
+"""Waits within the server: locks, pages, the log, and the maximum number of connections.
 
-A wait is given as the share of the operations' time: what waited at any moment, against the
-operations that were under way (Little's law). A wait for a lock is one for another operation: it
-is held against the time that the load added to theirs, since that is what a limit is met by. Where
-four rows are hot, say, a 99th percentile is at three times its own when a third of all are waiting.
+A wait is given as its share of the operations' time: mean waiting sessions / concurrent operations
+(Little's law). A wait for a lock is a wait for another operation, so it is compared with the time
+that the load added to operations, because that makes the limit. With four hot rows, for example,
+a 99th percentile is three times its base when a third of all operations are waiting.
 """
 
 from plimsoll import words
@@ -11,12 +11,12 @@ from plimsoll.limiting.seen import Seen
 from plimsoll.model.judging.capacity import Resource
 from plimsoll.model.run.results import Candidate, ServerLooks
 
-WAITED = 0.50  # share of the operations' time: above it, most of a latency is this wait
-LOG_FULL = 0.75  # InnoDB writes pages before all else from 7/8 on, until it is somewhat below
+WAITED = 0.50  # share of the operations' time, above which the wait is most of the latency
+LOG_FULL = 0.75  # InnoDB flushes pages with priority from 7/8 on, until the age is somewhat lower
 
 
 def row_locks(seen: Seen) -> Candidate | None:
-    """Waits for rows that other transactions hold."""
+    """Return the waits for rows that other transactions have locked."""
     waits, looks = seen.waits, _looks(seen)
     return _waited(
         seen,
@@ -30,7 +30,7 @@ def row_locks(seen: Seen) -> Candidate | None:
 
 
 def table_locks(seen: Seen) -> Candidate | None:
-    """Waits for whole tables: of engines without row locks, of LOCK TABLES, of DDL."""
+    """Return the waits for table locks: engines without row locks, LOCK TABLES, DDL."""
     waits, looks = seen.waits, _looks(seen)
     return _waited(
         seen,
@@ -44,7 +44,7 @@ def table_locks(seen: Seen) -> Candidate | None:
 
 
 def inner_locks(seen: Seen) -> Candidate | None:
-    """Waits for what sessions share within the server: a page in memory, a part of a table."""
+    """Return the waits for the server's internal locks: a page in memory, a part of a table."""
     looks = _looks(seen)
     if looks is None or looks.inner_lock_waiters is None:
         return None
@@ -59,14 +59,14 @@ def inner_locks(seen: Seen) -> Candidate | None:
 
 
 def buffer_pool(seen: Seen) -> Candidate | None:
-    """Reads of pages that the buffer pool does not hold; operations wait for each."""
+    """Return the reads of pages missing in the buffer pool; operations wait for each."""
     waits, looks, latency_us = seen.waits, _looks(seen), seen.target.read_latency_us
     if waits.page_reads is None:
         return None
     reads = waits.page_reads / seen.load_s
     waiting = None
     if looks is not None and looks.page_read_waiters is not None:
-        # what the operating system keeps in memory is no I/O, and nobody waits for it
+        # reads served by the operating system's cache are no I/O, and nobody waits for them
         waiting = _waiting(seen, waits.page_reads_s, looks.page_read_waiters)
     elif waits.page_reads_s is not None:
         waiting = waits.page_reads_s / seen.load_s
@@ -85,7 +85,7 @@ def buffer_pool(seen: Seen) -> Candidate | None:
 
 
 def log(seen: Seen) -> Candidate | None:
-    """How full the redo log was: full, it goes on only when pages are written."""
+    """Return how full the redo log was. Once full, the server must write pages to go on."""
     looks = _looks(seen)
     if looks is None or looks.checkpoint_share is None:
         return None
@@ -103,7 +103,7 @@ def log(seen: Seen) -> Candidate | None:
 
 
 def connections(seen: Seen) -> Candidate | None:
-    """The server's limit of connections: reached where it refused any."""
+    """Return the server's maximum of connections; reached if it refused any."""
     refused, most = seen.step.step.refused, seen.waits.connections_max
     asked = seen.step.plan.connections
     if refused is None and not most:
@@ -131,7 +131,7 @@ def _number(waits: int | None) -> str:
 
 
 def _waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float | None:
-    """Give the mean number that waited, by time or by looks: a wait is timed when it has ended."""
+    """Return the mean number of waiting sessions, by wait time or samples (long waits end late)."""
     known = [] if waited_s is None else [waited_s / seen.load_s]
     return max([*known, *([] if waiters is None else [waiters])], default=None)
 
@@ -146,9 +146,9 @@ def _waited(
     to_change: str,
     for_others: bool = False,
 ) -> Candidate | None:
-    """Say what part of the operations' time a wait was, with so many waiting at any moment.
+    """Return the share of the operations' time that a wait was, from the mean number waiting.
 
-    One for other operations is given as the part of what the load added to their time.
+    A wait for other operations is given as a share of the time that the load added.
     """
     if count is None and waiting is None:
         return None

@@ -1,4 +1,4 @@
-"""The storage: its IOPS, its throughput, the instance's credits, and how soon it takes a write."""
+"""Storage limits: IOPS, throughput, the instance's I/O credits, and the latency of writes."""
 
 from plimsoll import words
 from plimsoll.databases.family import family_of
@@ -8,19 +8,19 @@ from plimsoll.model.judging.capacity import Resource
 from plimsoll.model.judging.steps import StorageRates, TargetFigures
 from plimsoll.model.run.results import Candidate
 
-NEAR = 0.90  # share of a limit, as a mean over the step: above it the limit held most of the time
-# Share of the time in which the log was written or flushed. One flush follows another, so that what
-# is left of the time is the gaps between them.
+NEAR = 0.90  # mean share of a limit over the step, above which the limit held most of the time
+# Share of the time in which the log was written or flushed. Flushes follow each other, so the rest
+# is the gaps between them.
 LOG_BUSY = 0.75
 
 
 def holds_most_operations(seen: Seen) -> bool:
-    """Whether most of what is under way waits for the volume: then no processor has it."""
+    """Return whether most concurrent operations wait for the volume, so they use no CPU."""
     return seen.target.queue is not None and seen.target.queue > seen.under_way / 2
 
 
 def storage_iops(seen: Seen) -> Candidate | None:
-    """I/Os per second against the volume's, in force at that moment."""
+    """Compare I/Os per second with the volume's limit at that time."""
     target = seen.target
     if target.read_iops is None or target.write_iops is None:
         rates = _by_server(seen)
@@ -33,7 +33,7 @@ def storage_iops(seen: Seen) -> Candidate | None:
 
 
 def storage_throughput(seen: Seen) -> Candidate | None:
-    """Bytes per second against the volume's."""
+    """Compare bytes per second with the volume's limit."""
     target = seen.target
     limit = None if seen.volume is None else seen.volume.throughput_mib_s
     if target.read_iops is None or target.write_iops is None:
@@ -89,10 +89,10 @@ def _capped(
 
 
 def _by_server(seen: Seen) -> StorageRates | None:
-    """Take the I/O from the server's own counters, where CloudWatch has no points of the step.
+    """Return the server's own I/O counters, if CloudWatch has no data points of the step.
 
-    They are read before the clients come and after the last has gone. So their mean is the least
-    that the storage did under load, and names it only where even that is near its limit.
+    They are read before the clients start and after the last has ended, so their mean is a lower
+    bound for the load. It shows a limit only if even that is close to it.
     """
     before, server = seen.step.plan.server_before, seen.step.server
     if server is None or before is None:
@@ -101,12 +101,12 @@ def _by_server(seen: Seen) -> StorageRates | None:
 
 
 def _peak(volume: VolumeLimits) -> float | None:
-    """Give the rate with credits: whether any were left, the server's counters do not tell."""
+    """Return the rate with credits; the server's counters do not tell if any were left."""
     return volume.baseline_iops if volume.burst_credits is None else volume.burst_iops
 
 
 def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
-    """Give the rate in force: the burst's while credits lasted, then the baseline's."""
+    """Return the limit in force: with burst while credits lasted, otherwise the baseline."""
     if volume is None:
         return None
     spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1
@@ -114,12 +114,12 @@ def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | N
 
 
 def io_credits(seen: Seen) -> Candidate | None:
-    """The I/Os that the instance lets through to its volume, where it has spent its credits."""
+    """Return the instance's I/O limit for its volumes, if it has used up its credits."""
     return _credits("storage_iops", seen.target.ebs_io_balance_percent, "I/O")
 
 
 def byte_credits(seen: Seen) -> Candidate | None:
-    """The bytes that it lets through."""
+    """Return the instance's limit of bytes for its volumes, if it has used up its credits."""
     return _credits("storage_throughput", seen.target.ebs_byte_balance_percent, "throughput")
 
 
@@ -138,7 +138,7 @@ def _credits(resource: Resource, percent: float | None, name: str) -> Candidate 
 
 
 def storage_latency(seen: Seen) -> Candidate | None:
-    """How much of the time the log was being made durable: commits wait for it in turns."""
+    """Return the share of the time in which the log was flushed; commits wait for it in turn."""
     waits, target = seen.waits, seen.target
     if not waits.log_flushes:
         return None
@@ -150,7 +150,7 @@ def storage_latency(seen: Seen) -> Candidate | None:
     elif looks is not None and looks.log_io_share is not None:
         share = looks.log_io_share
         busy = f"under way in {words.percent(share)} of {words.plural(looks.looks, 'look')}"
-    elif target.write_latency_us is not None:  # of all writes, the log's among them
+    elif target.write_latency_us is not None:  # mean of all writes, including those of the log
         flush_us = target.write_latency_us + (target.flush_latency_us or 0.0)
     else:
         return None
@@ -158,7 +158,7 @@ def storage_latency(seen: Seen) -> Candidate | None:
         share = min(1.0, flushes * flush_us / 1e6)
         busy = f"each {words.latency(flush_us)}: under way {words.percent(share)} of the time"
     commits = ""
-    if waits.commits is not None:  # the server does not count those of changes apart
+    if waits.commits is not None:  # the server does not count commits of changes separately
         each = words.rate(waits.commits / seen.load_s)
         commits = f"{each} commits/s, those of reads among them, with "
     return Candidate(
