@@ -1,1 +1,1 @@
-"""What Plimsoll speaks of: requests, steps, results. No I/O; everything else depends on it."""
+"""Data models: requests, steps, results. No I/O. All other packages depend on this one."""

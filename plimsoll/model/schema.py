@@ -87,7 +87,7 @@ def _members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _inside(kind: Any, part: str | int) -> tuple[Any, ...]:
-    """Give the types of a model's field, a mapping's value or a list's entry."""
+    """Return the types of a model's field, a mapping's value or a list's entry."""
     if model := _models((kind,)):
         field = model[0].model_fields.get(str(part))
         return () if field is None else _members(field.annotation)

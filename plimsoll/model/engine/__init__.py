@@ -1,1 +1,1 @@
-"""What the load engine is asked and what it answers."""
+"""The jobs and reports of the load engine."""

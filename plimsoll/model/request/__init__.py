@@ -1,1 +1,1 @@
-"""What users ask for: runs, targets, searches, phases, experiments, checks."""
+"""Requests of users: runs, targets, searches, phases, experiments, checks."""

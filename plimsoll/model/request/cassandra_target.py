@@ -75,11 +75,11 @@ class CassandraTarget(Model):
 
     @property
     def snapshot(self) -> None:
-        """None: only RDS targets can be restored from a snapshot."""
+        """Always None, since only RDS targets can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """True: it is created for the run and deleted after it."""
+        """Always True: it is created for the run and deleted after it."""
         return True
 
     @property

@@ -116,9 +116,9 @@ class EndpointTarget(Model):
 
     @property
     def snapshot(self) -> None:
-        """None: only RDS targets can be restored from a snapshot."""
+        """Always None, since only RDS targets can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """False: it exists before the run and is kept."""
+        """Always False: it exists before the run and is kept."""
         return False

@@ -57,11 +57,11 @@ class AuroraTarget(Model):
 
     @property
     def snapshot(self) -> None:
-        """None: only RDS instances can be restored from a snapshot."""
+        """Always None, since only RDS instances can be restored from a snapshot."""
 
     @property
     def provisioned(self) -> bool:
-        """True: it is created for the run and deleted after it."""
+        """Always True: it is created for the run and deleted after it."""
         return True
 
     @property
@@ -122,7 +122,7 @@ class RdsTarget(Model):
 
     @property
     def provisioned(self) -> bool:
-        """True: it is created for the run and deleted after it."""
+        """Always True: it is created for the run and deleted after it."""
         return True
 
     @property
