@@ -31,7 +31,7 @@ def start_check(
 ) -> dict[str, object]:
     """Begin a point of a check's history and submit its runs. Safe to repeat.
 
-    If a run is refused, no end of it will trigger a judgment, so the history is judged here.
+    If a run is refused, no end of it will trigger a judgement, so the history is judged here.
     Scheduler delivers a firing at least once: run ids depend only on its time, so a second delivery
     finds the runs of the first.
 

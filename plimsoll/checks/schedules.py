@@ -98,7 +98,7 @@ def delete_check(settings: CheckSettings, team: str, name: str) -> None:
 
 
 def read_history(settings: ServiceSettings, team: str, name: str) -> History:
-    """Read a check's history with its latest judgment.
+    """Read a check's history with its latest judgement.
 
     Raises:
         CheckNotFoundError: There is no check with this name.

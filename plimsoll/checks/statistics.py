@@ -276,7 +276,7 @@ def _bound(observations: Sequence[Observation]) -> Bound:
 
 
 def segment(values: Sequence[float]) -> Segment:
-    """Summarize at least one successive figure."""
+    """Summarize successive figures, at least one."""
     spread = stdev(values) if len(values) > 1 else None
     return Segment(runs=len(values), mean=fmean(values), standard_deviation=spread)
 

@@ -1,4 +1,4 @@
-"""Checks in the service table: definitions, histories, judgments, and the check of each run.
+"""Checks in the service table: definitions, histories, judgements, and the check of each run.
 
 | pk | sk | what |
 |---|---|---|
@@ -122,14 +122,14 @@ class CheckStore:
         return None if item is None else Started.model_validate_json(item["started"]["S"])
 
     def judgement(self, team: str, name: str) -> tuple[int, Judgement]:
-        """Read the latest judgment of a history and its version; version 0 if there is none."""
+        """Read the latest judgement of a history and its version; version 0 if there is none."""
         item = self._find(_judgement_key(team, name))
         if item is None:
             return 0, Judgement()
         return int(item["version"]["N"]), Judgement.model_validate_json(item["judgement"]["S"])
 
     def write_judgement(self, team: str, name: str, judgement: Judgement, *, version: int) -> bool:
-        """Write a judgment if the version is unchanged; False if another call wrote first."""
+        """Write a judgement if the version is unchanged; False if another call wrote first."""
         client = clients.dynamodb()
         kept = judgement.model_copy(update={"announced": judgement.announced[-ANNOUNCED_MAX:]})
         try:

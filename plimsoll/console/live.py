@@ -85,7 +85,7 @@ class Look:
         quote: The run's quote; None if it has none.
         plan: The plan of the current or last step.
         judged_from: All finished steps of the search.
-        capacity: The judgment of these steps so far; None if there is none.
+        capacity: The judgement of these steps so far; None if there is none.
         steps: The steps that ended since the cursor, including those of phases.
         seconds: The seconds of these steps.
         samples: The target's samples from the cursor's last bin on.
@@ -158,7 +158,7 @@ def is_over(shown: Live, patience_s: float = 30.0) -> bool:
 
 
 def live_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
-    """Yield every load with its judgment, lightest first."""
+    """Yield every load with its judgement, lightest first."""
     for judged in capacity.steps if capacity else ():
         yield _load(judged)
 
