@@ -105,7 +105,6 @@ def _found(seen: Seen) -> list[_Ranked]:
     cpu = (processors.cpu if on_one_machine else _CPU_OF_NODES,)
     devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
     disk = (processors.machine_disk,)
-    # a disk looks late, too, to whoever waits for a processor before it sees that it is done
     # With a full CPU, I/O seems slow too: a process sees its completion only once it gets the CPU
     disk_first, disk_last = ((), disk) if processors.full(seen) else (disk, ())
     tiers = (

@@ -37,7 +37,6 @@ DECIMAL = (
     "clock_skew_ms",
 )
 # Columns that only Plimsoll's own records have.
-# Columns that only Plimsoll's own records have
 RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shares"}
 POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
 FAMILIES = (step_figures.PREFIX, "share.")
