@@ -28,8 +28,8 @@ TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=
 # and short values take about 1,000 characters of it.
 PRICES_MOST_CHARACTERS = 2_000
 TEAMS_MOST_CHARACTERS = 1_400
-NAME_MOST_CHARACTERS = 24  # of 64 in a function's name; the longest suffix of ours has 25
-# Of teams, prices, allowed endpoints and snapshots, and the Grafana address together
+NAME_MOST_CHARACTERS = 24  # a function's name has at most 64; our longest suffix takes 25
+# Total of teams, prices, allowed endpoints and snapshots, and the Grafana address
 TOGETHER_MOST_CHARACTERS = 2_900
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable characters without `*`
