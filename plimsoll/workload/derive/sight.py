@@ -40,7 +40,7 @@ class Sight:
         self._known = {name.lower(): name for name in tables}
         self._database = database.lower()
         self._by_alias: dict[str, str] = {}
-        self._columns: dict[str, dict[str, str]] = {}  # by table, keyed in lower case
+        self._columns: dict[str, dict[str, str]] = {}  # columns by table and lower-case name
         self._find_tables()
 
     def at(self, at: int) -> Part:
