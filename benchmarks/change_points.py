@@ -21,7 +21,7 @@ from statistics import fmean, median
 import numpy as np
 
 from benchmarks.pages import publish
-from plimsoll.checks.judging import regressions
+from plimsoll.checks.judging import find_regressions
 from plimsoll.model.request.check import Check
 from plimsoll.model.run.check_history import Announced, HistoryPoint
 from tests.unit.checks.histories import check, history
@@ -93,7 +93,7 @@ def messages(
     known_of = list(announced)
     sent = []
     for known in range(first, len(points) + 1):
-        for one in regressions(watched, points[:known], known_of):
+        for one in find_regressions(watched, points[:known], known_of):
             through = points[known - 1].scheduled_at
             known_of.append(Announced(metric="capacity", at=one.change.at, through=through))
             sent.append(known - 1)

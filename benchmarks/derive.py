@@ -30,13 +30,13 @@ from pathlib import Path
 from statistics import fmean
 
 import plimsoll
-from plimsoll.databases.observing import looks_for, open_statements, statements_seen
+from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.workload.derive.derived import Derived, derive
-from plimsoll.workload.derive.document import text_of
+from plimsoll.workload.derive.document import dump_document
 
 BAR = 0.05
 LOAD_S, WATCH_S = 8.0, 5.0
@@ -105,8 +105,8 @@ def derived_under(dsn: str, load: Callable[[], object]) -> Derived:
     with ThreadPoolExecutor(1) as beside, open_statements(target) as reader:
         loading = beside.submit(load)
         time.sleep(1.5)
-        looks = looks_for(reader, WATCH_S, time.sleep)
-        seen = statements_seen(reader, target, looks)
+        looks = look_repeatedly(reader, WATCH_S, time.sleep)
+        seen = combine_looks(reader, target, looks)
         loading.result()
     return derive(seen, writes=True)
 
@@ -223,7 +223,7 @@ def compare(server: MariaDbServer, case: Case, folder: Path, given: argparse.Nam
         for one in [] if same else theirs.operations:
             print(f"    {one.name} {one.calls}: {one.statements}")
     path = folder / f"{name}_derived.yaml"
-    path.write_text(text_of(derived.document))
+    path.write_text(dump_document(derived.document))
     plimsoll.prepare(other, workload=path, records=records)
     sides: dict[str, tuple[str, str, dict[str, str]]] = {
         "original": (own, case.name, {}),

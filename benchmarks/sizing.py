@@ -18,17 +18,17 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.cli.run import run_here
-from plimsoll.model.request.boundary import laid
+from plimsoll.model.request.boundary import apply_patch
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 from plimsoll.report.folder import RESULT, read_model
-from plimsoll.sizing.caps import caps_of, on_machine
+from plimsoll.sizing.caps import find_caps, replace_processors
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.predict import Prediction, predict
-from plimsoll.sizing.rank import bound_words
-from plimsoll.workflow.past import ground
+from plimsoll.sizing.rank import describe_bound
+from plimsoll.workflow.past import extract_measured
 
 PAGE = Path(__file__).parents[1] / "docs/sizing.md"
 BEGIN, END = "<!-- benchmarks/sizing.py writes this table -->", "<!-- end of the table -->"
@@ -108,7 +108,7 @@ def request(load: Load, cell: str, change: Mapping[str, Any], *, quick: bool) ->
         },
         "time_limit_s": 900,
     }
-    return validated(Request, laid(base, change))
+    return validate(Request, apply_patch(base, change))
 
 
 def run_missing(folder: Path, *, quick: bool) -> None:
@@ -127,7 +127,7 @@ def read(folder: Path) -> Measured:
     """Read a run with its own limits."""
     result = read_model(folder / RESULT, RunResult)
     limits = result.request.limits
-    return ground(result, limits.statistic, limits.limits_us)
+    return extract_measured(result, limits.statistic, limits.limits_us)
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def rows(folder: Path, *, every_base: bool = False) -> Iterator[Row]:
 
 def _is_predicted(base: Measured, run: Measured) -> bool:
     """Whether `plimsoll size` says anything of a run's memory from a base."""
-    own, other = (caps_of(one.target).pool_bytes or 0 for one in (base, run))
+    own, other = (find_caps(one.target).pool_bytes or 0 for one in (base, run))
     return base.known.profile.pool is not None or other >= own
 
 
@@ -190,7 +190,7 @@ def predicted_row(load: Load, base: Measured, cell: str, run: Measured) -> Row:
     """Predict a cell from another one, and hold it against what was measured there."""
     assert isinstance(run.target, RdsTarget)
     processors = round(base.known.profile.own.processors or 0)
-    caps = on_machine(caps_of(run.target, lasting=False), processors)
+    caps = replace_processors(find_caps(run.target, lasting=False), processors)
     limiting = run.result.limiting
     return Row(
         load=load.name,
@@ -213,12 +213,12 @@ def table(folder: Path) -> str:
     lines = [f"| {titles} |", f"|{'---|' * len(titles.split(' | '))}"]
     for row in found:
         between = f"{words.rate(row.found.low)} to {words.rate(row.found.high)}"
-        figure = words.bounded(words.rate(row.figure), row.bound)
+        figure = words.with_bound(words.rate(row.figure), row.bound)
         error = words.NOTHING if row.error is None else f"{row.error:+.0%}"
         marks = ["yes" if mark else "**no**" for mark in (row.safe, row.covered)]
         lines.append(
             f"| {row.load} | {row.cell} | {words.rate(row.found.ops_per_second)} | {between}"
-            f" | {figure} | {error} | {' | '.join(marks)} | {bound_words(row.found.binds)}"
+            f" | {figure} | {error} | {' | '.join(marks)} | {describe_bound(row.found.binds)}"
             f" | {row.limited} |"
         )
     each = "from each of the seven cells to each other"

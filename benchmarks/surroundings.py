@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, listeners, shares
+from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, find_listeners, shares
 
 # by which one processor of a machine wakes another, or has it do something (proc_interrupts)
 BETWEEN_PROCESSORS = ("Rescheduling interrupts", "Function call interrupts")
@@ -21,7 +21,7 @@ class Surroundings:
     @classmethod
     def now(cls, port: int | None) -> "Surroundings":
         """Read them, with the server that listens on a port."""
-        servers = listeners(port) if port else set()
+        servers = find_listeners(port) if port else set()
         return cls(
             server_s=cpu_seconds(servers) if servers else None,
             interrupts=interrupts(),

@@ -12,7 +12,8 @@ import click
 
 from benchmarks.volume_credits import burst, fairness
 from benchmarks.volume_fio import fio, off, provisioned, scratch, table
-from plimsoll.model.aws.volumes import Volume, host_bound
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.aws.volumes_seen import host_bound
 from plimsoll.volumes import EmulatedVolume
 
 MODES = ("randread", "randwrite", "randrw")

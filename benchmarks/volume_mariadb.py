@@ -17,7 +17,8 @@ import click
 
 from benchmarks.volume_fio import table
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.aws.volumes import Volume, host_bound, rates
+from plimsoll.model.aws.volumes import Volume, rates
+from plimsoll.model.aws.volumes_seen import host_bound
 from plimsoll.volumes import EmulatedVolume
 from tests.local.volumes.killing import kill_again_and_again
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from plimsoll.report.charts import theme
 from plimsoll.report.charts.chart import Chart, Key, Line, Mark, Panel, Rule
 from plimsoll.report.charts.scale import Scale
-from plimsoll.report.pictures import sheet
+from plimsoll.report.pictures import draw_sheet
 
 CLIENTS = Scale(1, 64, "clients", log=True, ticks=[(n, str(n)) for n in (1, 4, 16, 64)])
 HEIGHT_PX = 260
@@ -23,7 +23,7 @@ def main() -> None:
         if line.startswith("| ") and line[2].isdigit()
     ]
     caps = sorted({iops for iops, *_ in rows}, reverse=True)
-    colors = dict(zip(caps, theme.series(len(caps)), strict=True))
+    colors = dict(zip(caps, theme.series_colors(len(caps)), strict=True))
 
     def lines(column: int) -> list[Mark]:
         return [
@@ -51,7 +51,7 @@ def main() -> None:
         Panel("rate", CLIENTS, rate, [*rules, *lines(2)], HEIGHT_PX, keys),
         Panel("latency", CLIENTS, latency, lines(3), HEIGHT_PX),
     ]
-    picture = sheet("Reads of an emulated volume", "", [Chart("plateau", panels)])
+    picture = draw_sheet("Reads of an emulated volume", "", [Chart("plateau", panels)])
     Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
     Path(sys.argv[1]).write_text(picture.svg, "utf-8")
 

@@ -19,7 +19,8 @@ import click
 
 from benchmarks.volume_fio import table
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.aws.volumes import Volume, host_bound, rates
+from plimsoll.model.aws.volumes import Volume, rates
+from plimsoll.model.aws.volumes_seen import host_bound
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 READS = ("-S", "-n", "-Mprepared")

@@ -9,7 +9,7 @@ from pathlib import Path
 _CHECKOUT = Path(__file__).resolve().parents[1]
 
 
-def cache_directory() -> Path:
+def open_cache_directory() -> Path:
     """Return the project's cache folder, which is created if it is missing.
 
     It is `PLIMSOLL_CACHE` if set; in a checkout its `.cache/`; otherwise `plimsoll/` in the user's
@@ -26,9 +26,9 @@ def cache_directory() -> Path:
 
 
 @contextmanager
-def cache_lock(name: str) -> Iterator[None]:
+def lock_cache(name: str) -> Iterator[None]:
     """Hold a lock while a process creates the named entry of the cache."""
-    path = cache_directory() / f"{name}.lock"
+    path = open_cache_directory() / f"{name}.lock"
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -85,7 +85,7 @@ class Complaint:
     @property
     def field(self) -> str:
         """The path as text: `search.clients[0]`."""
-        return field_of(self.path)
+        return format_path(self.path)
 
     @property
     def allowed_words(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class Complaint:
     def __str__(self) -> str:
         """Return one line: `r.yaml:12: target.volume.iops: ...`."""
         place = "" if self.place is None else str(self.place)
-        field = field_of(self.path[:-1]) if self.absent else self.field
+        field = format_path(self.path[:-1]) if self.absent else self.field
         return ": ".join(part for part in (place, field, self.sentence) if part)
 
     def within(self, *names: str | int) -> Self:
@@ -114,18 +114,18 @@ class Complaint:
         return replace(self, path=(*names, *self.path), place=None)
 
 
-def field_of(path: Iterable[str | int]) -> str:
+def format_path(path: Iterable[str | int]) -> str:
     """Return a path as text: `search.clients[0]`."""
     parts = (f"[{name}]" if isinstance(name, int) else f".{name}" for name in path)
     return "".join(parts).removeprefix(".")
 
 
-def missing(path: FieldPath, place: Place | None = None) -> Complaint:
+def complain_of_missing(path: FieldPath, place: Place | None = None) -> Complaint:
     """Return the complaint about a missing field."""
     return Complaint(path, f"lacks the field {path[-1]!r}", place=place, absent=True)
 
 
-def unknown(
+def complain_of_unknown(
     what: str,
     name: str,
     allowed: Iterable[str],

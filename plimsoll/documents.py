@@ -122,7 +122,7 @@ class Document:
             return complaint
         named = node = self.root
         for name in complaint.path:
-            parts = parts_of(node)
+            parts = node_parts(node)
             if name not in parts:
                 break
             named, node = parts[name]
@@ -165,7 +165,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def parts_of(node: yaml.Node) -> Parts:
+def node_parts(node: yaml.Node) -> Parts:
     """Return the name or index of each part of a node, with the part and the node that names it."""
     if isinstance(node, yaml.MappingNode):
         return {name.value: (name, part) for name, part in node.value}
@@ -196,7 +196,7 @@ def read_document(text: str, source: str) -> Document:
     raise UsageError(Complaint((), problem, place=Place(source, line)))
 
 
-def document_of(value: Mapping[str, Any], source: str) -> tuple[Document, str]:
+def make_document(value: Mapping[str, Any], source: str) -> tuple[Document, str]:
     """Create a document from plain values, as in a request; its errors name no line.
 
     Returns:

@@ -52,7 +52,7 @@ def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes
             total=sum(ticks),
             stolen=ticks[_STEAL],
             idle=ticks[_IDLE] + ticks[_IO_WAIT],
-            others=used - _known_ticks(run, strangers),
+            others=used - _sum_known_ticks(run, strangers),
         )
     except OSError:
         return None
@@ -75,9 +75,9 @@ class _Processes:
         ended.
         """
         for _ in range(_READINGS_MOST):
-            listed = _pids()
+            listed = _read_pids()
             processes = cls._of(listed)
-            if _pids().issuperset(listed):
+            if _read_pids().issuperset(listed):
                 break
         return processes
 
@@ -111,27 +111,27 @@ class _Processes:
         return known
 
 
-def _pids() -> set[int]:
+def _read_pids() -> set[int]:
     return {int(process.name) for process in _PROC.glob("[0-9]*")}
 
 
-def _known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
+def _sum_known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
     """Return the CPU time of a run's processes and of the kernel's threads."""
     processes = _Processes.read()
     return processes.kernel_ticks + processes.below(run, strangers)
 
 
-def listeners(port: int) -> set[int]:
+def find_listeners(port: int) -> set[int]:
     """Return the processes that listen on a port of this machine; empty if the system hides them.
 
     The kernel identifies a socket by the inode that its owner's descriptor links to:
     proc_pid_net(5).
     """
-    inodes = {f"socket:[{fields[9]}]" for fields in _listening(port)}
+    inodes = {f"socket:[{fields[9]}]" for fields in _read_listening_rows(port)}
     return {
         int(descriptor.parts[-3])
         for descriptor in (_PROC.glob("[0-9]*/fd/*") if inodes else ())
-        if _leads_to(descriptor) in inodes
+        if _read_link(descriptor) in inodes
     }
 
 
@@ -141,11 +141,11 @@ def servers(port: int, names: Collection[str]) -> set[int]:
     The descriptors of another user are hidden. Then it is the process of the socket's user with
     such a name that no other process with such a name started.
     """
-    heard = {pid for pid in listeners(port) if program(pid) in names}
+    heard = {pid for pid in find_listeners(port) if program(pid) in names}
     if heard:
         return heard
-    users = {int(fields[7]) for fields in _listening(port)}
-    likely = {pid for pid in _pids() if program(pid) in names and _user(pid) in users}
+    users = {int(fields[7]) for fields in _read_listening_rows(port)}
+    likely = {pid for pid in _read_pids() if program(pid) in names and _read_user(pid) in users}
     children = _Processes.read().children
     likely -= {child for pid in likely for child in children.get(pid, ())}
     return likely if len(likely) == 1 else set()
@@ -173,31 +173,31 @@ def program(pid: int) -> str | None:
         return None
 
 
-def _listening(port: int) -> list[list[str]]:
+def _read_listening_rows(port: int) -> list[list[str]]:
     """Return the rows of listening sockets on a port, from the kernel's socket tables."""
     return [
         fields
         for table in (_PROC / "net/tcp", _PROC / "net/tcp6")
-        for fields in map(str.split, _lines(table)[1:])
+        for fields in map(str.split, _read_lines(table)[1:])
         if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port
     ]
 
 
-def _user(pid: int) -> int | None:
+def _read_user(pid: int) -> int | None:
     try:
         return (_PROC / str(pid)).stat().st_uid
     except OSError:  # the process has ended
         return None
 
 
-def _lines(table: Path) -> list[str]:
+def _read_lines(table: Path) -> list[str]:
     try:
         return table.read_text().splitlines()
     except OSError:  # no IPv6, or no /proc
         return []
 
 
-def _leads_to(descriptor: Path) -> str | None:
+def _read_link(descriptor: Path) -> str | None:
     try:
         return str(descriptor.readlink())
     except OSError:  # closed meanwhile, or owned by another user

@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).parent
 _INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there
 
 
-def packaged_folder(name: PackagedFolder) -> Path:
+def find_packaged_folder(name: PackagedFolder) -> Path:
     """Return the path of a folder that comes with Plimsoll.
 
     Raises:

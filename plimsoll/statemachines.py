@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 
 from plimsoll.errors import PlimsollError
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 
-FOLDER = packaged_folder("statemachines")
+FOLDER = find_packaged_folder("statemachines")
 STATE_MACHINES = tuple(sorted(path.name.split(".")[0] for path in FOLDER.glob("*.asl.json")))
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
@@ -26,7 +26,7 @@ def machine_placeholder(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
 
 
-def placeholders(definition: str) -> tuple[str, ...]:
+def list_placeholders(definition: str) -> tuple[str, ...]:
     """List the placeholders of a definition, each once, in order of appearance."""
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(definition)))
 
@@ -37,7 +37,7 @@ def substitute(definition: str, values: Mapping[str, str]) -> str:
     Raises:
         PlimsollError: A placeholder has no value.
     """
-    missing = [name for name in placeholders(definition) if name not in values]
+    missing = [name for name in list_placeholders(definition) if name not in values]
     if missing:
         raise PlimsollError(f"the state machine names what nobody gives it: {', '.join(missing)}")
     return _PLACEHOLDER.sub(lambda match: values[match[1]], definition)

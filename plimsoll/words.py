@@ -49,7 +49,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Return foreign text with control characters made visible: `\x1b[2J`.
 
     Line breaks and tabs are kept. C0, DEL and C1 characters are replaced (ECMA-48).
@@ -126,7 +126,7 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 99_999.5 else f"{value:,.6g}"
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Join names: `a`, `a and b`, `a, b and c`; an empty text if there are none."""
     *before, last = list(names) or [""]
     return f"{', '.join(before)} and {last}" if before else last
@@ -165,7 +165,7 @@ def load_range(low: float, high: float, confidence: float, axis: str) -> str:
     return f"{ends}, {percent(confidence)}"
 
 
-def bounded(text: str, bound: str | None) -> str:
+def with_bound(text: str, bound: str | None) -> str:
     """Return a figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
 
     Args:
@@ -182,7 +182,7 @@ def ratio(value: float, bound: str = "=") -> str:
         value: the ratio.
         bound: `=`; `>=` for at least; `<` for at most (printed as `≤`).
     """
-    return bounded(f"{value:.2f}", "<=" if bound == "<" else bound)
+    return with_bound(f"{value:.2f}", "<=" if bound == "<" else bound)
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:
@@ -201,7 +201,7 @@ def percent(share: float | None) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def moved(share: float) -> str:
+def describe_change(share: float) -> str:
     """Return a change, given as a share of the value before: `fell by 15.2 %`, `rose by 3 %`."""
     return f"{'fell' if share < 0 else 'rose'} by {percent(abs(share))}"
 

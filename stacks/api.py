@@ -57,7 +57,7 @@ class ApiPart(Construct):
             rest_api_name=own_name(self, DEFAULT_NAME),
             description="Plimsoll: runs for other teams",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
-            policy=iam.PolicyDocument(statements=[_callers(self, api)]),
+            policy=iam.PolicyDocument(statements=[_allow_callers(self, api)]),
             cloud_watch_role=api.makes_log_role,
             cloud_watch_role_removal_policy=RemovalPolicy.DESTROY if api.makes_log_role else None,
             default_method_options=apigateway.MethodOptions(
@@ -143,7 +143,7 @@ class ApiPart(Construct):
         )
 
 
-def _callers(scope: Construct, api: Api) -> iam.PolicyStatement:
+def _allow_callers(scope: Construct, api: Api) -> iam.PolicyStatement:
     """Allow calls from this account, listed accounts, or an organization's.
 
     The function itself decides to which team a caller belongs.

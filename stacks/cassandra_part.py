@@ -11,8 +11,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.deployment.deployment import Cassandra
 from stacks.imports import ROOT
 from stacks.network import NetworkPart
-from stacks.permissions import arn, role
-from stacks.snapshot_permissions import volume_snapshots
+from stacks.permissions import arn, make_role
+from stacks.snapshot_permissions import volume_snapshot_arn
 
 
 class CassandraPart(Construct):
@@ -28,8 +28,8 @@ class CassandraPart(Construct):
         super().__init__(scope, "Cassandra")
         assert network.cassandra_target  # noqa: S101 - made where `cassandra` is configured
         self._security_group_id = network.cassandra_target.security_group_id
-        archive = _archive(cassandra)
-        self.instance = role(
+        archive = _find_archive(cassandra)
+        self.instance = make_role(
             self,
             "InstanceRole",
             service="ec2.amazonaws.com",
@@ -83,7 +83,7 @@ class CassandraPart(Construct):
             (["ec2:RunInstances"], used, None),
             (["ec2:RunInstances"], images, amazons),
             (["ec2:RunInstances"], template, tagged),
-            (["ec2:RunInstances"], [volume_snapshots(stack)], tagged),
+            (["ec2:RunInstances"], [volume_snapshot_arn(stack)], tagged),
             (["ec2:DeleteLaunchTemplate", "ec2:DeleteTags"], template, tagged),
             (["ec2:TerminateInstances"], made[:1], tagged),
             (["ec2:CreateTags"], [*made, *template], created),
@@ -112,7 +112,7 @@ class CassandraPart(Construct):
         ]
 
 
-def _archive(cassandra: Cassandra) -> Path:
+def _find_archive(cassandra: Cassandra) -> Path:
     path = ROOT / cassandra.archive
     if not path.is_file():
         raise UsageError(

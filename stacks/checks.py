@@ -10,7 +10,7 @@ from constructs import Construct
 
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.deployment.rules import CHECKS_GROUP, RUN_ENDED
-from stacks.event_bus import event_pattern
+from stacks.event_bus import to_event_pattern
 from stacks.names import own_name
 from stacks.permissions import arn
 
@@ -54,6 +54,6 @@ class ChecksPart(Construct):
             "RunEnded",
             description=RUN_ENDED.summary,
             event_bus=bus,
-            event_pattern=event_pattern(RUN_ENDED.pattern),
+            event_pattern=to_event_pattern(RUN_ENDED.pattern),
             targets=[targets.LambdaFunction(function)],
         )

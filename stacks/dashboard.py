@@ -24,7 +24,7 @@ ENDS = (
 )
 
 
-def page_address(stack: Stack) -> str:
+def dashboard_url(stack: Stack) -> str:
     """Return the dashboard's address; a query with the time range may follow."""
     console = f"https://{stack.region}.console.aws.amazon.com/cloudwatch/home"
     return f"{console}?region={stack.region}#dashboards/dashboard/{stack.stack_name}"

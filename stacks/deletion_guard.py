@@ -8,7 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
 from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Setting
-from stacks.fleet import function_logs, function_role
+from stacks.fleet import make_function_logs, make_function_role
 from stacks.names import own_name
 from stacks.packages import Packages
 from stacks.permissions import arn
@@ -35,8 +35,8 @@ class GuardPart(Construct):
         stack = Stack.of(self)
         run_machine = arn(stack, "states", f"stateMachine:{machine_name(self, 'run')}")
         create_target = own_name(self, FUNCTIONS["create-target"].name_on_aws)
-        log_group = function_logs(self, GUARD)
-        role = function_role(self, GUARD.name, log_group)
+        log_group = make_function_logs(self, GUARD)
+        role = make_function_role(self, GUARD.name, log_group)
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=[

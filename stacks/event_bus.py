@@ -35,7 +35,7 @@ class EventsPart(Construct):
             "ToTopic",
             description=EVERY_EVENT.summary,
             event_bus=self.bus,
-            event_pattern=event_pattern(EVERY_EVENT.pattern),
+            event_pattern=to_event_pattern(EVERY_EVENT.pattern),
             targets=[targets.SnsTopic(self.topic)],
         )
 
@@ -46,7 +46,7 @@ class EventsPart(Construct):
         )
 
 
-def event_pattern(pattern: Mapping[str, Any]) -> events.EventPattern:
+def to_event_pattern(pattern: Mapping[str, Any]) -> events.EventPattern:
     """Convert a pattern of EventBridge for the CDK."""
     return events.EventPattern(
         source=pattern["source"],

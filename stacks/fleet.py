@@ -16,7 +16,7 @@ from stacks.names import own_name
 from stacks.network import NetworkPart
 from stacks.packages import Packages
 from stacks.packaging import Platform
-from stacks.permissions import Grants, arn, role, statements
+from stacks.permissions import Grants, arn, make_role, write_statements
 
 LOAD_CLIENT = "load-client"
 INTERFACE_ACTIONS = [
@@ -63,9 +63,9 @@ class FleetPart(Construct):
         }
 
     def _function(self, row: Function, *, reserved: int | None, zone: int = 0) -> lambda_.Function:
-        end = zone_end(zone)
+        end = zone_suffix(zone)
         place = Construct(self, row.arn_placeholder.removesuffix("FunctionArn") + end)
-        log_group = function_logs(place, row, end)
+        log_group = make_function_logs(place, row, end)
         return lambda_.Function(
             place,
             "Function",
@@ -97,8 +97,8 @@ class FleetPart(Construct):
     def _role(
         self, place: Construct, row: Function, log_group: logs.LogGroup, end: str
     ) -> iam.Role:
-        made = function_role(place, row.name + end, log_group)
-        for statement in statements(row.permissions, self._grants):
+        made = make_function_role(place, row.name + end, log_group)
+        for statement in write_statements(row.permissions, self._grants):
             made.add_to_policy(statement)
         if row.in_vpc:
             self._attach_to_vpc(made, row.name_on_aws + end)
@@ -118,7 +118,7 @@ class FleetPart(Construct):
         )
 
 
-def zone_end(zone: int) -> str:
+def zone_suffix(zone: int) -> str:
     """Return the name suffix for a zone, counted from 0; empty for the first.
 
     The workflow appends it to the ARN of the load client function.
@@ -126,7 +126,7 @@ def zone_end(zone: int) -> str:
     return f"-{zone + 1}" if zone else ""
 
 
-def function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGroup:
+def make_function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGroup:
     """Create a function's log group, which is deleted with the deployment."""
     return logs.LogGroup(
         scope,
@@ -137,9 +137,9 @@ def function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGro
     )
 
 
-def function_role(scope: Construct, name: str, log_group: logs.LogGroup) -> iam.Role:
+def make_function_role(scope: Construct, name: str, log_group: logs.LogGroup) -> iam.Role:
     """Create a function's role, which may write its own log."""
-    made = role(
+    made = make_role(
         scope, "Role", service="lambda.amazonaws.com", description=f"Plimsoll's function {name}"
     )
     made.add_to_policy(

@@ -33,22 +33,22 @@ def handler_path(row: Function) -> Path:
     return ROOT / "functions" / row.folder / "handler.py"
 
 
-def roots(path: Path) -> frozenset[str]:
+def find_packages(path: Path) -> frozenset[str]:
     """Return the top-level packages outside of Plimsoll that a file reaches."""
-    return frozenset(name.split(".")[0] for name in imports(path))
+    return frozenset(name.split(".")[0] for name in find_imports(path))
 
 
-def imports(path: Path) -> frozenset[str]:
+def find_imports(path: Path) -> frozenset[str]:
     """Return everything outside of Plimsoll that a file reaches: modules, and names from them.
 
     `from numpy.random import Generator` gives `numpy.random` and `numpy.random.Generator`.
     """
-    imported = (name for file in module_files(path) for name in _imported(file))
+    imported = (name for file in find_module_files(path) for name in _read_imports(file))
     return frozenset(name for name in imported if name.split(".")[0] != "plimsoll")
 
 
 @cache
-def module_files(path: Path) -> frozenset[Path]:
+def find_module_files(path: Path) -> frozenset[Path]:
     """Return the files of Plimsoll that a file reaches by imports, including itself."""
     seen: set[Path] = set()
     waiting = [path]
@@ -56,16 +56,16 @@ def module_files(path: Path) -> frozenset[Path]:
         file = waiting.pop()
         if file not in seen:
             seen.add(file)
-            waiting += [module for name in _imported(file) for module in _files(name)]
+            waiting += [module for name in _read_imports(file) for module in _find_files(name)]
     return frozenset(seen)
 
 
 @cache
-def _imported(file: Path) -> tuple[str, ...]:
-    return tuple(_imports(ast.parse(file.read_text())))
+def _read_imports(file: Path) -> tuple[str, ...]:
+    return tuple(_list_imports(ast.parse(file.read_text())))
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
+def _list_imports(tree: ast.AST) -> Iterator[str]:
     """Yield every module imported at run time, also within functions, but not for types only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
@@ -75,11 +75,11 @@ def _imports(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        yield from _imports(node)
+        yield from _list_imports(node)
 
 
 @cache
-def _files(module: str) -> tuple[Path, ...]:
+def _find_files(module: str) -> tuple[Path, ...]:
     """Return the files of a module and of its parent packages; none if it is a mere name."""
     parts = module.split(".")
     if parts[0] != "plimsoll":
@@ -92,7 +92,7 @@ def _files(module: str) -> tuple[Path, ...]:
 
 
 @cache
-def distributions(path: Path, python_version: str, processor: str) -> frozenset[str]:
+def find_distributions(path: Path, python_version: str, processor: str) -> frozenset[str]:
     """Return the distributions to install for a handler, with everything that they require.
 
     Args:
@@ -100,10 +100,10 @@ def distributions(path: Path, python_version: str, processor: str) -> frozenset[
         python_version: The runtime's version, such as 3.13.
         processor: The architecture that it runs on, such as aarch64.
     """
-    provided = _provided()
+    provided = _map_packages()
     wanted = [
         canonicalize_name(provided[root][0])
-        for root in roots(path)
+        for root in find_packages(path)
         if root in provided and root not in {ENGINE, "plimsoll"}
     ]
     environment = {**LINUX, "python_version": python_version, "platform_machine": processor}
@@ -113,10 +113,10 @@ def distributions(path: Path, python_version: str, processor: str) -> frozenset[
         if name in needed:
             continue
         needed.add(name)
-        for requirement in _required(name):
+        for requirement in _read_requirements(name):
             required = canonicalize_name(requirement.name)
-            markers = [requirement.marker, _overrides().get(required, requirement).marker]
-            for extra in ("", *_extras().get(name, ())):
+            markers = [requirement.marker, _read_overrides().get(required, requirement).marker]
+            for extra in ("", *_read_extras().get(name, ())):
                 here = {**environment, "extra": extra}
                 if all(marker is None or marker.evaluate(here) for marker in markers):
                     wanted.append(required)
@@ -124,18 +124,18 @@ def distributions(path: Path, python_version: str, processor: str) -> frozenset[
 
 
 @cache
-def _provided() -> Mapping[str, list[str]]:
+def _map_packages() -> Mapping[str, list[str]]:
     """Map each top-level package to its distributions; this reads the record of each one."""
     return packages_distributions()
 
 
 @cache
-def _required(name: str) -> tuple[Requirement, ...]:
+def _read_requirements(name: str) -> tuple[Requirement, ...]:
     return tuple(Requirement(line) for line in distribution(name).requires or [])
 
 
 @cache
-def _extras() -> dict[str, set[str]]:
+def _read_extras() -> dict[str, set[str]]:
     """Return the extras that we require of each distribution, which imports do not show."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     given = [Requirement(line) for line in project["dependencies"]]
@@ -143,7 +143,7 @@ def _extras() -> dict[str, set[str]]:
 
 
 @cache
-def _overrides() -> dict[str, Requirement]:
+def _read_overrides() -> dict[str, Requirement]:
     """Return the requirements that override those of some distributions."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
     given = map(Requirement, settings.get("override-dependencies", []))

@@ -9,7 +9,7 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
 from plimsoll.model.deployment.functions import Function
-from stacks.packaging import FUNCTIONS_FOLDER, Kind, Platform, build, kinds
+from stacks.packaging import FUNCTIONS_FOLDER, Kind, Platform, build_package, choose_kinds
 
 ARCHITECTURES = {
     "aarch64": lambda_.Architecture.ARM_64,
@@ -29,7 +29,7 @@ class Packages:
             f"python{platform.python_version}", lambda_.RuntimeFamily.PYTHON
         )
         self.architecture = ARCHITECTURES[platform.processor]
-        self._kinds = kinds(rows, platform)
+        self._kinds = choose_kinds(rows, platform)
         self._codes: dict[Kind, lambda_.Code] = {}
 
     def code(self, row: Function) -> lambda_.Code:
@@ -62,5 +62,5 @@ class _Uv:
     def try_bundle(self, output_dir: str, options: Any = None, **_: Any) -> bool:
         """Build the package into a folder."""
         del options
-        build(self._kind, Path(output_dir), self._platform)
+        build_package(self._kind, Path(output_dir), self._platform)
         return True

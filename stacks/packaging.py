@@ -14,7 +14,7 @@ from platform import machine
 
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.model.deployment.functions import Function
-from stacks.imports import ENGINE, ROOT, distributions, handler_path, roots
+from stacks.imports import ENGINE, ROOT, find_distributions, find_packages, handler_path
 
 LOCK = ROOT / "requirements.txt"
 FUNCTIONS_FOLDER = ROOT / "functions"
@@ -61,14 +61,14 @@ class Kind:
         return other.needs <= self.needs and other.engine <= self.engine
 
 
-def need_of(row: Function, platform: Platform) -> Kind:
+def find_need(row: Function, platform: Platform) -> Kind:
     """Determine what one function's package must hold."""
     path = handler_path(row)
-    needs = distributions(path, platform.python_version, platform.processor)
-    return Kind(row.name, needs, ENGINE in roots(path))
+    needs = find_distributions(path, platform.python_version, platform.processor)
+    return Kind(row.name, needs, ENGINE in find_packages(path))
 
 
-def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
+def choose_kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
     """Choose a package for each function, by the function's name.
 
     The load client starts a thousand at a time, so its package holds only what it needs; functions
@@ -76,7 +76,7 @@ def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
     them, or `analysis` without extras.
     """
     rows = list(rows)
-    needs = {row.name: need_of(row, platform) for row in rows}
+    needs = {row.name: find_need(row, platform) for row in rows}
     lean = replace(needs["load-client"], name="load")
     groups: dict[str, list[Kind]] = {}
     for row in rows:
@@ -97,7 +97,7 @@ def kinds(rows: Iterable[Function], platform: Platform) -> dict[str, Kind]:
     }
 
 
-def build(kind: Kind, destination: Path, platform: Platform) -> None:
+def build_package(kind: Kind, destination: Path, platform: Platform) -> None:
     """Build a package into a folder.
 
     Two builds of the same sources have identical files, so that `cdk deploy` replaces a function's
@@ -108,18 +108,18 @@ def build(kind: Kind, destination: Path, platform: Platform) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-package-") as folder:
         requirements = Path(folder, "requirements.txt")
-        requirements.write_text(locked(kind.needs))
+        requirements.write_text(copy_locked(kind.needs))
         _install(destination, platform, "--require-hashes", "--requirement", str(requirements))
-    wheels = [plimsoll_wheel(), *([engine_wheel(platform)] if kind.engine else [])]
+    wheels = [build_plimsoll_wheel(), *([find_engine_wheel(platform)] if kind.engine else [])]
     _install(destination, platform, *map(str, wheels))
     for handler in sorted(FUNCTIONS_FOLDER.glob("*/handler.py")):
         place = destination / handler.relative_to(ROOT)
         place.parent.mkdir(parents=True)
         shutil.copyfile(handler, place)
-    _slim(destination)
+    _remove_unread(destination)
 
 
-def locked(names: Iterable[str]) -> str:
+def copy_locked(names: Iterable[str]) -> str:
     """Copy the entries of some distributions from the lock, with their hashes.
 
     Raises:
@@ -142,7 +142,7 @@ def _install(destination: Path, platform: Platform, *what: str) -> None:
 
 
 @cache
-def plimsoll_wheel() -> Path:
+def build_plimsoll_wheel() -> Path:
     """Build Plimsoll's own wheel without the engine; otherwise it is as for users."""
     folder = CACHE / "wheels-plimsoll"
     shutil.rmtree(folder, ignore_errors=True)
@@ -154,7 +154,7 @@ def plimsoll_wheel() -> Path:
 
 
 @cache
-def engine_wheel(platform: Platform) -> Path:
+def find_engine_wheel(platform: Platform) -> Path:
     """Return this machine's engine wheel, or build one for another platform, with zig as linker.
 
     Raises:
@@ -202,7 +202,7 @@ def _run(command: list[str | Path], **variables: str) -> None:
         raise PlimsollError(f"{Path(command[0]).name} failed with exit code {done.returncode}")
 
 
-def _slim(destination: Path) -> None:
+def _remove_unread(destination: Path) -> None:
     """Remove what no function reads: caches, commands, libraries' tests, installers' notes."""
     for path in [*destination.rglob("__pycache__"), *destination.glob("*/**/tests")]:
         shutil.rmtree(path, ignore_errors=True)
@@ -212,6 +212,6 @@ def _slim(destination: Path) -> None:
             path.unlink()
 
 
-def size_mib(folder: Path) -> float:
+def measure_mib(folder: Path) -> float:
     """Measure a folder in MiB, as Lambda does for its limit of 250 unzipped."""
     return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) / 2**20

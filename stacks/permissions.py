@@ -43,7 +43,9 @@ class Grant:
 Grants = Mapping[Resource, tuple[Grant, ...]]
 
 
-def statements(permissions: Iterable[Permission], grants: Grants) -> list[iam.PolicyStatement]:
+def write_statements(
+    permissions: Iterable[Permission], grants: Grants
+) -> list[iam.PolicyStatement]:
     """Return the statements for a row of the function table.
 
     Raises:
@@ -62,6 +64,6 @@ def arn(stack: Stack, service: str, resource: str) -> str:
     return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{resource}"
 
 
-def role(scope: Construct, name: str, *, service: str, description: str) -> iam.Role:
+def make_role(scope: Construct, name: str, *, service: str, description: str) -> iam.Role:
     """Create a role that one AWS service may assume."""
     return iam.Role(scope, name, assumed_by=iam.ServicePrincipal(service), description=description)

@@ -17,10 +17,10 @@ from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart
 from stacks.checks import ChecksPart
-from stacks.dashboard import DashboardPart, page_address
+from stacks.dashboard import DashboardPart, dashboard_url
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
-from stacks.fleet import FleetPart, zone_end
+from stacks.fleet import FleetPart, zone_suffix
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
@@ -132,7 +132,7 @@ class PlimsollStack(Stack):
                     {
                         "name": subnet.availability_zone,
                         "subnet_id": subnet.subnet_id,
-                        "clients": zone_end(zone),
+                        "clients": zone_suffix(zone),
                     }
                     for zone, subnet in enumerate(self.network.subnets)
                 ]
@@ -141,7 +141,7 @@ class PlimsollStack(Stack):
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.RDS_CA_FILE: "",
-            Setting.TARGET_KINDS: _kinds(config),
+            Setting.TARGET_KINDS: _list_kinds(config),
             Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
             Setting.ALLOWED_SNAPSHOTS: config.snapshots_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
@@ -163,7 +163,7 @@ class PlimsollStack(Stack):
             Setting.METRICS_NAMESPACE: self.stack_name,
             Setting.DASHBOARDS: self.to_json_string(
                 {
-                    "cloudwatch": page_address(self),
+                    "cloudwatch": dashboard_url(self),
                     **({"grafana": config.grafana} if config.grafana else {}),
                 }
             ),
@@ -194,10 +194,10 @@ class PlimsollStack(Stack):
                 ),
             ),
             Resource.TARGET_SERVICE_ROLE: (
-                _to_pass(self.targets.service.role_arn, "cloudformation.amazonaws.com"),
+                _grant_passing(self.targets.service.role_arn, "cloudformation.amazonaws.com"),
             ),
             Resource.DELETION_ROLE: (
-                _to_pass(self.targets.deletion.role_arn, "scheduler.amazonaws.com"),
+                _grant_passing(self.targets.deletion.role_arn, "scheduler.amazonaws.com"),
             ),
             Resource.DELETION_SCHEDULES: (
                 Grant(
@@ -216,7 +216,9 @@ class PlimsollStack(Stack):
             Resource.CHECK_SCHEDULES: (
                 Grant(arn(self, "scheduler", f"schedule/{own_name(self, CHECKS_GROUP)}/*")),
             ),
-            Resource.CHECK_ROLE: (_to_pass(self.checks.role.role_arn, "scheduler.amazonaws.com"),),
+            Resource.CHECK_ROLE: (
+                _grant_passing(self.checks.role.role_arn, "scheduler.amazonaws.com"),
+            ),
             Resource.RUN_MACHINE: (
                 Grant(arn(self, "states", f"stateMachine:{machine_name(self, 'run')}")),
             ),
@@ -272,7 +274,7 @@ _SECRET_TAGS = {  # RDS sets them on its secrets
 }
 
 
-def _kinds(config: DeploymentConfig) -> str:
+def _list_kinds(config: DeploymentConfig) -> str:
     return json.dumps([kind for kind in get_args(TargetKind) if _can_make(config, kind)])
 
 
@@ -286,5 +288,5 @@ def _can_make(config: DeploymentConfig, kind: TargetKind) -> bool:
             assert_never(kind)
 
 
-def _to_pass(role_arn: str, service: str) -> Grant:
+def _grant_passing(role_arn: str, service: str) -> Grant:
     return Grant(role_arn, conditions={"StringEquals": {"iam:PassedToService": service}})

@@ -19,7 +19,7 @@ from constructs import Construct
 
 from plimsoll.model.deployment.deployment import DeploymentConfig
 from plimsoll.model.deployment.rules import ALARMS_TOPIC, EXECUTION_RULES, JANITOR, ExecutionRule
-from stacks.event_bus import event_pattern
+from stacks.event_bus import to_event_pattern
 
 JANITOR_INTERVAL = Duration.minutes(JANITOR.every_minutes)
 
@@ -105,7 +105,7 @@ class WatchPart(Construct):
             self,
             f"{rule.machine.capitalize()}Ended",
             description=rule.summary,
-            event_pattern=event_pattern(rule.pattern(machines[rule.machine].state_machine_arn)),
+            event_pattern=to_event_pattern(rule.pattern(machines[rule.machine].state_machine_arn)),
             targets=[
                 targets.SfnStateMachine(
                     machines[rule.starts],

@@ -19,7 +19,7 @@ def snapshot_arn(stack: Stack) -> str:
     return arn(stack, "rds", f"snapshot:{PREFIX}*")
 
 
-def volume_snapshots(stack: Stack) -> str:
+def volume_snapshot_arn(stack: Stack) -> str:
     """Return the ARN pattern of EBS snapshots; their ids are random, and no account is in it."""
     return f"arn:{stack.partition}:ec2:{stack.region}::snapshot/*"
 
@@ -27,7 +27,7 @@ def volume_snapshots(stack: Stack) -> str:
 def snapshot_grants(stack: Stack) -> Grants:
     """Return the function table's snapshots and volumes in this deployment."""
     volumes = arn(stack, "ec2", "volume/*")
-    of_ebs = volume_snapshots(stack)
+    of_ebs = volume_snapshot_arn(stack)
     return {
         Resource.DATASET_SNAPSHOTS: (Grant(snapshot_arn(stack)),),
         Resource.DATASET_VOLUME_SNAPSHOTS: (Grant(of_ebs, conditions=_TAGGED),),
@@ -38,7 +38,9 @@ def snapshot_grants(stack: Stack) -> Grants:
     }
 
 
-def restoring(stack: Stack, subnet_group: str, allowed: Iterable[str]) -> list[iam.PolicyStatement]:
+def allow_restoring(
+    stack: Stack, subnet_group: str, allowed: Iterable[str]
+) -> list[iam.PolicyStatement]:
     """Let CloudFormation restore targets from snapshots: Plimsoll's own, and allowed ones.
 
     Args:
@@ -63,13 +65,13 @@ def restoring(stack: Stack, subnet_group: str, allowed: Iterable[str]) -> list[i
     ]
 
 
-def deleting(stack: Stack) -> list[iam.PolicyStatement]:
+def allow_deleting(stack: Stack) -> list[iam.PolicyStatement]:
     """Let EventBridge Scheduler delete snapshots of datasets when their time is up."""
     return [
         iam.PolicyStatement(actions=["rds:DeleteDBSnapshot"], resources=[snapshot_arn(stack)]),
         iam.PolicyStatement(
             actions=["ec2:DeleteSnapshot"],
-            resources=[volume_snapshots(stack)],
+            resources=[volume_snapshot_arn(stack)],
             conditions=_TAGGED,
         ),
     ]

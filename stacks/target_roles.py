@@ -7,8 +7,8 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.network import NetworkPart
-from stacks.permissions import arn, role
-from stacks.snapshot_permissions import deleting, restoring
+from stacks.permissions import arn, make_role
+from stacks.snapshot_permissions import allow_deleting, allow_restoring
 
 STACKS = "stack/plimsoll-run-*/*"
 
@@ -21,16 +21,16 @@ class TargetRolesPart(Construct):
     ) -> None:
         super().__init__(scope, "Targets")
         self._stack = Stack.of(self)
-        self.service = role(
+        self.service = make_role(
             self,
             "ServiceRole",
             service="cloudformation.amazonaws.com",
             description="CloudFormation makes and deletes the targets of Plimsoll's runs with it",
         )
-        restored = restoring(self._stack, network.subnet_group.ref, allowed_snapshots)
+        restored = allow_restoring(self._stack, network.subnet_group.ref, allowed_snapshots)
         for statement in (*self._rds(network), *restored):
             self.service.add_to_policy(statement)
-        self.deletion = role(
+        self.deletion = make_role(
             self,
             "DeletionRole",
             service="scheduler.amazonaws.com",
@@ -42,7 +42,7 @@ class TargetRolesPart(Construct):
                 resources=[arn(self._stack, "cloudformation", STACKS)],
             )
         )
-        for statement in deleting(self._stack):
+        for statement in allow_deleting(self._stack):
             self.deletion.add_to_policy(statement)
 
     def _rds(self, network: NetworkPart) -> list[iam.PolicyStatement]:

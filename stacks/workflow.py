@@ -12,8 +12,8 @@ from constructs import Construct, IConstruct
 from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import (
     STATE_MACHINES,
+    list_placeholders,
     machine_placeholder,
-    placeholders,
     read_definition,
 )
 from stacks.names import own_name
@@ -63,12 +63,12 @@ class WorkflowPart(Construct):
 
     def _children(self, name: str) -> list[str]:
         """List the machines that a machine starts and waits for."""
-        used = placeholders(read_definition(name))
+        used = list_placeholders(read_definition(name))
         return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
 
     def _machine(self, name: str) -> sfn.StateMachine:
         definition = read_definition(name)
-        used = placeholders(definition)
+        used = list_placeholders(definition)
         place = Construct(self, name.capitalize())
         role = self._role(place, name, [f for placeholder in used for f in self._of(placeholder)])
         if '"DISTRIBUTED"' in definition:

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 import plimsoll
 from plimsoll.api.workload_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
-from plimsoll.console.compared import shown_comparison
-from plimsoll.console.live import Cursor, live
+from plimsoll.console.compared import show_comparison
+from plimsoll.console.live import Cursor, show_live
 from plimsoll.console.scenarios import Scenario, Scenarios
-from plimsoll.console.sizes import SizesShown, shown_sizes
+from plimsoll.console.sizes import SizesShown, show_sizes
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
@@ -42,12 +42,12 @@ from plimsoll.model.service.answers import (
 )
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import quote
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.workflow.listing import summary_of
-from plimsoll.workflow.past import ground, own_gib, own_limits_us
+from plimsoll.workflow.listing import summarize_record
+from plimsoll.workflow.past import extract_measured, judged_limits_us, volume_gib
 from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 
@@ -110,15 +110,15 @@ def _answers() -> Iterator[tuple[str, BaseModel]]:
     known = [one for one in list_workloads().workloads if one.name == "ycsb-a"]
     yield "get_health", Health(status="ok", version=plimsoll.__version__)
     yield "list_workloads", Workloads(workloads=tuple(known))
-    yield "quote_run", quote(request, builtin())
-    yield "quote_experiment", quote_experiment(experiment, builtin())
+    yield "quote_run", estimate_quote(request, read_builtin_prices())
+    yield "quote_experiment", quote_experiment(experiment, read_builtin_prices())
     yield "start_run", Submitted(run_id=RUN_ID, name=request.name, team=TEAM)
     yield "list_scenarios", Scenarios(scenarios=(_scenario(),))
     yield from _of_the_run(request)
     yield "get_live", _live()
     yield (
         "compare_runs",
-        shown_comparison([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]]),
+        show_comparison([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]]),
     )
     yield "get_sizes", _sizes()
     yield from _of_the_experiment(experiment)
@@ -138,22 +138,22 @@ def _live() -> Live:
     """The run in its third step, somebody having seen its first one; two seconds of each series."""
     look = running_look(2, after=1)
     few = running_look(2, after=1, seconds=look.seconds[:4], samples=look.samples[:2])
-    return live(few, Cursor(1, 0, 1))
+    return show_live(few, Cursor(1, 0, 1))
 
 
 def _sizes() -> SizesShown:
     """What carries twice as much as the run sustained: the cheapest."""
-    limits, statistic = own_limits_us(MADE_UP), MADE_UP.request.limits.statistic
-    wish = Wish(2000, limits, 0.3, own_gib(MADE_UP))
-    runs = {RUN_ID: ground(MADE_UP, statistic, limits)}
-    answer = size(runs, wish, builtin(), statistic=statistic, today=SUBMITTED.date())
-    return shown_sizes(answer, most=1)
+    limits, statistic = judged_limits_us(MADE_UP), MADE_UP.request.limits.statistic
+    wish = Wish(2000, limits, 0.3, volume_gib(MADE_UP))
+    runs = {RUN_ID: extract_measured(MADE_UP, statistic, limits)}
+    answer = size(runs, wish, read_builtin_prices(), statistic=statistic, today=SUBMITTED.date())
+    return show_sizes(answer, most=1)
 
 
 def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:
     step = MADE_UP.steps[0]
     ended = _record(request, RunState.SUCCEEDED)
-    shown = summary_of(ended)
+    shown = summarize_record(ended)
     times = {name: getattr(ended, name) for name in RunDetail.model_fields if name[-3:] == "_at"}
     yield "list_runs", Runs(runs=(shown,), next_cursor=None)
     yield (
@@ -181,8 +181,8 @@ def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:
             expires_at=SUBMITTED + timedelta(hours=2),
         ),
     )
-    yield "stop_run 200", summary_of(ended)
-    yield "stop_run 202", summary_of(_record(request, RunState.STOPPING))
+    yield "stop_run 200", summarize_record(ended)
+    yield "stop_run 202", summarize_record(_record(request, RunState.STOPPING))
 
 
 def _record(request: Request, state: RunState) -> RunRecord:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from stacks.imports import ROOT
-from stacks.packaging import MANYLINUX, engine_wheel
+from stacks.packaging import MANYLINUX, find_engine_wheel
 
 
 def build(folder: Path) -> list[Path]:
@@ -22,7 +22,7 @@ def build(folder: Path) -> list[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     _hatchling(folder, "sdist", engine="none")
     for platform in MANYLINUX:
-        _hatchling(folder, "wheel", engine=str(engine_wheel(platform)))
+        _hatchling(folder, "wheel", engine=str(find_engine_wheel(platform)))
     return sorted(folder.iterdir())
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from plimsoll.api.document import document
+from plimsoll.api.document import build_document
 from tools.api_examples import answers, requests
 
 FILE = Path(__file__).parents[1] / "docs" / "openapi.json"
@@ -14,7 +14,7 @@ _JSON = "application/json"
 
 def text() -> str:
     """Give the file's text."""
-    made = document()
+    made = build_document()
     asked, answered = requests(), answers()
     for operation in _operations(made):
         name = operation["operationId"]

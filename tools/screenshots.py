@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 from plimsoll.report import chromium
 from plimsoll.report.folder import read_run
-from plimsoll.report.page import render
+from plimsoll.report.page import render_run
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs/images"
 WIDTH_PX, HEIGHT_PX = 1200, 1780  # down to the end of the time line
@@ -22,9 +22,11 @@ def take(folder: Path) -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         page_file = Path(scratch, "report.html")
-        page_file.write_text(render(*read_run(folder)), "utf-8")
+        page_file.write_text(render_run(*read_run(folder)), "utf-8")
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=chromium.program(), args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=chromium.find_chromium(), args=arguments
+        )
         for look in LOOKS:
             page = browser.new_page(
                 viewport={"width": WIDTH_PX, "height": HEIGHT_PX}, color_scheme=look

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plimsoll.api.app import answer
+from plimsoll.api.app import answer_call
 from plimsoll.model.deployment.function_settings import ApiSettings
 
 SETTINGS = ApiSettings.read(os.environ)
@@ -11,4 +11,4 @@ SETTINGS = ApiSettings.read(os.environ)
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Handle a call from API Gateway."""
-    return answer(event, context, settings=SETTINGS)
+    return answer_call(event, context, settings=SETTINGS)

@@ -4,11 +4,11 @@ import os
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import ArmDeletionSettings
-from plimsoll.workflow.start_and_stop import arm
+from plimsoll.workflow.start_and_stop import schedule_deletion
 
 SETTINGS = ArmDeletionSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
     """Handle a call from the workflow."""
-    arm(SETTINGS, event["run_id"])
+    schedule_deletion(SETTINGS, event["run_id"])

@@ -4,8 +4,12 @@ import os
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import GuardSettings
-from plimsoll.targets.custom_resource import answer
-from plimsoll.targets.deployment_guard import close_door, open_door, require_no_target
+from plimsoll.targets.custom_resource import answer_event
+from plimsoll.targets.deployment_guard import (
+    allow_target_creation,
+    block_target_creation,
+    require_no_target,
+)
 
 SETTINGS = GuardSettings.read(os.environ)
 
@@ -13,13 +17,13 @@ SETTINGS = GuardSettings.read(os.environ)
 def handler(event: dict[str, Any], context: Any) -> None:
     """Forbid new targets, look for living ones, and permit new ones unless the deletion goes on."""
     del context
-    with answer(event):
+    with answer_event(event):
         if event["RequestType"] != "Delete":
-            open_door(SETTINGS.create_target_name)
+            allow_target_creation(SETTINGS.create_target_name)
             return
-        close_door(SETTINGS.create_target_name)
+        block_target_creation(SETTINGS.create_target_name)
         try:
             require_no_target(SETTINGS.run_machine_arn, SETTINGS.target_service_role_arn)
         except BaseException:
-            open_door(SETTINGS.create_target_name)
+            allow_target_creation(SETTINGS.create_target_name)
             raise

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import JanitorSettings
-from plimsoll.targets.janitor import sweep
+from plimsoll.targets.janitor import sweep_stacks
 from plimsoll.targets.old_snapshots import sweep_snapshots
-from plimsoll.teams.reconcile import reconcile
-from plimsoll.workflow.publish import tell_figures
+from plimsoll.teams.reconcile import reconcile_teams
+from plimsoll.workflow.deployment_figures import print_figures
 
 SETTINGS = JanitorSettings.read(os.environ)
 
@@ -17,13 +17,13 @@ def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
     """Return the deletions requested, and the runs whose shares were given back."""
     now, topic, bus = datetime.now(UTC), SETTINGS.alarm_topic_arn, SETTINGS.event_bus
     try:  # most expensive first: targets, then snapshots, then shares
-        deleted = sweep(topic, bus)
+        deleted = sweep_stacks(topic, bus)
     finally:  # a failed deletion must not prevent the rest
         try:
             snapshots = sweep_snapshots(topic, bus, at=now)
         finally:
             try:
-                released = reconcile(SETTINGS, at=now)
+                released = reconcile_teams(SETTINGS, at=now)
             finally:
-                tell_figures(SETTINGS, at=now)
+                print_figures(SETTINGS, at=now)
     return {"deleted": [*deleted, *snapshots], "released": released}

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plimsoll.checks.runs import judge_check
+from plimsoll.checks.runs import settle_and_judge
 from plimsoll.model.deployment.function_settings import JudgeCheckSettings
 
 SETTINGS = JudgeCheckSettings.read(os.environ)
@@ -11,4 +11,4 @@ SETTINGS = JudgeCheckSettings.read(os.environ)
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Handle the event `Run Ended` from EventBridge."""
-    return judge_check(SETTINGS, event["detail"]["run_id"])
+    return settle_and_judge(SETTINGS, event["detail"]["run_id"])

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import ReachSettings
-from plimsoll.workflow.dataset import load_part
+from plimsoll.workflow.load_part import load_part
 
 SETTINGS = ReachSettings.read(os.environ)
 

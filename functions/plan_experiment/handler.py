@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plimsoll.experiments.workflow_states import plan
+from plimsoll.experiments.workflow_states import plan_experiment
 from plimsoll.model.deployment.function_settings import TeamSettings
 
 SETTINGS = TeamSettings.read(os.environ)
@@ -11,4 +11,4 @@ SETTINGS = TeamSettings.read(os.environ)
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Handle a call from the workflow."""
-    return plan(SETTINGS, event["experiment_id"])
+    return plan_experiment(SETTINGS, event["experiment_id"])

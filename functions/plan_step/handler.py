@@ -4,11 +4,11 @@ import os
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import PlanStepSettings
-from plimsoll.workflow.plan_step import plan_next
+from plimsoll.workflow.plan_step import plan_next_step
 
 SETTINGS = PlanStepSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Handle a call from the workflow."""
-    return plan_next(SETTINGS, event["run_id"])
+    return plan_next_step(SETTINGS, event["run_id"])

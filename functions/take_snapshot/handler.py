@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.model.deployment.function_settings import TakeSnapshotSettings
-from plimsoll.workflow.dataset import keep_dataset
+from plimsoll.workflow.snapshot import keep_dataset
 
 SETTINGS = TakeSnapshotSettings.read(os.environ)
 

@@ -25,11 +25,11 @@ from plimsoll.api import (
 )
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
-from plimsoll.complaints import Complaint, unknown
+from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings
-from plimsoll.model.validation import complaints_of
-from plimsoll.teams.teams import caller_of
+from plimsoll.model.validation import make_complaints
+from plimsoll.teams.teams import identify_caller
 
 LOG = Logger(service="plimsoll-api")
 OPEN_PATHS = {"/health"}  # no team needed; API Gateway still decides who may call
@@ -54,7 +54,7 @@ for module in (
     app.include_router(module.router)
 
 
-def answer(event: Mapping[str, Any], context: Any, *, settings: ApiSettings) -> dict[str, Any]:
+def answer_call(event: Mapping[str, Any], context: Any, *, settings: ApiSettings) -> dict[str, Any]:
     """Answer a call.
 
     Args:
@@ -66,21 +66,21 @@ def answer(event: Mapping[str, Any], context: Any, *, settings: ApiSettings) -> 
         app.append_context(settings=settings, event=event)
         check_body(event)
         if event["path"].rstrip("/") not in OPEN_PATHS:
-            app.append_context(caller=caller_of(settings.teams, _principal(event)))
+            app.append_context(caller=identify_caller(settings.teams, _read_principal(event)))
         return app.resolve(event, context)
     except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
-        return _plain(_problem(error, event), event)
+        return _plain_answer(_to_api_error(error, event), event)
     finally:
         app.clear_context()
 
 
-def _principal(event: Mapping[str, Any]) -> str | None:
+def _read_principal(event: Mapping[str, Any]) -> str | None:
     identity = event["requestContext"].get("identity") or {}
     principal: str | None = identity.get("userArn")
     return principal
 
 
-def _plain(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_answer(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
     made = _respond(error, event)
     return {
         "statusCode": made.status_code,
@@ -92,43 +92,45 @@ def _plain(error: ApiError, event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _respond(error: ApiError, event: Mapping[str, Any]) -> Response[str]:
     request_id = _request_id(event)
-    return problems.response(error, instance=str(event.get("path")), request_id=request_id)
+    return problems.problem_response(error, instance=str(event.get("path")), request_id=request_id)
 
 
 def _request_id(event: Mapping[str, Any]) -> str:
     return str((event.get("requestContext") or {}).get("requestId") or "-")
 
 
-def _problem(error: Exception, event: Mapping[str, Any]) -> ApiError:
+def _to_api_error(error: Exception, event: Mapping[str, Any]) -> ApiError:
     """Turn an error into the caller's; an unexpected one is logged and not revealed."""
-    if isinstance(error, PlimsollError) and (known := problems.api_error(error)):
+    if isinstance(error, PlimsollError) and (known := problems.to_api_error(error)):
         return known
     LOG.error("unexpected", extra={"request_id": _request_id(event)}, exc_info=error)
     return _UNEXPECTED
 
 
 @app.exception_handler(Exception)
-def _failed(error: Exception) -> Response[str]:
+def _respond_to_failure(error: Exception) -> Response[str]:
     event = app.context["event"]
-    return _respond(_problem(error, event), event)
+    return _respond(_to_api_error(error, event), event)
 
 
 @app.exception_handler(RequestValidationError)
-def _invalid(error: RequestValidationError) -> Response[str]:
-    return _respond(problems.invalid(_complaints(error.errors())), app.context["event"])
+def _respond_to_invalid(error: RequestValidationError) -> Response[str]:
+    return _respond(
+        problems.invalid_fields_error(_find_complaints(error.errors())), app.context["event"]
+    )
 
 
-def _complaints(errors: Sequence[Any]) -> list[Complaint]:
+def _find_complaints(errors: Sequence[Any]) -> list[Complaint]:
     """Name the wrong fields: those of the body by path, parameters by name.
 
     Args:
         errors: Errors from pydantic; each location begins with `body`, `query`, `path` or `header`.
     """
     dependant = app.context["_route"].dependant
-    in_body = [_from(error, 1) for error in errors if error["loc"][0] == "body"]
+    in_body = [_shorten_location(error, 1) for error in errors if error["loc"][0] == "body"]
     if any(error["type"] == "missing" and not error["loc"] for error in in_body):
         return [Complaint((), "a body is needed: a JSON object")]
-    complaints = complaints_of(dependant.body_params[0].type_, in_body) if in_body else []
+    complaints = make_complaints(dependant.body_params[0].type_, in_body) if in_body else []
     known = [*dependant.query_params, *dependant.path_params, *dependant.header_params]
     types = {parameter.alias: parameter.type_ for parameter in known}
     for error in errors:
@@ -140,25 +142,25 @@ def _complaints(errors: Sequence[Any]) -> list[Complaint]:
         if error["type"] == "missing":
             complaints.append(Complaint((shown,), "is missing"))
         else:
-            of_value = complaints_of(types[name], [_from(error, 2)])
+            of_value = make_complaints(types[name], [_shorten_location(error, 2)])
             complaints += (complaint.within(shown) for complaint in of_value)
     return complaints
 
 
-def _from(error: Mapping[str, Any], start: int) -> ErrorDetails:
+def _shorten_location(error: Mapping[str, Any], start: int) -> ErrorDetails:
     """Return a pydantic error with the first parts of its location removed."""
     return cast("ErrorDetails", {**error, "loc": error["loc"][start:]})
 
 
-def _routes() -> list[Route]:
+def _collect_routes() -> list[Route]:
     return [*app._static_routes, *app._dynamic_routes]  # noqa: SLF001 - there is no other way
 
 
 @app.not_found
-def _no_such_path(_error: NotFoundError) -> Response[str]:
+def _respond_to_unknown_path(_error: NotFoundError) -> Response[str]:
     event = app.context["event"]
     path = app.context["_path"]
-    known = {route.method for route in _routes() if route.rule.match(path)}
+    known = {route.method for route in _collect_routes() if route.rule.match(path)}
     if known:
         methods = ", ".join(sorted(known))
         detail = f"{event['httpMethod']} is not for this path (allowed: {methods})"
@@ -171,13 +173,15 @@ def refuse_unknown_parameters(
 ) -> Response[Any]:
     """Refuse query parameters that the route does not know: a misspelt filter would be ignored."""
     route = resolver.context["_route"]
-    if route not in _routes():
+    if route not in _collect_routes():
         return next_middleware(resolver)  # no such path or method
     known = [parameter.alias for parameter in route.dependant.query_params]
     given = resolver.current_event.query_string_parameters or {}
     wrong = [name for name in given if name not in known]
     if wrong:
-        raise UsageError(*(unknown("parameter", name, known, (name,)) for name in wrong))
+        raise UsageError(
+            *(complain_of_unknown("parameter", name, known, (name,)) for name in wrong)
+        )
     return next_middleware(resolver)
 
 

@@ -25,7 +25,7 @@ def check_body(event: Mapping[str, Any]) -> None:
         raise ApiError(413, "too-large", f"a body has at most {BODY_MOST_BYTES} bytes, not {size}")
     if not body:
         return
-    kind = _content_type(event)
+    kind = _read_content_type(event)
     if kind and kind.partition(";")[0].strip().lower() != "application/json":
         raise ApiError(415, "not-json", f"a body is application/json, not {kind}")
     if not encoded:
@@ -52,9 +52,9 @@ def read_json(text: str) -> Any:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_once,
-            parse_float=_finite,
-            parse_constant=_no_constant,
+            object_pairs_hook=_refuse_repeated,
+            parse_float=_parse_finite,
+            parse_constant=_refuse_constant,
         )
         json.dumps(value, ensure_ascii=False).encode()  # refuses lone surrogates
     except json.JSONDecodeError as error:
@@ -67,7 +67,7 @@ def read_json(text: str) -> Any:
     return value
 
 
-def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         if name in fields:
@@ -76,7 +76,7 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         problem = f"the body is not JSON: {text[:20]} is beyond every number"
@@ -84,10 +84,10 @@ def _finite(text: str) -> float:
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ApiError(400, "not-json", f"the body is not JSON: {name} is no number")
 
 
-def _content_type(event: Mapping[str, Any]) -> str | None:
+def _read_content_type(event: Mapping[str, Any]) -> str | None:
     headers = event.get("headers") or {}
     return next((v for name, v in headers.items() if name.lower() == "content-type"), None)

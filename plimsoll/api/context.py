@@ -18,13 +18,13 @@ IdempotencyKey = Annotated[
 ]
 
 
-def settings_of(router: BaseRouter) -> ApiSettings:
+def read_settings(router: BaseRouter) -> ApiSettings:
     """Return the settings of the deployment."""
     settings: ApiSettings = router.context["settings"]
     return settings
 
 
-def caller_of(router: BaseRouter) -> Caller:
+def read_caller(router: BaseRouter) -> Caller:
     """Return the caller; every route but /health has one."""
     caller: Caller = router.context["caller"]
     return caller

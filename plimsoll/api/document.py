@@ -79,7 +79,7 @@ _EVENTS = {
 }
 
 
-def document() -> dict[str, Any]:
+def build_document() -> dict[str, Any]:
     """Return the document as plain values."""
     made: dict[str, Any] = json.loads(
         app.get_openapi_json_schema(
@@ -92,7 +92,7 @@ def document() -> dict[str, Any]:
     made["servers"] = [{"url": "/", "description": "`ApiUrl` of the deployed stack."}]
     for path, operations in made["paths"].items():
         for operation in operations.values():
-            _complete(path, operation)
+            _complete_operation(path, operation)
     schemas = made["components"]["schemas"]
     for model in (Problem, LiveSecond):
         own = model.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode="serialization")
@@ -100,8 +100,8 @@ def document() -> dict[str, Any]:
     made["x-events"] = _EVENTS
     for schema in schemas.values():
         for name, part in schema.get("properties", {}).items():
-            _without_misleading_default(name, part)
-    used = set(_reached([made["paths"], _EVENTS], schemas))
+            _replace_default(name, part)
+    used = set(_find_reached([made["paths"], _EVENTS], schemas))
     made["components"] = {
         "schemas": {name: schemas[name] for name in sorted(used)},
         "securitySchemes": {"sigv4": _SIGNED, "token": _WITH_TOKEN},
@@ -109,7 +109,7 @@ def document() -> dict[str, Any]:
     return made
 
 
-def _complete(path: str, operation: dict[str, Any]) -> None:
+def _complete_operation(path: str, operation: dict[str, Any]) -> None:
     """Add errors and signing to an operation."""
     responses = operation["responses"]
     responses.get("204", {}).pop("content", None)  # a 204 has no content
@@ -138,11 +138,11 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         responses[status] = {"description": kept or why, "content": content}
     operation["responses"] = dict(sorted(responses.items()))
     for parameter in operation.get("parameters", []):
-        _plain(parameter)
+        _simplify_parameter(parameter)
     operation.pop("deprecated", None)
 
 
-def _plain(parameter: dict[str, Any]) -> None:
+def _simplify_parameter(parameter: dict[str, Any]) -> None:
     """Write a parameter as it is sent: a header with its usual case, and without null."""
     if parameter["in"] == "header":
         parameter["name"] = parameter["name"].title()
@@ -154,7 +154,7 @@ def _plain(parameter: dict[str, Any]) -> None:
         schema.pop(name, None)
 
 
-def _without_misleading_default(name: str, part: dict[str, Any]) -> None:
+def _replace_default(name: str, part: dict[str, Any]) -> None:
     """Replace defaults that mislead client generators by a description.
 
     Generated clients send a default as if their user had chosen it, and drop everything that has an
@@ -170,23 +170,23 @@ def _without_misleading_default(name: str, part: dict[str, Any]) -> None:
     part["description"] = f"{part.get('description', '')} Left out: {said}.".strip()
 
 
-def _reached(part: object, schemas: Mapping[str, Any]) -> Iterator[str]:
+def _find_reached(part: object, schemas: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the schemas that a part of the document needs, directly or not."""
     waiting, seen = [part], set()
     while waiting:
-        for name in _references(waiting.pop()):
+        for name in _find_references(waiting.pop()):
             if name not in seen:
                 seen.add(name)
                 waiting.append(schemas[name])
                 yield name
 
 
-def _references(part: object) -> Iterator[str]:
+def _find_references(part: object) -> Iterator[str]:
     if isinstance(part, Mapping):
         if isinstance(part.get("$ref"), str):
             yield part["$ref"].removeprefix(_SCHEMAS)
         for value in part.values():
-            yield from _references(value)
+            yield from _find_references(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _references(value)
+            yield from _find_references(value)

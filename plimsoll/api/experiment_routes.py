@@ -6,14 +6,14 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
+from plimsoll.api.context import IdempotencyKey, read_caller, read_settings
 from plimsoll.experiments.lifecycle import (
     get_experiment,
-    result_of,
+    read_experiment_result,
     stop_experiment,
     submit_experiment,
 )
-from plimsoll.experiments.records import experiments_of
+from plimsoll.experiments.records import open_experiments
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import (
     ExperimentDetail,
@@ -62,7 +62,7 @@ def start_experiment(
     idempotency_key: IdempotencyKey = None,
 ) -> Response[ExperimentSubmitted]:
     """Start an experiment of the caller's team."""
-    settings, caller = settings_of(router), caller_of(router)
+    settings, caller = read_settings(router), read_caller(router)
     if "team" in experiment.model_fields_set:
         caller.require_team(experiment.team)
     experiment_id = submit_experiment(
@@ -93,8 +93,8 @@ def list_experiments(
     limit: Annotated[int, Query(ge=1, le=200, description="Experiments at most.")] = 50,
 ) -> Experiments:
     """List the experiments of the caller's team."""
-    table = experiments_of(settings_of(router))
-    records, unreadable = table.of_team(caller_of(router).team)
+    table = open_experiments(read_settings(router))
+    records, unreadable = table.of_team(read_caller(router).team)
     return Experiments(experiments=tuple(records[:limit]), unreadable=unreadable)
 
 
@@ -109,9 +109,9 @@ def list_experiments(
 )
 def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
     """Show an experiment of the caller's team."""
-    settings = settings_of(router)
-    status = get_experiment(settings, caller_of(router).team, experiment_id)
-    result = result_of(settings, status.record)
+    settings = read_settings(router)
+    status = get_experiment(settings, read_caller(router).team, experiment_id)
+    result = read_experiment_result(settings, status.record)
     return ExperimentDetail(record=status.record, cells=status.cells, result=result)
 
 
@@ -132,5 +132,5 @@ def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
 )
 def delete_experiment(experiment_id: ExperimentId) -> Response[ExperimentRecord]:
     """Stop an experiment of the caller's team."""
-    record = stop_experiment(settings_of(router), caller_of(router).team, experiment_id)
+    record = stop_experiment(read_settings(router), read_caller(router).team, experiment_id)
     return Response(status_code=200 if record.state.ended else 202, content_type=_JSON, body=record)

@@ -5,7 +5,7 @@ import contextlib
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 import plimsoll
-from plimsoll.api.context import settings_of
+from plimsoll.api.context import read_settings
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
 from plimsoll.model.service.answers import Health
@@ -24,5 +24,5 @@ router = APIGatewayRouter()
 def get_health() -> Health:
     """Check that the table answers, by looking for a run that cannot exist."""
     with contextlib.suppress(RunNotFoundError):
-        records_of(settings_of(router)).get("health")
+        records_of(read_settings(router)).get("health")
     return Health(status="ok", version=plimsoll.__version__)

@@ -6,8 +6,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api import run_views
-from plimsoll.api.context import settings_of
-from plimsoll.api.run_routes import RunId, own_run
+from plimsoll.api.context import read_settings
+from plimsoll.api.run_routes import RunId, read_own_run
 from plimsoll.complaints import Complaint
 from plimsoll.console.compared import ComparisonShown
 from plimsoll.console.live import CURSOR, POINTS, Cursor
@@ -42,8 +42,8 @@ def get_live(
     ] = POINTS,
 ) -> Live:
     """Show the progress of a run of the caller's team."""
-    own_run(router, run_id)
-    reading = RunReading(settings_of(router), run_id)
+    read_own_run(router, run_id)
+    reading = RunReading(read_settings(router), run_id)
     return reading.live(Cursor.parse(after), points=points)
 
 
@@ -72,5 +72,5 @@ def compare_runs(
     if not 2 <= len(ids) <= COMPARED_MOST:
         problem = f"names {len(ids)} different runs; 2 to {COMPARED_MOST} can be compared"
         raise UsageError(Complaint(("runs",), problem))
-    records = [own_run(router, run_id) for run_id in ids]
-    return run_views.comparison(settings_of(router), records)
+    records = [read_own_run(router, run_id) for run_id in ids]
+    return run_views.compare_records(read_settings(router), records)

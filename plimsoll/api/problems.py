@@ -50,13 +50,13 @@ KINDS: dict[type[PlimsollError], tuple[int, str]] = {
 }
 
 
-def api_error(error: PlimsollError) -> ApiError | None:
+def to_api_error(error: PlimsollError) -> ApiError | None:
     """Turn an error of the library into the caller's; None if the caller did not cause it."""
     match error:
         case ApiError():
             return error
         case UsageError():
-            return invalid(error.complaints)
+            return invalid_fields_error(error.complaints)
         case LimitReachedError():
             status, kind = 429 if error.waiting_helps else 409, "limit-reached"
             return ApiError(status, kind, str(error), complaints=error.complaints)
@@ -66,7 +66,7 @@ def api_error(error: PlimsollError) -> ApiError | None:
     return None
 
 
-def invalid(complaints: Iterable[Complaint]) -> ApiError:
+def invalid_fields_error(complaints: Iterable[Complaint]) -> ApiError:
     """Return the error for wrong fields."""
     wrong = tuple(complaints)
     first = f"{wrong[0].field or 'body'}: {wrong[0].sentence}"
@@ -74,16 +74,16 @@ def invalid(complaints: Iterable[Complaint]) -> ApiError:
     return ApiError(422, "invalid-request", detail, complaints=wrong)
 
 
-def response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
+def problem_response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
     """Return the answer with the problem document."""
     problem = Problem(
         type=f"{_TYPE}{error.kind}",
         title=error.kind.replace("-", " ").capitalize(),
         status=error.status,
-        detail=_shortened(error.detail),
-        instance=_shortened(instance),
+        detail=_shorten(error.detail),
+        instance=_shorten(instance),
         request_id=request_id,
-        errors=tuple(map(_field, error.complaints)),
+        errors=tuple(map(_field_complaint, error.complaints)),
     )
     return Response(
         status_code=error.status,
@@ -93,16 +93,16 @@ def response(error: ApiError, *, instance: str, request_id: str) -> Response[str
     )
 
 
-def _field(complaint: Complaint) -> FieldComplaint:
+def _field_complaint(complaint: Complaint) -> FieldComplaint:
     value = complaint.value
     return FieldComplaint(
         field=complaint.field or "body",
-        detail=_shortened(complaint.sentence),
-        value=_shortened(value) if isinstance(value, str) else value,
+        detail=_shorten(complaint.sentence),
+        value=_shorten(value) if isinstance(value, str) else value,
         allowed=complaint.allowed_words,
     )
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Shorten a text that came from the caller."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."

@@ -6,15 +6,15 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, settings_of
+from plimsoll.api.context import read_caller, read_settings
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import ExperimentQuote, Quote
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.prices import prices_for
-from plimsoll.quoting.quotes import quote
-from plimsoll.targets.engine_version import rds_version
-from plimsoll.workflow.submit import version_made
+from plimsoll.quoting.prices import override_prices
+from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.targets.engine_version import resolve_rds_version
+from plimsoll.workflow.submit import resolve_version
 
 router = APIGatewayRouter()
 
@@ -32,9 +32,9 @@ def quote_run(
     request: Annotated[Request, Body(description="As for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
-    settings = settings_of(router)
-    version = version_made(settings, request.target)
-    return quote(request, prices_for(settings.prices), database_version=version)
+    settings = read_settings(router)
+    version = resolve_version(settings, request.target)
+    return estimate_quote(request, override_prices(settings.prices), database_version=version)
 
 
 @router.post(
@@ -50,13 +50,13 @@ def quote_matrix(
     experiment: Annotated[Experiment, Body(description="As for `POST /experiments`.")],
 ) -> ExperimentQuote:
     """Quote an experiment."""
-    settings = settings_of(router)
-    team = settings.teams[caller_of(router).team]
-    prices = prices_for(settings.prices)
-    ask = cache(rds_version)
+    settings = read_settings(router)
+    team = settings.teams[read_caller(router).team]
+    prices = override_prices(settings.prices)
+    ask = cache(resolve_rds_version)
     return quote_experiment(
         experiment,
         prices,
         runs_most=team.concurrent_runs,
-        version_of=lambda request: version_made(settings, request.target, ask=ask),
+        version_of=lambda request: resolve_version(settings, request.target, ask=ask),
     )

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api import run_views
-from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
+from plimsoll.api.context import IdempotencyKey, read_caller, read_settings
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
@@ -23,9 +23,9 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
-from plimsoll.workflow.listing import page_of_runs, summary_of
+from plimsoll.workflow.listing import list_page, summarize_record
 from plimsoll.workflow.start_and_stop import stop_run
-from plimsoll.workflow.submit import submit
+from plimsoll.workflow.submit import submit_run
 
 router = APIGatewayRouter()
 RunId = Annotated[
@@ -57,12 +57,12 @@ def start_run(
     idempotency_key: IdempotencyKey = None,
 ) -> Response[Submitted]:
     """Start a run of the caller's team."""
-    settings, caller = settings_of(router), caller_of(router)
+    settings, caller = read_settings(router), read_caller(router)
     if "team" in request.model_fields_set:
         caller.require_team(request.team)
     request.require_nothing_of_one_machine("`plimsoll run --local`")
     request = request.model_copy(update={"team": caller.team})
-    run_id = submit(settings, request, idempotency_key=idempotency_key)
+    run_id = submit_run(settings, request, idempotency_key=idempotency_key)
     path = router.current_event.request_context.path.rstrip("/")
     return Response(
         status_code=202,
@@ -108,10 +108,10 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=100, description="Runs at most.")] = 20,
 ) -> Runs:
     """List the runs of the caller's team."""
-    settings, caller = settings_of(router), caller_of(router)
+    settings, caller = read_settings(router), read_caller(router)
     caller.require_team(caller.team if team is None else team)
     name, _, value = (tag or "").partition("=")
-    page = page_of_runs(
+    page = list_page(
         settings.runs_table,
         caller.team,
         state=state,
@@ -121,7 +121,7 @@ def list_runs(
         limit=limit,
     )
     return Runs(
-        runs=tuple(map(summary_of, page.runs)),
+        runs=tuple(map(summarize_record, page.runs)),
         next_cursor=page.next_cursor,
         unreadable=page.unreadable,
     )
@@ -137,8 +137,8 @@ def list_runs(
 )
 def get_run(run_id: RunId) -> RunDetail:
     """Show a run of the caller's team."""
-    record = own_run(router, run_id)
-    return run_views.detail(settings_of(router), record)
+    record = read_own_run(router, run_id)
+    return run_views.show_run(read_settings(router), record)
 
 
 @router.get(
@@ -158,8 +158,8 @@ def list_steps(
     limit: Annotated[int, Query(ge=1, le=50, description="Steps at most.")] = 20,
 ) -> Steps:
     """Show the finished steps of a run of the caller's team."""
-    record = own_run(router, run_id)
-    return run_views.steps(settings_of(router), record, after=after, limit=limit)
+    record = read_own_run(router, run_id)
+    return run_views.read_steps(read_settings(router), record, after=after, limit=limit)
 
 
 @router.get(
@@ -173,8 +173,8 @@ def list_steps(
 )
 def get_report(run_id: RunId) -> ReportLinks:
     """Return signed links to the report of a run of the caller's team."""
-    record = own_run(router, run_id)
-    links = run_views.report_links(settings_of(router), record)
+    record = read_own_run(router, run_id)
+    links = run_views.sign_report_links(read_settings(router), record)
     if links is None:
         drawing = ", and its page is drawn right after its end" if record.state.ended else ""
         detail = f"run {run_id} has no report yet: it is {record.state}{drawing}"
@@ -195,18 +195,18 @@ def get_report(run_id: RunId) -> ReportLinks:
 )
 def delete_run(run_id: RunId) -> Response[RunSummary]:
     """Stop a run of the caller's team."""
-    own_run(router, run_id)
-    record = stop_run(settings_of(router), run_id)
+    read_own_run(router, run_id)
+    record = stop_run(read_settings(router), run_id)
     return Response(
         status_code=200 if record.state.ended else 202,
         content_type=_JSON,
-        body=summary_of(record),
+        body=summarize_record(record),
     )
 
 
-def own_run(router: BaseRouter, run_id: str) -> RunRecord:
+def read_own_run(router: BaseRouter, run_id: str) -> RunRecord:
     """Read the record of a run of the caller's team; for another team's run, not found."""
-    record = records_of(settings_of(router)).get(run_id)
-    if record.team != caller_of(router).team:
+    record = records_of(read_settings(router)).get(run_id)
+    if record.team != read_caller(router).team:
         raise RunNotFoundError(f"there is no run {run_id!r}")
     return record

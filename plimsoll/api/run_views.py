@@ -6,7 +6,7 @@ from datetime import timedelta
 from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.complaints import Complaint
-from plimsoll.console.compared import ComparisonShown, shown_comparison
+from plimsoll.console.compared import ComparisonShown, show_comparison
 from plimsoll.errors import UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings, RunSettings
 from plimsoll.model.request.request import Request
@@ -14,23 +14,23 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.answers import ReportLinks, RunDetail, Steps
-from plimsoll.workflow.listing import shown
+from plimsoll.workflow.listing import summary_fields
 
 LINK_S = 300  # how long a link to a report is valid
 DRAWN_WITHIN = timedelta(seconds=20)  # after a run's end; drawing the page takes a few seconds
 
 
-def detail(settings: ApiSettings, record: RunRecord) -> RunDetail:
+def show_run(settings: ApiSettings, record: RunRecord) -> RunDetail:
     """Return a run with its request."""
     files = files_of(settings, record.run_id)
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
     since, until = record.submitted_at, record.ended_at
     links = settings.dashboards.links(record.run_id, since=since, until=until)
-    values = {**shown(record, RunDetail), "links": links, "plan": plan}
+    values = {**summary_fields(record, RunDetail), "links": links, "plan": plan}
     return RunDetail.model_validate({**values, "request": files.get(REQUEST, Request)})
 
 
-def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -> Steps:
+def read_steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -> Steps:
     """Return the finished steps of a run after a given one, up to the first gap."""
     files = files_of(settings, record.run_id)
     finished: list[StepResult] = []
@@ -42,7 +42,7 @@ def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -
     return Steps(steps=tuple(finished), next_after=None)
 
 
-def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None:
+def sign_report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None:
     """Return signed links to a run's report and results; None if there are none yet.
 
     The page is drawn right after a run's end. If it is missing then, it will never exist: the
@@ -62,12 +62,12 @@ def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None
     )
 
 
-def result_of(settings: RunSettings, record: RunRecord) -> RunResult | None:
+def find_result(settings: RunSettings, record: RunRecord) -> RunResult | None:
     """Read a run's result; None if it has none, or not yet."""
     return files_of(settings, record.run_id).find_model(RESULT, RunResult)
 
 
-def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> ComparisonShown:
+def compare_records(settings: RunSettings, records: Sequence[RunRecord]) -> ComparisonShown:
     """Compare runs that have ended.
 
     Raises:
@@ -75,9 +75,9 @@ def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Compariso
     """
     results = []
     for record in records:
-        found = result_of(settings, record)
+        found = find_result(settings, record)
         if found is None:
             problem = f"{record.run_id} has no results: it is {record.state}"
             raise UsageError(Complaint(("runs",), problem))
         results.append(found)
-    return shown_comparison(results)
+    return show_comparison(results)

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, settings_of
+from plimsoll.api.context import read_caller, read_settings
 from plimsoll.checks import schedules
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.model.request.check import Check, CheckDefinition
@@ -34,7 +34,7 @@ _JSON = "application/json"
 )
 def list_schedules() -> ScheduledChecks:
     """List the checks of the caller's team."""
-    return schedules.list_checks(settings_of(router), caller_of(router).team)
+    return schedules.list_checks(read_settings(router), read_caller(router).team)
 
 
 @router.put(
@@ -54,7 +54,7 @@ def put_schedule(
     definition: Annotated[CheckDefinition, Body(description="docs/checks.md explains each field.")],
 ) -> Response[ScheduledCheck]:
     """Create or replace a check of the caller's team."""
-    settings, caller = settings_of(router), caller_of(router)
+    settings, caller = read_settings(router), read_caller(router)
     if "team" in definition.request.model_fields_set:
         caller.require_team(definition.request.team, ("request", "team"))
     new = schedules.put_check(settings, caller.team, Check(name=name, **dict(definition)))
@@ -75,7 +75,7 @@ def put_schedule(
 )
 def get_schedule(name: CheckName) -> ScheduledCheck:
     """Show a check of the caller's team."""
-    return schedules.read_check(settings_of(router), caller_of(router).team, name)
+    return schedules.read_check(read_settings(router), read_caller(router).team, name)
 
 
 @router.get(
@@ -89,7 +89,7 @@ def get_schedule(name: CheckName) -> ScheduledCheck:
 )
 def get_history(name: CheckName) -> History:
     """Show the history of a check of the caller's team."""
-    return schedules.read_history(settings_of(router), caller_of(router).team, name)
+    return schedules.read_history(read_settings(router), read_caller(router).team, name)
 
 
 @router.delete(
@@ -104,5 +104,5 @@ def get_history(name: CheckName) -> History:
 )
 def delete_schedule(name: CheckName) -> Response[None]:
     """Delete a check of the caller's team."""
-    schedules.delete_check(settings_of(router), caller_of(router).team, name)
+    schedules.delete_check(read_settings(router), read_caller(router).team, name)
     return Response(status_code=204)

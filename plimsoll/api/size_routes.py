@@ -7,18 +7,18 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api import run_views
-from plimsoll.api.context import settings_of
-from plimsoll.api.run_routes import RunId, own_run
-from plimsoll.complaints import Complaint, unknown
-from plimsoll.console.sizes import SizesShown, shown_sizes
+from plimsoll.api.context import read_settings
+from plimsoll.api.run_routes import RunId, read_own_run
+from plimsoll.complaints import Complaint, complain_of_unknown
+from plimsoll.console.sizes import SizesShown, show_sizes
 from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
+from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
 
 router = APIGatewayRouter()
 MOST_US = 1e9  # higher than any latency that is measured
@@ -57,42 +57,44 @@ def get_sizes(
     limit: Annotated[int, Query(ge=1, le=500, description="Targets at most.")] = 20,
 ) -> SizesShown:
     """Say what to buy, from a run of the caller's team."""
-    record, settings = own_run(router, run_id), settings_of(router)
-    result = run_views.result_of(settings, record)
+    record, settings = read_own_run(router, run_id), read_settings(router)
+    result = run_views.find_result(settings, record)
     if result is None:
         raise NoGroundError(f"{run_id} has no results: it is {record.state}")
     asked = statistic or result.request.limits.statistic
-    limits = _limits_us(limits_us, result)
+    limits = _parse_limits_us(limits_us, result)
     answer = size(
-        {run_id: _ground(result, asked, limits)},
-        Wish(want, limits, headroom, own_gib(result)),
-        prices_for(settings.prices),
+        {run_id: _extract_measured(result, asked, limits)},
+        Wish(want, limits, headroom, volume_gib(result)),
+        override_prices(settings.prices),
         statistic=asked,
         today=datetime.now(UTC).date(),
     )
-    return shown_sizes(answer, most=limit)
+    return show_sizes(answer, most=limit)
 
 
-def _ground(result: RunResult, statistic: Statistic, limits_us: dict[str, float]) -> Measured:
+def _extract_measured(
+    result: RunResult, statistic: Statistic, limits_us: dict[str, float]
+) -> Measured:
     try:
-        return ground(result, statistic, limits_us)
+        return extract_measured(result, statistic, limits_us)
     except UsageError as error:  # the run is unusable; the query itself is valid
         raise NoGroundError(str(error)) from None
 
 
-def _limits_us(given: str | None, result: RunResult) -> dict[str, float]:
+def _parse_limits_us(given: str | None, result: RunResult) -> dict[str, float]:
     """Parse the limits; without any, return those by which the run was judged.
 
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
-    path, operations = ("limits_us",), operations_of(result)
-    found = own_limits_us(result) if given is None else {}
+    path, operations = ("limits_us",), list_operations(result)
+    found = judged_limits_us(result) if given is None else {}
     for part in given.split(",") if given else ():
         name, _, value = part.partition("=")
         if name not in operations:
-            raise UsageError(unknown("operation", name, operations, path, value=name))
-        found[name] = _microseconds(name, value)
+            raise UsageError(complain_of_unknown("operation", name, operations, path, value=name))
+        found[name] = _parse_microseconds(name, value)
     lacking = [name for name in operations if name not in found]
     if lacking:
         raise UsageError(
@@ -101,7 +103,7 @@ def _limits_us(given: str | None, result: RunResult) -> dict[str, float]:
     return found
 
 
-def _microseconds(name: str, text: str) -> float:
+def _parse_microseconds(name: str, text: str) -> float:
     try:
         us = float(text)
     except ValueError:

@@ -5,7 +5,7 @@ from functools import cache
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.model.service.answers import Workloads, WorkloadSummary
-from plimsoll.workload import builtin_names, load_workload
+from plimsoll.workload import list_builtin_names, load_workload
 
 router = APIGatewayRouter()
 
@@ -20,10 +20,10 @@ router = APIGatewayRouter()
 )
 def list_workloads() -> Workloads:
     """List the workloads."""
-    return Workloads(workloads=tuple(_summary(name) for name in builtin_names()))
+    return Workloads(workloads=tuple(_summarize_workload(name) for name in list_builtin_names()))
 
 
 @cache
-def _summary(name: str) -> WorkloadSummary:
+def _summarize_workload(name: str) -> WorkloadSummary:
     workload = load_workload(name)
     return WorkloadSummary.model_validate(workload.summary())

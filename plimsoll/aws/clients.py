@@ -43,27 +43,27 @@ _CONFIGS = {"events": _HASTY, "s3": _S3}
 _clients: dict[str, Any] = {}
 
 
-def _from_environment(name: str) -> Any:
+def _make_client(name: str) -> Any:
     config = _CONFIGS.get(name, _CONFIG)
     make: ClientFactory = lambda service: boto3.client(service, config=config)  # type: ignore[call-overload]  # noqa: E731 - its types know a service's name only as a literal
     return make(name)
 
 
-_factory: list[ClientFactory] = [_from_environment]
+_factory: list[ClientFactory] = [_make_client]
 
 
-def through(factory: ClientFactory | None) -> None:
+def use_factory(factory: ClientFactory | None) -> None:
     """Take every client from a factory from now on; None for clients from the environment.
 
     Clients of the previous factory stay open, since other threads may be using them.
     """
     if factory is not None and _factory[0] == factory:
         return
-    _factory[0] = factory or _from_environment
+    _factory[0] = factory or _make_client
     _clients.clear()
 
 
-def _client(name: str) -> Any:
+def _get_client(name: str) -> Any:
     if name not in _clients:
         _clients[name] = _factory[0](name)
     return _clients[name]
@@ -71,103 +71,103 @@ def _client(name: str) -> Any:
 
 def cloudformation() -> "CloudFormationClient":
     """Return the client of AWS CloudFormation."""
-    client: CloudFormationClient = _client("cloudformation")
+    client: CloudFormationClient = _get_client("cloudformation")
     return client
 
 
 def cloudwatch() -> "CloudWatchClient":
     """Return the client of Amazon CloudWatch."""
-    client: CloudWatchClient = _client("cloudwatch")
+    client: CloudWatchClient = _get_client("cloudwatch")
     return client
 
 
 def dynamodb() -> "DynamoDBClient":
     """Return the client of Amazon DynamoDB."""
-    client: DynamoDBClient = _client("dynamodb")
+    client: DynamoDBClient = _get_client("dynamodb")
     return client
 
 
 def ec2() -> "EC2Client":
     """Return the client of Amazon EC2."""
-    client: EC2Client = _client("ec2")
+    client: EC2Client = _get_client("ec2")
     return client
 
 
 def events() -> "EventBridgeClient":
     """Return the client of Amazon EventBridge."""
-    client: EventBridgeClient = _client("events")
+    client: EventBridgeClient = _get_client("events")
     return client
 
 
 def iam() -> "IAMClient":
     """Return the client of AWS IAM."""
-    client: IAMClient = _client("iam")
+    client: IAMClient = _get_client("iam")
     return client
 
 
 def lambda_() -> "LambdaClient":
     """Return the client of AWS Lambda."""
-    client: LambdaClient = _client("lambda")
+    client: LambdaClient = _get_client("lambda")
     return client
 
 
 def rds() -> "RDSClient":
     """Return the client of Amazon RDS."""
-    client: RDSClient = _client("rds")
+    client: RDSClient = _get_client("rds")
     return client
 
 
 def s3() -> "S3Client":
     """Return the client of Amazon S3."""
-    client: S3Client = _client("s3")
+    client: S3Client = _get_client("s3")
     return client
 
 
 def scheduler() -> "EventBridgeSchedulerClient":
     """Return the client of EventBridge Scheduler."""
-    client: EventBridgeSchedulerClient = _client("scheduler")
+    client: EventBridgeSchedulerClient = _get_client("scheduler")
     return client
 
 
 def secretsmanager() -> "SecretsManagerClient":
     """Return the client of AWS Secrets Manager."""
-    client: SecretsManagerClient = _client("secretsmanager")
+    client: SecretsManagerClient = _get_client("secretsmanager")
     return client
 
 
 def service_quotas() -> "ServiceQuotasClient":
     """Return the client of Service Quotas."""
-    client: ServiceQuotasClient = _client("service-quotas")
+    client: ServiceQuotasClient = _get_client("service-quotas")
     return client
 
 
 def sns() -> "SNSClient":
     """Return the client of Amazon SNS."""
-    client: SNSClient = _client("sns")
+    client: SNSClient = _get_client("sns")
     return client
 
 
 def stepfunctions() -> "SFNClient":
     """Return the client of AWS Step Functions."""
-    client: SFNClient = _client("stepfunctions")
+    client: SFNClient = _get_client("stepfunctions")
     return client
 
 
 def apigateway() -> Any:
     """Return the client of Amazon API Gateway."""
-    return _client("apigateway")
+    return _get_client("apigateway")
 
 
 def logs() -> Any:
     """Return the client of Amazon CloudWatch Logs."""
-    return _client("logs")
+    return _get_client("logs")
 
 
 def sts() -> Any:
     """Return the client of AWS Security Token Service."""
-    return _client("sts")
+    return _get_client("sts")
 
 
 def tagging() -> Any:
     """Return the client of the Resource Groups Tagging API."""
-    return _client("resourcegroupstaggingapi")
+    return _get_client("resourcegroupstaggingapi")

@@ -9,7 +9,7 @@ from plimsoll.aws import clients
 from plimsoll.model.deployment.events import SOURCE, Event
 
 
-def emit(bus: str, event: Event) -> None:
+def put_event(bus: str, event: Event) -> None:
     """Put an event on the bus.
 
     Args:

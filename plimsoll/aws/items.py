@@ -39,12 +39,12 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
     raise UnreadableRecordError(f"{what} cannot be read by this version: {reason}")
 
 
-def pass_over(error: UnreadableRecordError) -> None:
+def log_unreadable(error: UnreadableRecordError) -> None:
     """Log an item that is left out, so that the others are not."""
     print(json.dumps({"unreadable": str(error)}), flush=True)
 
 
-def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
+def read_all_readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
     """Read all items that can be read, and count the others, which are logged.
 
     Args:
@@ -55,34 +55,34 @@ def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
         try:
             good.append(read())
         except UnreadableRecordError as error:
-            pass_over(error)
+            log_unreadable(error)
             unreadable += 1
     return good, unreadable
 
 
-def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
+def item_values(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an item's values as JSON has them; boto3 reads numbers as decimals."""
     read = TypeDeserializer().deserialize
-    return {name: _plain(read(value)) for name, value in item.items()}
+    return {name: _plain_value(read(value)) for name, value in item.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     match value:
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
         case dict():
-            return {name: _plain(part) for name, part in value.items()}
+            return {name: _plain_value(part) for name, part in value.items()}
         case list():
-            return [_plain(part) for part in value]
+            return [_plain_value(part) for part in value]
         case _:
             return value
 
 
-def _attribute(value: object) -> Any:
-    return TypeSerializer().serialize(_storable(value))
+def _to_attribute(value: object) -> Any:
+    return TypeSerializer().serialize(_to_storable(value))
 
 
-def _storable(value: object) -> object:
+def _to_storable(value: object) -> object:
     match value:
         case Model():
             return value.model_dump(mode="json")
@@ -91,15 +91,15 @@ def _storable(value: object) -> object:
         case RunState():
             return value.value
         case dict():
-            return {name: _storable(one) for name, one in value.items()}
+            return {name: _to_storable(one) for name, one in value.items()}
         case _:
             return value
 
 
-def as_item(record: Model) -> dict[str, Any]:
+def to_item(record: Model) -> dict[str, Any]:
     """Return a record as an item; attributes that are None are left out."""
     values = {name: getattr(record, name) for name in type(record).model_fields}
-    return {name: _attribute(value) for name, value in values.items() if value is not None}
+    return {name: _to_attribute(value) for name, value in values.items() if value is not None}
 
 
 def set_attributes(
@@ -122,7 +122,7 @@ def set_attributes(
     """
     client = clients.dynamodb()
     names = {f"#{name}": name for name in changes}
-    values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
+    values = {f":{name}": _to_attribute(v) for name, v in changes.items() if v is not None}
     settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
     removals = [f"#{name}" for name, v in changes.items() if v is None]
     expression = "SET " + ", ".join(settings) if settings else ""
@@ -130,7 +130,7 @@ def set_attributes(
     condition = f"attribute_exists({next(iter(key))})"
     if states is not None:
         names["#current"] = "state"
-        allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
+        allowed = {f":allowed{i}": _to_attribute(state) for i, state in enumerate(states)}
         values |= allowed
         condition += f" AND #current IN ({', '.join(allowed)})"
     arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}

@@ -48,7 +48,7 @@ def claim_path(step: int, client: int, repeated: int = 0) -> str:
     return f"steps/{step}/claims/{client}{f'-{repeated}' if repeated else ''}.json"
 
 
-def failures_under(step: int) -> str:
+def failures_folder(step: int) -> str:
     """Folder in which the workflow writes why clients failed: `<client>.json`, a `FailedClient`."""
     return f"steps/{step}/failures/"
 
@@ -57,7 +57,7 @@ PRECONDITIONING = "prepare/preconditioning.json"
 PARTS_FAILURES = "prepare/failures/"  # the same for parts of the dataset: `<table>-<share>.json`
 
 
-def unpacked(path: str, content: bytes) -> bytes:
+def unpack_file(path: str, content: bytes) -> bytes:
     """Return a file's content; a file whose name ends in `.gz` is unpacked.
 
     Raises:
@@ -153,7 +153,7 @@ class RunFiles:
         Raises:
             FileNotFoundError: It does not, if S3 says so (see `find`).
         """
-        return model.model_validate_json(unpacked(path, self._read(path)))
+        return model.model_validate_json(unpack_file(path, self._read(path)))
 
     def read_all(self, under: str) -> list[bytes]:
         """Read every file whose path has a prefix, in the order of the paths."""
@@ -178,7 +178,7 @@ class RunFiles:
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file into a model; None if it does not exist."""
         content = self.find(path)
-        return None if content is None else model.model_validate_json(unpacked(path, content))
+        return None if content is None else model.model_validate_json(unpack_file(path, content))
 
     def link(self, path: str, *, lasts_s: int) -> str:
         """Return a signed link to a file, valid without credentials for so many seconds."""

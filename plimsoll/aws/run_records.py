@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.items import as_item, read_item, set_attributes, values_of
+from plimsoll.aws.items import item_values, read_item, set_attributes, to_item
 from plimsoll.errors import (
     BudgetPassedError,
     RunNotFoundError,
@@ -26,7 +26,7 @@ def read_run(item: Mapping[str, Any]) -> RunRecord:
     Raises:
         UnreadableRecordError: This version cannot read it.
     """
-    values = values_of(item)
+    values = item_values(item)
     what = f"the record of run {values.get('run_id')}"
     return read_item(what, lambda: RunRecord.model_validate(values))
 
@@ -74,7 +74,7 @@ class Records:
     def _put_if_new(self, record: RunRecord) -> "PutTypeDef":
         return {
             "TableName": self._table,
-            "Item": as_item(record),
+            "Item": to_item(record),
             "ConditionExpression": "attribute_not_exists(run_id)",
         }
 
@@ -115,7 +115,7 @@ class Records:
         if record.state is not RunState.RUNNING:
             raise RunStoppedError(f"run {run_id} is {record.state}: nothing new is made for it")
         if record.expires_at is not None and now() >= record.expires_at:
-            raise deadline_passed(record, f"passed in its {record.phase} phase")
+            raise deadline_error(record, f"passed in its {record.phase} phase")
         return record
 
 
@@ -124,7 +124,7 @@ def records_of(settings: RunSettings) -> Records:
     return Records(settings.runs_table)
 
 
-def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
+def deadline_error(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
     """Build the error for a run past its deadline: which limit set it, and `how` it passed."""
     if record.budget is None or record.runs_for_s == record.time_limit_s:
         limit = words.duration(record.time_limit_s)

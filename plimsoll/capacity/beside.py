@@ -9,11 +9,11 @@ loop, whose rate is fixed, it is the ratio of latencies.
 from collections.abc import Mapping, Sequence
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import parted
+from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge
-from plimsoll.capacity.search import axis_of, next_step
-from plimsoll.capacity.statistics.intervals import neighbors, next_state, paired_ratio
-from plimsoll.capacity.steps.loads import undisputed, why_not
+from plimsoll.capacity.search import axis_of, plan_next_step
+from plimsoll.capacity.statistics.intervals import next_state, pair_neighbors, paired_ratio
+from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.closing import BackgroundCost, PairedRatio
@@ -27,7 +27,7 @@ SPARE_TRIES = 2  # spare steps beyond the pairs, in case one does not count
 KEPT_UP = 0.97  # open loop: a lower share of the throughput is reported beside the latencies
 
 
-def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
+def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done:
     """Return the next step: of the search, then of the pairs that measure the background's cost.
 
     Args:
@@ -38,11 +38,11 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
         UsageError: As `next_step`.
     """
     of_search = [step for step in finished if step.purpose not in (WITH, WITHOUT)]
-    following = next_step(request.search, of_search, request.limits, request.toggle)
+    following = plan_next_step(request.search, of_search, request.limits, request.toggle)
     if isinstance(following, NextStep) or not request.background:
         return following
-    wanted, tried = request.background_pairs, _of_pairs(finished)
-    pairs, waiting = neighbors(_counted(tried, request.limits), _purpose)
+    wanted, tried = request.background_pairs, _pair_steps(finished)
+    pairs, waiting = pair_neighbors(_counting_steps(tried, request.limits), _pair_purpose)
     if len(pairs) >= wanted or len(tried) >= 2 * wanted + SPARE_TRIES:
         return following
     load = pairs_load(of_search, request.limits, axis_of(request.search))
@@ -53,14 +53,16 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
         clients=load.clients or 1,
         connections=load.connections or 1,
         rate_ops_per_second=load.rate_ops_per_second,
-        purpose=next_state((WITH, WITHOUT), len(pairs), _purpose(waiting) if waiting else None),
+        purpose=next_state(
+            (WITH, WITHOUT), len(pairs), _pair_purpose(waiting) if waiting else None
+        ),
         state=request.toggle.states[0].name if request.toggle else None,  # the answer's state
         recover_first=True,
         why=f"pair {len(pairs) + 1} of {wanted}: what does the background take?",
     )
 
 
-def _purpose(step: Step) -> Purpose:
+def _pair_purpose(step: Step) -> Purpose:
     return WITH if step.purpose == WITH else WITHOUT
 
 
@@ -72,7 +74,7 @@ def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | Non
         rules: rules by which the search judges.
         axis: axis of the load.
     """
-    searched, _ = parted(finished)
+    searched, _ = split_closing_steps(finished)
     try:
         capacity = judge(finished, rules, axis)
     except UsageError:  # nothing can be judged; the run reports it when it concludes
@@ -81,12 +83,12 @@ def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | Non
     return loads.get(capacity.at) if capacity.at is not None else loads[min(loads)]
 
 
-def _of_pairs(finished: Sequence[Step]) -> list[Step]:
+def _pair_steps(finished: Sequence[Step]) -> list[Step]:
     return [step for step in finished if step.purpose in (WITH, WITHOUT)]
 
 
-def _counted(tried: Sequence[Step], rules: Rules) -> list[Step]:
-    return [repetition.step for repetition in undisputed(tried, rules)]
+def _counting_steps(tried: Sequence[Step], rules: Rules) -> list[Step]:
+    return [repetition.step for repetition in select_undisputed(tried, rules)]
 
 
 def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
@@ -96,12 +98,12 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
         request: request of the run.
         finished: every finished step of the run, in the order in which they ran.
     """
-    tried, statistic = _of_pairs(finished), request.limits.statistic
+    tried, statistic = _pair_steps(finished), request.limits.statistic
     if not tried:
         return None
     names = [background.name for background in request.background]
-    in_time, _ = neighbors(_counted(tried, request.limits), _purpose)
-    pairs = [_ordered(*pair) for pair in in_time]
+    in_time, _ = pair_neighbors(_counting_steps(tried, request.limits), _pair_purpose)
+    pairs = [_order_pair(*pair) for pair in in_time]
     throughput = paired_ratio(
         [(a.throughput_ops_per_second or 0.0, b.throughput_ops_per_second or 0.0) for a, b in pairs]
     )
@@ -111,13 +113,13 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
         if len(known := _latencies(pairs, name, statistic)) == len(pairs)
     }
     if pairs:
-        told = _detail(tried[0], names, statistic, throughput, latency)
+        told = _describe_cost_detail(tried[0], names, statistic, throughput, latency)
         asked = words.plural(request.background_pairs, "pair")
         few = len(pairs) < request.background_pairs
         told += f"; only {len(pairs)} of {asked} could be measured" if few else ""
     else:
-        lost = why_not(tried, request.limits) or "no two steps count"
-        told = f"what {_who(names)} takes is not known: {lost}"
+        lost = explain_dispute(tried, request.limits) or "no two steps count"
+        told = f"what {_name_backgrounds(names)} takes is not known: {lost}"
     return BackgroundCost(
         names=tuple(names),
         connections=tried[0].connections or 1,
@@ -128,11 +130,11 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
     )
 
 
-def _who(names: Sequence[str]) -> str:
+def _name_backgrounds(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def _ordered(one: Step, other: Step) -> tuple[Step, Step]:
+def _order_pair(one: Step, other: Step) -> tuple[Step, Step]:
     """Return the step without the background, then the step with it."""
     return (one, other) if one.purpose == WITHOUT else (other, one)
 
@@ -144,21 +146,24 @@ def _latencies(
     return [(a, b) for a, b in found if a is not None and b is not None]
 
 
-def _detail(
+def _describe_cost_detail(
     load: Step,
     names: Sequence[str],
     statistic: Statistic,
     throughput: PairedRatio,
     latency: Mapping[str, PairedRatio],
 ) -> str:
-    who, parts = _who(names), []
+    who, parts = _name_backgrounds(names), []
     closed = load.rate_ops_per_second is None
     known = {name: ratio for name, ratio in latency.items() if ratio.ratio is not None}
     if closed or not known or (throughput.ratio is not None and throughput.ratio < KEPT_UP):
-        parts.append(f"{who} {_taken(throughput)}")
+        parts.append(f"{who} {_describe_cost(throughput)}")
     if known:
         slowest = max(known, key=lambda name: known[name].ratio or 0.0)
-        told = f"{slowest} {words.statistic(statistic)} is {_times(known[slowest])} times as long"
+        told = (
+            f"{slowest} {words.statistic(statistic)} is {_format_ratio(known[slowest])}"
+            " times as long"
+        )
         parts.append(told if parts else f"with {who}, {told}")
     at = (
         words.plural(load.connections or 1, "connection")
@@ -169,7 +174,7 @@ def _detail(
     return f"{'; '.join(parts)}; at {at} ({count} of steps with and without it)"
 
 
-def _taken(throughput: PairedRatio) -> str:
+def _describe_cost(throughput: PairedRatio) -> str:
     """Describe the share of the throughput that it costs, with a 95 % interval in percent."""
     if throughput.ratio is None:
         return "takes a share of the throughput that is not known: a step had none"
@@ -185,7 +190,7 @@ def _taken(throughput: PairedRatio) -> str:
     return f"takes {share} of the throughput, {span}"
 
 
-def _times(ratio: PairedRatio) -> str:
+def _format_ratio(ratio: PairedRatio) -> str:
     assert ratio.ratio is not None  # noqa: S101 - callers check
     if ratio.low is None or ratio.high is None:
         return f"{ratio.ratio:.2f}"

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import parted
+from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge, void_notes
-from plimsoll.capacity.steps.loads import choose_axis, undisputed
+from plimsoll.capacity.steps.loads import choose_axis, select_undisputed
 from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, Step
 
@@ -41,9 +41,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     Raises:
         UsageError: The steps cannot be judged; names the row and the column.
     """
-    valid, closing = parted(steps)
-    notes = _notes(valid)
-    if not any(map(spends, valid)):
+    valid, closing = split_closing_steps(steps)
+    notes = _credit_notes(valid)
+    if not any(map(spends_credits, valid)):
         return _with_notes(judge(steps, rules, axis), notes)
     axis = axis or choose_axis(valid)
     rich = [step for step in valid if not is_empty(step)]
@@ -52,26 +52,26 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     notes += void_notes(steps)
     closing = [step for step in closing if step.void is None]
     bursting = None
-    if any(map(spends, rich)):
+    if any(map(spends_credits, rich)):
         on_credits = [step for step in closing if not is_empty(step)]
-        bursting = _confirmed_or_not([*rich, *on_credits], rules, axis, baseline)
+        bursting = _judge_confirmed_or_by_medians([*rich, *on_credits], rules, axis, baseline)
     failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
-    lasting = [s for s in valid if not spends(s) or any(s is other for other in failed)]
-    burst = _burst(bursting, rules) if bursting else None
+    lasting = [s for s in valid if not spends_credits(s) or any(s is other for other in failed)]
+    burst = _judge_burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
         notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
-    if all(map(spends, lasting)):
-        return _nothing_lasts(bursting or judge(valid, rules, axis), burst, rules, notes)
-    unspent = [step for step in closing if not spends(step)]
-    sustained = _confirmed_or_not([*lasting, *unspent], rules, axis, baseline)
+    if all(map(spends_credits, lasting)):
+        return _conclude_nothing_lasts(bursting or judge(valid, rules, axis), burst, rules, notes)
+    unspent = [step for step in closing if not spends_credits(step)]
+    sustained = _judge_confirmed_or_by_medians([*lasting, *unspent], rules, axis, baseline)
     if sustained.rules.confirmation != rules.confirmation:
         notes.append("what lasts was not repeated often enough to be confirmed: a median")
-    spent = _spent(bursting) if bursting else []
+    spent = _list_credit_loads(bursting) if bursting else []
     beyond = min((j.load for j in spent if j.load > (sustained.at or 0.0)), default=None)
     failed_at = sustained.bracket[1] if sustained.bracket else None
     ends = sustained.verdict in {"LOWER_BOUND", "KNEE"}
     if ends and beyond is not None and (failed_at is None or beyond < failed_at):
-        sustained = _bounded_by_credits(sustained, beyond)
+        sustained = _bound_by_credits(sustained, beyond)
     return sustained.model_copy(
         update={
             "burst": burst,
@@ -91,25 +91,25 @@ def is_burst(judged: JudgedStep) -> bool:
     return judged.reasons == (CREDITS,)
 
 
-def spends(step: Step) -> bool:
+def spends_credits(step: Step) -> bool:
     """Return whether a step used more of a limited kind of credits than it earned."""
-    return any(_is_net(use) and not use.unlimited for use in step.credits or ())
+    return any(_is_net_use(use) and not use.unlimited for use in step.credits or ())
 
 
 def is_empty(step: Step) -> bool:
     """Return whether a bucket that matters was empty during a step."""
-    return any(_is_empty(use) and not use.unlimited for use in step.credits or ())
+    return any(_is_bucket_empty(use) and not use.unlimited for use in step.credits or ())
 
 
-def _is_net(use: CreditUse) -> bool:
+def _is_net_use(use: CreditUse) -> bool:
     return use.used_per_s > use.earned_per_s * (1 + SPENDING_SHARE)
 
 
-def _is_empty(use: CreditUse) -> bool:
+def _is_bucket_empty(use: CreditUse) -> bool:
     return use.balance_percent is not None and use.balance_percent < EMPTY_PERCENT
 
 
-def _confirmed_or_not(
+def _judge_confirmed_or_by_medians(
     steps: Sequence[Step], rules: Rules, axis: Axis, baseline: Sequence[Step]
 ) -> Capacity:
     """Judge by medians if the search confirmed the load of the other judgement instead."""
@@ -120,7 +120,7 @@ def _confirmed_or_not(
     return judge(steps, once, axis, baseline=baseline)
 
 
-def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
+def _bound_by_credits(sustained: Capacity, beyond: float) -> Capacity:
     """Name the lightest load that passed only on credits as the one that is not sustained."""
     figure = words.throughput(sustained.max_sustainable_throughput_ops_per_second)
     at = words.load(sustained.at or 0.0, sustained.axis)
@@ -138,7 +138,7 @@ def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
     )
 
 
-def _nothing_lasts(
+def _conclude_nothing_lasts(
     bursting: Capacity, burst: Burst | None, rules: Rules, notes: Sequence[str]
 ) -> Capacity:
     meanwhile = f"; {burst.summary}" if burst else ""
@@ -162,23 +162,23 @@ def _nothing_lasts(
             "interval": None,
             "burst": burst,
             "rules": rules,
-            "steps": tuple(sorted((*_spent(bursting), *failed), key=lambda j: j.load)),
+            "steps": tuple(sorted((*_list_credit_loads(bursting), *failed), key=lambda j: j.load)),
             "notes": (*notes, *bursting.notes),
         }
     )
 
 
-def _spent(bursting: Capacity) -> list[JudgedStep]:
+def _list_credit_loads(bursting: Capacity) -> list[JudgedStep]:
     """List the loads that passed only on credits, as loads that are not sustained."""
     spent = []
     for judged in bursting.steps:
-        steps = tuple(step for step in judged.steps if spends(step))
+        steps = tuple(step for step in judged.steps if spends_credits(step))
         if steps and judged.passed:
             uses = {
                 use.bucket
                 for step in steps
                 for use in step.credits or ()
-                if _is_net(use) and not use.unlimited
+                if _is_net_use(use) and not use.unlimited
             }
             text = "; ".join(_SPENT.format(BUCKETS[bucket]) for bucket in BUCKETS if bucket in uses)
             update = {
@@ -193,15 +193,17 @@ def _spent(bursting: Capacity) -> list[JudgedStep]:
     return spent
 
 
-def _burst(bursting: Capacity, rules: Rules) -> Burst | None:
+def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
     """Return what credits allow, and for how long; None if the answer spends none."""
     at = next((judged for judged in bursting.steps if judged.load == bursting.at), None)
     figure = bursting.max_sustainable_throughput_ops_per_second
-    counted = [repetition.step for repetition in undisputed(at.steps, rules)] if at else []
-    spending = [step for step in counted if spends(step)]
+    counted = [repetition.step for repetition in select_undisputed(at.steps, rules)] if at else []
+    spending = [step for step in counted if spends_credits(step)]
     if figure is None or not spending or bursting.at is None:
         return None
-    lasting = {bucket: s for bucket in BUCKETS if (s := _lasts_s(spending, bucket)) is not None}
+    lasting = {
+        bucket: s for bucket in BUCKETS if (s := _bucket_lasts_s(spending, bucket)) is not None
+    }
     bucket = min(lasting, key=lambda name: lasting[name])
     load = words.load(bursting.at, bursting.axis)
     bound = bursting.bound or "="
@@ -213,13 +215,13 @@ def _burst(bursting: Capacity, rules: Rules) -> Burst | None:
         bracket=bursting.bracket,
         bucket=bucket,
         lasts_s=lasting[bucket],
-        summary=f"while credits last, {words.bounded(words.throughput(figure), bound)} at {load}"
+        summary=f"while credits last, {words.with_bound(words.throughput(figure), bound)} at {load}"
         f" ({bursting.verdict}), for {words.duration(lasting[bucket])} from a full bucket"
         f" ({BUCKETS[bucket]}; computed, not measured)",
     )
 
 
-def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
+def _bucket_lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
     """Return how long a full bucket lasts at the load of some steps; None if it never empties."""
     nets = [
         use.used_per_s - use.earned_per_s
@@ -231,16 +233,16 @@ def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
     return max(full) / median(nets) if nets and median(nets) > 0 else None
 
 
-def _notes(valid: Sequence[Step]) -> list[str]:
+def _credit_notes(valid: Sequence[Step]) -> list[str]:
     """Name the steps that spent credits, and those that found an empty bucket."""
     notes = []
     for bucket, name in BUCKETS.items():
         every = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]
         of_bucket = [(s, use) for s, use in every if not use.unlimited]
-        charged = [s for s, use in every if use.unlimited and _is_net(use)]
-        spent = [s for s, use in of_bucket if _is_net(use) and not _is_empty(use)]
-        out = [s for s, use in of_bucket if _is_net(use) and _is_empty(use)]
-        empty = [s for s, use in of_bucket if not _is_net(use) and _is_empty(use)]
+        charged = [s for s, use in every if use.unlimited and _is_net_use(use)]
+        spent = [s for s, use in of_bucket if _is_net_use(use) and not _is_bucket_empty(use)]
+        out = [s for s, use in of_bucket if _is_net_use(use) and _is_bucket_empty(use)]
+        empty = [s for s, use in of_bucket if not _is_net_use(use) and _is_bucket_empty(use)]
         for steps, how in (
             (spent, _SPENT.format(name)),
             (out, f"spent what was left of {name}"),
@@ -248,11 +250,11 @@ def _notes(valid: Sequence[Step]) -> list[str]:
             (charged, f"{_SPENT.format(name)}: it goes on without them, at a charge"),
         ):
             if steps:
-                notes.append(f"{_named(steps)}: {how}")
+                notes.append(f"{_name_steps(steps)}: {how}")
     return notes
 
 
-def _named(steps: Sequence[Step]) -> str:
+def _name_steps(steps: Sequence[Step]) -> str:
     known = [str(step.index) for step in steps if step.index is not None]
     if len(known) == len(steps):
         return f"{'step' if len(known) == 1 else 'steps'} {', '.join(known)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median_high
 
 from plimsoll import words
-from plimsoll.capacity.steps.loads import gather
+from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.expectations import Answer, CapacityRule, Expectation, LatencyRule
@@ -34,7 +34,7 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
         answer = "met"
     elif bound == "=" or (bound == "<" and figure <= least):
         answer = "not met"
-    because = f"the capacity is {words.bounded(words.throughput(figure), bound)}"
+    because = f"the capacity is {words.with_bound(words.throughput(figure), bound)}"
     if bound == "=" and (sure := capacity.interval) is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         because += f" (95 % interval {words.rate(low)} to {words.throughput(high)})"
@@ -54,21 +54,21 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     loads = [step for step in capacity.steps if step.consistent and not step.client_bound]
     at = words.throughput(rule.at_ops_per_second)
     open_loop = capacity.axis == "rate_ops_per_second"
-    reached = [s for s in loads if _size(s, open_loop=open_loop) >= rule.at_ops_per_second]
+    reached = [s for s in loads if _load_size(s, open_loop=open_loop) >= rule.at_ops_per_second]
     if not reached:
         why = f"no undisputed load reached {at}"
         return Expectation(rule=rule.text, answer="no answer", because=why)
-    chosen = min(reached, key=lambda s: _size(s, open_loop=open_loop))
+    chosen = min(reached, key=lambda s: _load_size(s, open_loop=open_loop))
     done = chosen.throughput_ops_per_second
-    near = _size(chosen, open_loop=open_loop) <= NEAR * rule.at_ops_per_second
+    near = _load_size(chosen, open_loop=open_loop) <= NEAR * rule.at_ops_per_second
     if open_loop and done < capacity.rules.kept_up_share * rule.at_ops_per_second:
         because = f"at {words.load(chosen.load, capacity.axis)}, {words.throughput(done)} were done"
         return Expectation(
             rule=rule.text, answer="not met" if near else "no answer", because=because
         )
-    lighter = [s for s in loads if _size(s, open_loop=open_loop) < rule.at_ops_per_second]
+    lighter = [s for s in loads if _load_size(s, open_loop=open_loop) < rule.at_ops_per_second]
     names = [rule.operation] if rule.operation is not None else list(chosen.limit_us)
-    found = [_of_operation(rule, name, capacity, chosen, lighter, near=near) for name in names]
+    found = [_judge_operation(rule, name, capacity, chosen, lighter, near=near) for name in names]
     where = f" at {words.throughput(done)} ({words.load(chosen.load, capacity.axis)})"
     because = "; ".join(text for _, text in found) + where
     answers = [answer for answer, _ in found]
@@ -79,11 +79,11 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     return Expectation(rule=rule.text, answer=answer, because=because)
 
 
-def _size(step: JudgedStep, *, open_loop: bool) -> float:
+def _load_size(step: JudgedStep, *, open_loop: bool) -> float:
     return step.load if open_loop else step.throughput_ops_per_second
 
 
-def _of_operation(
+def _judge_operation(
     rule: LatencyRule,
     name: str,
     capacity: Capacity,
@@ -115,7 +115,7 @@ def _latency_us(
     """
     if statistic == capacity.statistic:
         return load.latency_us.get(operation)
-    points = gather(load.steps, capacity.rules, capacity.axis)
+    points = group_by_load(load.steps, capacity.rules, capacity.axis)
     latencies = [r.step.latency_us.get(operation, {}) for point in points for r in point.counted]
     known = [latency[statistic] for latency in latencies if statistic in latency]
     return median_high(known) if known else None

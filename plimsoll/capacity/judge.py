@@ -4,15 +4,21 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import parted, questioned
-from plimsoll.capacity.passing.annotations import power_point, usl_fit
+from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
+from plimsoll.capacity.passing.annotations import fit_usl, power_point
 from plimsoll.capacity.passing.answer import Answer
-from plimsoll.capacity.passing.assess import Assessed, assess, is_known_light, is_relative, limits
-from plimsoll.capacity.passing.drift_and_waves import waves
+from plimsoll.capacity.passing.assess import (
+    Assessed,
+    assess_loads,
+    is_known_light,
+    is_relative,
+    latency_limits,
+)
+from plimsoll.capacity.passing.drift_and_waves import describe_waves
 from plimsoll.capacity.passing.edge import edge_range
-from plimsoll.capacity.passing.verdict import Conclusion, decide
+from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
 from plimsoll.capacity.statistics.intervals import coefficient_of_variation
-from plimsoll.capacity.steps.loads import Repetition, choose_axis, gather
+from plimsoll.capacity.steps.loads import Repetition, choose_axis, group_by_load
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import (
@@ -51,22 +57,22 @@ def judge(
     Raises:
         UsageError: The steps cannot be judged; names the row and the column.
     """
-    valid, closing = parted(steps)
+    valid, closing = split_closing_steps(steps)
     if not valid:
         void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
     axis = axis or choose_axis(valid)
-    points = gather(valid, rules, axis)
-    measures = points if baseline is None else gather(baseline, rules, axis)
-    limit_us = limits(points, rules, measures[0])
-    judged = assess(points, rules, limit_us)
-    measured = judged if baseline is None else assess(measures, rules, limit_us)
+    points = group_by_load(valid, rules, axis)
+    measures = points if baseline is None else group_by_load(baseline, rules, axis)
+    limit_us = latency_limits(points, rules, measures[0])
+    judged = assess_loads(points, rules, limit_us)
+    measured = judged if baseline is None else assess_loads(measures, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
     measure = measured[0] if relative else None
-    conclusion = decide(judged, rules, axis, baseline=measure)
-    conclusion, found = questioned(Answer(judged, conclusion, rules, limit_us, closing))
+    conclusion = decide_verdict(judged, rules, axis, baseline=measure)
+    conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
-    heavy = _heavy_baseline(measured, conclusion, rules, axis)
+    heavy = _warn_of_heavy_baseline(measured, conclusion, rules, axis)
     notes = (*conclusion.notes, *heavy, *_notes(judged, conclusion, axis))
     return Capacity(
         verdict=conclusion.verdict,
@@ -79,26 +85,26 @@ def judge(
         edge=_edge(judged, conclusion, axis, measure),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
-        question=_question(conclusion),
+        question=_describe_callers(conclusion),
         summary=_summary(conclusion, axis) + ("; the baseline may not be light" if heavy else ""),
         notes=(
             *notes,
-            *waves(judged, limit_us, conclusion.failing, rules, axis),
+            *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
         closing=found,
-        usl=usl_fit(points, axis),
+        usl=fit_usl(points, axis),
         power_point=power_point(judged),
         statistic=rules.statistic,
         rules=rules,
-        steps=tuple(_judged_step(assessed, limit_us) for assessed in judged),
+        steps=tuple(_make_judged_step(assessed, limit_us) for assessed in judged),
     )
 
 
-def _question(conclusion: Conclusion) -> str | None:
+def _describe_callers(conclusion: Conclusion) -> str | None:
     """Describe the callers that the figure holds for: those that wait for replies, or not."""
     if conclusion.at is None or conclusion.figure is None:
         return None
@@ -125,15 +131,15 @@ def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_li
     return "lower_limit" if rules.confirmation else "median"
 
 
-def _judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedStep:
+def _make_judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedStep:
     point = assessed.point
-    doubts = _doubts(assessed)
+    doubts = _list_doubts(assessed)
     return JudgedStep(
         load=point.load,
         passed=assessed.passed,
         reasons=(*(r.code for r in assessed.reasons), *(f"audit:{name}" for name, _ in doubts)),
         explanations=(*(r.text for r in assessed.reasons), *(text for _, text in doubts)),
-        audits=tuple(_audits(point.repetitions)),
+        audits=tuple(_merge_audits(point.repetitions)),
         consistent=point.consistent,
         client_bound=point.client_bound is not None,
         repetitions=len(point.repetitions),
@@ -146,7 +152,7 @@ def _judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedSte
     )
 
 
-def _audits(repetitions: Sequence[Repetition]) -> list[Audit]:
+def _merge_audits(repetitions: Sequence[Repetition]) -> list[Audit]:
     """Return each audit of a load once: its first failure, else the first that could run."""
     by_name: dict[str, Audit] = {}
     rank = {False: 0, True: 1, None: 2}
@@ -161,12 +167,14 @@ def _audits(repetitions: Sequence[Repetition]) -> list[Audit]:
     return list(by_name.values())
 
 
-def _doubts(assessed: Assessed) -> list[tuple[str, str]]:
+def _list_doubts(assessed: Assessed) -> list[tuple[str, str]]:
     """Return name and detail of the audits that keep a load from passing or from counting."""
     point = assessed.point
     if point.consistent and not assessed.doubtful:
         return []
-    failed = [(str(a.name), a.detail) for a in _audits(point.repetitions) if a.passed is False]
+    failed = [
+        (str(a.name), a.detail) for a in _merge_audits(point.repetitions) if a.passed is False
+    ]
     return failed or [("recovered", "the target had not recovered from the overload before it")]
 
 
@@ -199,7 +207,7 @@ def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> li
         point = assessed.point
         name = f"{point.repetitions[0].figures.where} ({words.load(point.load, axis)})"
         if not point.consistent or assessed.doubtful:
-            audit, detail = _doubts(assessed)[0]
+            audit, detail = _list_doubts(assessed)[0]
             notes.append(f"{name} is left out: {audit}: {detail}")
         elif len(point.counted) < len(point.repetitions):
             left_out = len(point.repetitions) - len(point.counted)
@@ -210,10 +218,10 @@ def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> li
             )
         if point.client_bound and conclusion.verdict != "CLIENT_BOUND":
             notes.append(f"{name} is client-bound: {point.client_bound}")
-    return [*notes, *_improved(judged)]
+    return [*notes, *_list_improved(judged)]
 
 
-def _heavy_baseline(
+def _warn_of_heavy_baseline(
     judged: Sequence[Assessed], conclusion: Conclusion, rules: Rules, axis: Axis
 ) -> list[str]:
     """Return a warning if the answer depends on a lightest load that is not known to be light."""
@@ -240,7 +248,7 @@ def void_notes(steps: Sequence[Step]) -> list[str]:
     ]
 
 
-def _improved(judged: Sequence[Assessed]) -> list[str]:
+def _list_improved(judged: Sequence[Assessed]) -> list[str]:
     """Name operations faster under load than in the lightest step, which then was not warm."""
     notes = []
     consistent = [assessed.point.figures for assessed in judged if assessed.point.consistent]

@@ -12,34 +12,34 @@ import math
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import closing_wish, openings, parted
+from plimsoll.capacity.confirm.closing import count_openings, plan_closing_step, split_closing_steps
 from plimsoll.capacity.confirm.next_loads import (
     LADDERS,
     Ladder,
     Wish,
     axis_of,
     longest_factor,
-    wished_step,
+    make_step,
 )
-from plimsoll.capacity.confirm.soak import windows
-from plimsoll.capacity.confirm.toggled import steps_to_come, toggle_wish
+from plimsoll.capacity.confirm.soak import count_soak_windows
+from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle_step
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import (
     Assessed,
-    assess,
+    assess_loads,
     is_known_light,
     is_relative,
+    latency_limits,
     latency_noise,
-    limits,
 )
-from plimsoll.capacity.passing.verdict import Climb, climb, decide
-from plimsoll.capacity.steps.loads import gather
+from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
+from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
 from plimsoll.model.request.toggle import Toggle
 
-__all__ = ["axis_of", "next_step"]
+__all__ = ["axis_of", "plan_next_step"]
 
 
 # --- windows whose halves disagree get more time before anything is concluded from them ---
@@ -48,7 +48,7 @@ __all__ = ["axis_of", "next_step"]
 FACTOR_MOST = 4  # factor on the request's warm-up and window
 
 
-def longer_window(assessed: Assessed) -> Wish | None:
+def plan_longer_window(assessed: Assessed) -> Wish | None:
     """Return a longer window at a load whose only fault is that its halves disagree."""
     codes = {reason.code for reason in assessed.reasons}
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
@@ -82,7 +82,7 @@ DOUBTED_FAILS_SHARE = 1 / 8
 NEAR = 0.85  # share of the heaviest load that passed; lighter loads are left behind
 
 
-def next_step(
+def plan_next_step(
     search: Search, finished: Sequence[Step], rules: Rules, toggle: Toggle | None = None
 ) -> NextStep | Done:
     """Return the load to apply next, or that the search is over.
@@ -103,29 +103,33 @@ def next_step(
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    valid, closing = parted(finished)
+    valid, closing = split_closing_steps(finished)
     if not valid:
-        return wished_step(
-            search, finished, Wish(ladder.first, "baseline", "the lightest load"), []
-        )
-    points = gather(valid, rules, ladder.axis)
-    limit_us = limits(points, rules)
-    judged = assess(points, rules, limit_us)
-    budget = search.probes_max - windows(rules) - (toggle.steps if toggle else 0)
+        return make_step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
+    points = group_by_load(valid, rules, ladder.axis)
+    limit_us = latency_limits(points, rules)
+    judged = assess_loads(points, rules, limit_us)
+    budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
     left = budget - sum(step.purpose not in CLOSING for step in finished)
-    wish = _wish(search, ladder, judged, valid, rules, left=left)
+    wish = _plan_load(search, ladder, judged, valid, rules, left=left)
     if left <= 0:
         wish = Done(why=f"all {budget} probes are spent")
     if isinstance(wish, Done):
         relative = any(name not in rules.limits_us for name in limit_us)
-        conclusion = decide(judged, rules, ladder.axis, baseline=judged[0] if relative else None)
+        conclusion = decide_verdict(
+            judged, rules, ladder.axis, baseline=judged[0] if relative else None
+        )
         answer = Answer(judged, conclusion, rules, limit_us, closing)
-        spare = search.probes_max - len(finished) - steps_to_come(toggle, finished)
-        wish = closing_wish(search, answer, left=spare) or toggle_wish(toggle, answer) or wish
-    return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
+        spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
+        wish = (
+            plan_closing_step(search, answer, left=spare)
+            or plan_toggle_step(toggle, answer)
+            or wish
+        )
+    return wish if isinstance(wish, Done) else make_step(search, finished, wish, judged)
 
 
-def _wish(
+def _plan_load(
     search: Search,
     ladder: Ladder,
     judged: Sequence[Assessed],
@@ -135,18 +139,18 @@ def _wish(
     left: int,
 ) -> Wish | Done:
     """Return the step that the first incomplete phase of the search needs."""
-    way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
+    way = climb_loads(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
-        longer_window(_of_last(judged, finished, ladder))
+        plan_longer_window(_last_load(judged, finished, ladder))
         or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
-        or _baseline(ladder, judged, rules)
-        or _bracket(search, ladder, judged, way, left=left)
+        or _plan_baseline(ladder, judged, rules)
+        or _plan_bracket(search, ladder, judged, way, left=left)
         or _confirm(ladder, judged, way, rules)
     )
 
 
-def _of_last(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder) -> Assessed:
+def _last_load(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder) -> Assessed:
     load = float(getattr(finished[-1], ladder.axis))
     return next(assessed for assessed in judged if assessed.point.load == load)
 
@@ -155,15 +159,15 @@ def _repeat_disputed(
     judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
     """Return a repetition of a load that audits dispute entirely, up to a maximum of attempts."""
-    last = _of_last(judged, finished, ladder)
+    last = _last_load(judged, finished, ladder)
     if last.point.consistent and not last.doubtful:
         return None
-    if not _given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
+    if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", "the audits dispute this step")
     return Done(why=f"the audits dispute every step at {words.load(last.point.load, ladder.axis)}")
 
 
-def _given_up(assessed: Assessed) -> bool:
+def _is_given_up(assessed: Assessed) -> bool:
     """Return whether a load had so many attempts without result that it is left as it is."""
     disturbed = sum(repetition.disturbed for repetition in assessed.point.repetitions)
     others = assessed.said_nothing - disturbed
@@ -174,7 +178,7 @@ def _relieve_clients(
     search: Search, judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
     """Return the load with more clients if the clients were the limit."""
-    last = _of_last(judged, finished, ladder)
+    last = _last_load(judged, finished, ladder)
     reason = last.point.client_bound
     if reason is None:
         return None
@@ -194,7 +198,7 @@ def _relieve_clients(
     return Done(why=f"{reason}; no more clients are allowed")
 
 
-def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish | None:
+def _plan_baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish | None:
     """Return a load or repetition for the baseline, the base of every relative limit."""
     lightest = judged[0]
     relative = is_relative(lightest, rules)
@@ -202,8 +206,8 @@ def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish 
         lower = ladder.down(lightest.point.load) if _may_go_lighter(ladder, judged) else None
         if lower and is_known_light(judged, rules, ladder.axis) is False:
             return Wish(lower, "baseline", "latency grows from the lightest load on: is it light?")
-    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else openings(rules)
-    enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
+    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else count_openings(rules)
+    enough = len(lightest.point.counted) >= wanted or _is_given_up(lightest)
     if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
     return None
@@ -216,7 +220,7 @@ def _may_go_lighter(ladder: Ladder, judged: Sequence[Assessed]) -> bool:
     return lighter < LIGHTER_MAX and not {"bisect", "confirm"} & set(begun)
 
 
-def _bracket(
+def _plan_bracket(
     search: Search, ladder: Ladder, judged: Sequence[Assessed], way: Climb, *, left: int
 ) -> Wish | Done | None:
     """Return the next load to climb, descend or bisect until the bracket is narrow enough."""
@@ -235,7 +239,7 @@ def _bracket(
         middle = ladder.between(low, load) if left > LEFT_TO_CONFIRM else None
         if middle and _is_wide(low, load, ladder, judged):
             return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}")
-    if not way.believed and not _given_up(failing):
+    if not way.believed and not _is_given_up(failing):
         return Wish(load, "again", "what decides has to be seen twice")
     if not way.passing:
         lower = ladder.down(load)
@@ -264,21 +268,21 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
     if fallen is not None:
         chosen = fallen
     elif way.failing and not way.plateau:
-        begun = [load for load in way.passing if _is_begun(load, chosen)]
-        safe = _safe(ladder, judged, way)
+        begun = [load for load in way.passing if _is_being_confirmed(load, chosen)]
+        safe = _choose_load_to_confirm(ladder, judged, way)
         if not begun and safe is not None:
             return Wish(safe, "confirm", f"{name} passed; this is what noise leaves of the bracket")
         chosen = begun[-1] if begun else chosen
     name = words.load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
-        return _doubt(chosen, way) or Done(why=f"{name} is confirmed")
-    if _given_up(chosen):
+        return _repeat_doubted(chosen, way) or Done(why=f"{name} is confirmed")
+    if _is_given_up(chosen):
         return Done(why=f"the audits dispute too many steps at {name}")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
 
 
-def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
+def _repeat_doubted(confirmed: Assessed, way: Climb) -> Wish | None:
     """Return a repetition of a failure that was seen only twice, which may be two bad windows.
 
     In some clouds one window in twenty is bad, and a climb takes many windows. If the load below
@@ -286,7 +290,7 @@ def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
     the load passes and the climb goes on.
     """
     failing = way.failing
-    if failing is None or failing.fails + failing.passes >= DOUBTED_MAX or _given_up(failing):
+    if failing is None or failing.fails + failing.passes >= DOUBTED_MAX or _is_given_up(failing):
         return None
     near_the_edge = confirmed.fails > DOUBTED_FAILS_SHARE * len(confirmed.point.counted)
     led = not failing.passes or failing.fails >= failing.passes + LEAD
@@ -295,12 +299,12 @@ def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
     return Wish(failing.point.load, "again", "two bad windows may have decided: once more")
 
 
-def _is_begun(load: Assessed, heaviest: Assessed) -> bool:
+def _is_being_confirmed(load: Assessed, heaviest: Assessed) -> bool:
     """Return whether a passing load is being confirmed and the climb has not passed it since."""
     return load.being_confirmed and load.point.load >= NEAR * heaviest.point.load
 
 
-def _safe(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:
+def _choose_load_to_confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:
     """Return the load to confirm: the failing load less the noise, but above what is certain.
 
     If no steps were left to narrow the bracket, this may be a load that was never tried.

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.event_bus import emit
+from plimsoll.aws.event_bus import put_event
 from plimsoll.aws.run_files import files_of
 from plimsoll.checks.schedules import POINTS_MOST
-from plimsoll.checks.series import cause, series, silences
-from plimsoll.checks.statistics import change_points
+from plimsoll.checks.series import cause, extract_series, silences
+from plimsoll.checks.statistics import find_change_points
 from plimsoll.checks.store import CheckStore
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
@@ -41,7 +41,7 @@ class Regression(Model):
     cause: Cause
 
 
-def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
+def find_changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
     """Find all changes in a history, for every metric that the check compares, by time.
 
     Args:
@@ -51,12 +51,14 @@ def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
     all_changes = [
         change
         for compare in check.compare
-        for change in change_points(series(points, compare.metric), compare, check.thresholds)
+        for change in find_change_points(
+            extract_series(points, compare.metric), compare, check.thresholds
+        )
     ]
     return tuple(sorted(all_changes, key=lambda change: change.at))
 
 
-def regressions(
+def find_regressions(
     check: Check, points: Sequence[HistoryPoint], announced: Sequence[Announced]
 ) -> tuple[Regression, ...]:
     """Find the regressions that were not announced yet.
@@ -66,9 +68,9 @@ def regressions(
     announced place; or at most `MOVED_RUNS` after it, if no other change is left at the announced
     place.
     """
-    found = changes(check, points)
+    found = find_changes(check, points)
     return tuple(
-        Regression(change=change, cause=_cause(check, points, change))
+        Regression(change=change, cause=_find_cause(check, points, change))
         for change in found
         if change.regression and not _is_announced(change, found, points, announced)
     )
@@ -80,7 +82,7 @@ def _is_announced(
     points: Sequence[HistoryPoint],
     announced: Sequence[Announced],
 ) -> bool:
-    runs = [figure.at for figure in series(points, change.metric)]
+    runs = [figure.at for figure in extract_series(points, change.metric)]
     earlier = [one.at for one in found if one.metric == change.metric and one.at < change.at]
     return any(
         change.at <= announcement.through or _is_at(change.at, earlier, runs, announcement.at)
@@ -100,9 +102,9 @@ def _is_at(
     return runs_after <= MOVED_RUNS and all(at < first for at in earlier)
 
 
-def _cause(check: Check, points: Sequence[HistoryPoint], change: Change) -> Cause:
-    target = series(points, change.metric)
-    control = series(points, change.metric, control=True) if check.control else None
+def _find_cause(check: Check, points: Sequence[HistoryPoint], change: Change) -> Cause:
+    target = extract_series(points, change.metric)
+    control = extract_series(points, change.metric, control=True) if check.control else None
     return cause(change, target, control)
 
 
@@ -122,7 +124,9 @@ class Message:
     event: Event
 
 
-def of_regression(team: str, check: str, regression: Regression, results: str | None) -> Message:
+def compose_regression(
+    team: str, check: str, regression: Regression, results: str | None
+) -> Message:
     """Compose the message about a regression: before, after, confidence, cause, where to look.
 
     Args:
@@ -132,75 +136,87 @@ def of_regression(team: str, check: str, regression: Regression, results: str | 
         results: The address of the files of the first run after it; None if there are none.
     """
     change = regression.change
-    headline = f"{change.metric} {_moved(change)}"
+    headline = f"{change.metric} {_describe_move(change)}"
     text = "\n".join(
         [
             f"{check} (team {team}): {headline}.",
             "",
-            f"Before: {_segment(change.before, change.unit)}",
-            f"After:  {_segment(change.after, change.unit)}",
+            f"Before: {_describe_segment(change.before, change.unit)}",
+            f"After:  {_describe_segment(change.after, change.unit)}",
             f"Since:  the run scheduled for {change.at:%Y-%m-%d %H:%M} UTC",
             f"Confidence: p = {change.p_value:.1g} {TEST}",
             f"Cause:  {regression.cause.words}",
             "",
             f"Report: {results}report.html" if results else "The run left no results.",
-            _where(check),
+            _history_command(check),
         ]
     )
     event = RegressionFound(
         team=team, check=check, change=change, cause=regression.cause, results=results, text=text
     )
-    return Message(_subject(check, headline), text, event)
+    return Message(_write_subject(check, headline), text, event)
 
 
-def of_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
+def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check's latest runs have no figure for at least one metric."""
     headline = f"no answer for {words.plural(max(one.runs for one in silences), 'run')} in a row"
     text = "\n".join(
-        [f"{check} (team {team}): {headline}.", "", *map(silence_line, silences), "", _where(check)]
+        [
+            f"{check} (team {team}): {headline}.",
+            "",
+            *map(describe_silence, silences),
+            "",
+            _history_command(check),
+        ]
     )
     event = CheckSilent(team=team, check=check, silences=tuple(silences), text=text)
-    return Message(_subject(check, headline), text, event)
+    return Message(_write_subject(check, headline), text, event)
 
 
-def of_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
+def compose_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check has figures again for metrics that lacked them."""
     headline = f"it answers again: {', '.join(one.metric for one in silences)}"
     text = "\n".join(
-        [f"{check} (team {team}): {headline}.", "", *map(_gap, silences), "", _where(check)]
+        [
+            f"{check} (team {team}): {headline}.",
+            "",
+            *map(_describe_gap, silences),
+            "",
+            _history_command(check),
+        ]
     )
     event = CheckAnswered(team=team, check=check, silences=tuple(silences), text=text)
-    return Message(_subject(check, headline), text, event)
+    return Message(_write_subject(check, headline), text, event)
 
 
-def _subject(check: str, headline: str) -> str:
+def _write_subject(check: str, headline: str) -> str:
     """Return a subject: `Plimsoll: nightly: capacity fell by 15.2 %`."""
     line = f"Plimsoll: {check}: {headline}"
     return line.encode("ascii", "replace").decode()[:SUBJECT_MOST]
 
 
-def _where(check: str) -> str:
+def _history_command(check: str) -> str:
     return f"History: plimsoll schedule history {check}"
 
 
-def _moved(change: Change) -> str:
-    return words.moved(change.change_share) + (" or more" if change.at_least else "")
+def _describe_move(change: Change) -> str:
+    return words.describe_change(change.change_share) + (" or more" if change.at_least else "")
 
 
-def _segment(part: Segment, unit: str) -> str:
+def _describe_segment(part: Segment, unit: str) -> str:
     spread = part.standard_deviation
     within = "" if spread is None else f", standard deviation {words.metric(spread, unit)}"
     bounds = "" if part.bound == "=" else "; bounds among them count as their limits"
-    mean = words.bounded(words.metric(part.mean, unit), part.bound)
+    mean = words.with_bound(words.metric(part.mean, unit), part.bound)
     return f"{mean} (mean of {words.plural(part.runs, 'run')}{within}{bounds})"
 
 
-def silence_line(silence: Silence) -> str:
+def describe_silence(silence: Silence) -> str:
     """Describe in one line since when a metric is missing, and why."""
-    return f"{_gap(silence)} Latest: {silence.why}"
+    return f"{_describe_gap(silence)} Latest: {silence.why}"
 
 
-def _gap(silence: Silence) -> str:
+def _describe_gap(silence: Silence) -> str:
     runs = words.plural(silence.runs, "run")
     return f"{silence.metric}: {runs} without a figure since {silence.since:%Y-%m-%d %H:%M} UTC."
 
@@ -208,7 +224,7 @@ def _gap(silence: Silence) -> str:
 ATTEMPTS = 5
 
 
-def judge(settings: JudgeCheckSettings, team: str, check: Check) -> int:
+def judge_history(settings: JudgeCheckSettings, team: str, check: Check) -> int:
     """Judge a check's settled points. If another call wrote first, judge again from its result.
 
     Returns:
@@ -222,37 +238,37 @@ def judge(settings: JudgeCheckSettings, team: str, check: Check) -> int:
         version, before = store.judgement(team, check.name)
         points = store.read_points(team, check.name, most=POINTS_MOST)
         settled = [point for point in points if point.settled]
-        found = regressions(check, settled, before.announced)
+        found = find_regressions(check, settled, before.announced)
         now = Judgement(
-            changes=changes(check, settled),
-            announced=(*before.announced, *(_announcement(one, settled) for one in found)),
+            changes=find_changes(check, settled),
+            announced=(*before.announced, *(_make_announcement(one, settled) for one in found)),
             silences=silences(check, settled),
         )
         messages = [
-            *(_of_regression(settings, team, check, regression) for regression in found),
-            *_of_silences(team, check, before.silences, now.silences),
+            *(_compose_with_results(settings, team, check, regression) for regression in found),
+            *_compose_silences(team, check, before.silences, now.silences),
         ]
         if store.write_judgement(team, check.name, now, version=version):
-            _send(settings, store, team, check, messages, taken_back=(version + 1, before))
+            _send_messages(settings, store, team, check, messages, taken_back=(version + 1, before))
             return len(messages)
     raise PlimsollError(f"{check.name}: {ATTEMPTS} others judged it meanwhile")
 
 
-def _announcement(regression: Regression, points: Sequence[HistoryPoint]) -> Announced:
+def _make_announcement(regression: Regression, points: Sequence[HistoryPoint]) -> Announced:
     return Announced(
         metric=regression.change.metric, at=regression.change.at, through=points[-1].scheduled_at
     )
 
 
-def _of_regression(
+def _compose_with_results(
     settings: JudgeCheckSettings, team: str, check: Check, regression: Regression
 ) -> Message:
     run_id = regression.change.run_id
     results = files_of(settings, run_id).address if run_id else None
-    return of_regression(team, check.name, regression, results)
+    return compose_regression(team, check.name, regression, results)
 
 
-def _of_silences(
+def _compose_silences(
     team: str, check: Check, before: Sequence[Silence], now: Sequence[Silence]
 ) -> list[Message]:
     """Compose one message for metrics that fell silent, and one for those that answer again."""
@@ -260,11 +276,11 @@ def _of_silences(
     compared = {compare.metric for compare in check.compare}
     fallen = [one for one in now if one.metric not in known]
     ended = [one for one in before if one.metric not in silent and one.metric in compared]
-    told = [(of_silence, fallen), (of_recovery, ended)]
+    told = [(compose_silence, fallen), (compose_recovery, ended)]
     return [tell(team, check.name, some) for tell, some in told if some]
 
 
-def _send(
+def _send_messages(
     settings: JudgeCheckSettings,
     store: CheckStore,
     team: str,
@@ -283,7 +299,7 @@ def _send(
             clients.sns().publish(
                 TopicArn=settings.alarm_topic_arn, Subject=one.subject, Message=one.text
             )
-            emit(settings.event_bus, one.event)
+            put_event(settings.event_bus, one.event)
     except Exception:
         version, before = taken_back
         store.write_judgement(team, check.name, before, version=version)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import RESULT, files_of
 from plimsoll.aws.run_records import records_of
-from plimsoll.checks.judging import judge
+from plimsoll.checks.judging import judge_history
 from plimsoll.checks.schedules import POINTS_MOST
-from plimsoll.checks.series import figures
+from plimsoll.checks.series import read_figures
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
 from plimsoll.model.deployment.function_settings import (
@@ -20,7 +20,7 @@ from plimsoll.model.request.check import Check
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.check_history import HistoryPoint, RunOfCheck
 from plimsoll.model.run.results import RunResult
-from plimsoll.workflow.submit import run_id_for, start_execution, submit
+from plimsoll.workflow.submit import name_run, start_execution, submit_run
 
 # fields that may differ between comparable runs: names and limits
 NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
@@ -51,11 +51,11 @@ def start_check(
         return {}  # deleted while its schedule fired
     if not check.enabled:
         return {}
-    runs = _runs(check, team, scheduled_at)
+    runs = _plan_runs(check, team, scheduled_at)
     point = HistoryPoint(
         scheduled_at=scheduled_at,
-        target=_pending(*runs["target"]),
-        control=_pending(*runs["control"]) if "control" in runs else None,
+        target=_make_pending(*runs["target"]),
+        control=_make_pending(*runs["control"]) if "control" in runs else None,
     )
     store.open_point(team, name, point)
     refusals = 0
@@ -63,32 +63,32 @@ def start_check(
         started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
         store.bind(run_id, started)
         try:
-            _start(settings, run_id, request, key=_key(name, scheduled_at, side))
+            _start_run(settings, run_id, request, key=_idempotency_key(name, scheduled_at, side))
         except PlimsollError as error:  # such as a limit: the gap in the history gives the reason
-            refused = _pending(run_id, request).model_copy(
+            refused = _make_pending(run_id, request).model_copy(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
             )
             store.settle(started, refused)
             refusals += 1
     if refusals:
-        judge(settings, team, check)
+        judge_history(settings, team, check)
     return {side: run_id for side, (run_id, _) in runs.items()}
 
 
-def comparable(request: Request) -> str:
+def hash_measured(request: Request) -> str:
     """Return a hash of what a run measures: equal for runs whose figures are comparable."""
     measured = request.model_dump_json(exclude=NOT_MEASURED)
     return hashlib.sha256(measured.encode()).hexdigest()
 
 
-def _runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, Request]]:
+def _plan_runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, Request]]:
     requests: dict[Side, Request | None] = {
         "target": check.request,
         "control": check.control_request,
     }
     return {
         side: (
-            run_id_for(team, _key(check.name, at, side)),
+            name_run(team, _idempotency_key(check.name, at, side)),
             request.model_copy(update={"team": team}),
         )
         for side, request in requests.items()
@@ -96,19 +96,19 @@ def _runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, Reques
     }
 
 
-def _key(name: str, at: datetime, side: Side) -> str:
+def _idempotency_key(name: str, at: datetime, side: Side) -> str:
     return f"check#{name}#{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}#{side}"
 
 
-def _pending(run_id: str, request: Request) -> RunOfCheck:
-    return RunOfCheck(run_id=run_id, comparable=comparable(request))
+def _make_pending(run_id: str, request: Request) -> RunOfCheck:
+    return RunOfCheck(run_id=run_id, comparable=hash_measured(request))
 
 
-def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str) -> None:
+def _start_run(settings: SubmitSettings, run_id: str, request: Request, *, key: str) -> None:
     try:
         records_of(settings).get(run_id)
     except RunNotFoundError:
-        submit(settings, request, idempotency_key=key)
+        submit_run(settings, request, idempotency_key=key)
     else:  # an earlier delivery recorded it, perhaps from an older definition
         start_execution(settings.run_machine_arn, run_id)
 
@@ -119,7 +119,7 @@ def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str)
 SIDES: tuple[Side, ...] = ("target", "control")
 
 
-def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
+def settle_and_judge(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
     """Settle the ended runs of the check that started a run, and send what is new.
 
     All open points are examined, not only that of this run, to make up for a lost event.
@@ -138,11 +138,11 @@ def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
         return {"messages": 0}  # the check was deleted meanwhile
     for point in store.read_points(team, name, most=POINTS_MOST):
         if not point.settled:
-            _settle(settings, store, started, check, point)
-    return {"messages": judge(settings, team, check)}
+            _settle_point(settings, store, started, check, point)
+    return {"messages": judge_history(settings, team, check)}
 
 
-def _settle(
+def _settle_point(
     settings: RunSettings, store: CheckStore, started: Started, check: Check, point: HistoryPoint
 ) -> None:
     for side in SIDES:
@@ -152,15 +152,15 @@ def _settle(
         result = files_of(settings, run.run_id).find_model(RESULT, RunResult)
         if result is not None:
             place = started.model_copy(update={"scheduled_at": point.scheduled_at, "side": side})
-            store.settle(place, _outcome(run, result, check))
+            store.settle(place, _read_outcome(run, result, check))
 
 
-def _outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
+def _read_outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
     return run.model_copy(
         update={
             "state": result.state,
             "verdict": result.capacity.verdict if result.capacity else None,
             "problem": result.failure.cause if result.failure else None,
-            "figures": figures(result, check.compare),
+            "figures": read_figures(result, check.compare),
         }
     )

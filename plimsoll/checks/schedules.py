@@ -10,7 +10,7 @@ from pydantic import Field
 
 from plimsoll.aws import clients
 from plimsoll.checks.store import CheckStore
-from plimsoll.complaints import Complaint, unknown
+from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import CheckNotFoundError, UsageError
 from plimsoll.model.aws.schedule_expression import Recurring, parse_expression, parse_zone
 from plimsoll.model.base import Model
@@ -22,10 +22,10 @@ from plimsoll.model.deployment.function_settings import (
 from plimsoll.model.request.check import Check, CompareLatency
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.check_history import History
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import require_possible
-from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.workflow.submit import check_request, version_made
+from plimsoll.requests.request_workload import compile_workload
+from plimsoll.workflow.submit import check_request, resolve_version
 
 SCHEDULE_NAME_MOST = 64  # the limit of EventBridge Scheduler
 POINTS_MOST = 200  # the latest points of a history that are judged and shown
@@ -61,8 +61,8 @@ def put_check(settings: CheckSettings, team: str, check: Check) -> bool:
         UsageError: Something is not valid; names the field. Nothing was changed.
     """
     _require_possible(settings, team, check)
-    new = _store(settings).put_check(team, check)
-    _schedule(settings, team, check)
+    new = _open_store(settings).put_check(team, check)
+    _put_schedule(settings, team, check)
     return new
 
 
@@ -72,15 +72,15 @@ def read_check(settings: ServiceSettings, team: str, name: str) -> ScheduledChec
     Raises:
         CheckNotFoundError: There is no check with this name.
     """
-    store = _store(settings)
-    return _scheduled(store, team, store.read_check(team, name))
+    store = _open_store(settings)
+    return _add_next_run(store, team, store.read_check(team, name))
 
 
 def list_checks(settings: ServiceSettings, team: str) -> ScheduledChecks:
     """Return a team's checks, sorted by name; unreadable ones are left out and counted."""
-    store = _store(settings)
+    store = _open_store(settings)
     checks, unreadable = store.list_checks(team)
-    scheduled = tuple(_scheduled(store, team, check) for check in checks)
+    scheduled = tuple(_add_next_run(store, team, check) for check in checks)
     return ScheduledChecks(schedules=scheduled, unreadable=unreadable)
 
 
@@ -93,7 +93,7 @@ def delete_check(settings: CheckSettings, team: str, name: str) -> None:
     client = clients.scheduler()
     with suppress(client.exceptions.ResourceNotFoundException):
         client.delete_schedule(Name=schedule_name(team, name), GroupName=settings.check_group)
-    if not _store(settings).delete_check(team, name):
+    if not _open_store(settings).delete_check(team, name):
         raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
 
 
@@ -103,7 +103,7 @@ def read_history(settings: ServiceSettings, team: str, name: str) -> History:
     Raises:
         CheckNotFoundError: There is no check with this name.
     """
-    store = _store(settings)
+    store = _open_store(settings)
     store.read_check(team, name)
     _, judgement = store.judgement(team, name)
     points = store.read_points(team, name, most=POINTS_MOST)
@@ -132,19 +132,19 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
     _require_possible_run(settings, check.request)
     if check.control_request is not None:
         _require_possible_control(settings, check.control_request)
-    engine = compiled_workload(check.request).engine
+    engine = compile_workload(check.request).engine
     operations = {operation.name for operation in engine.operations}
     for index, compared in enumerate(check.compare):
         if isinstance(compared, CompareLatency) and compared.operation not in operations:
             name, path = compared.operation, ("compare", index, "operation")
-            raise UsageError(unknown("operation", name, operations, path, value=name))
+            raise UsageError(complain_of_unknown("operation", name, operations, path, value=name))
 
 
 def _require_possible_run(settings: SubmitSettings, request: Request) -> None:
     try:
         check_request(settings, request)
-        require_possible(request, prices_for(settings.prices), local=settings.on_one_machine)
-        version_made(settings, request.target)
+        require_possible(request, override_prices(settings.prices), local=settings.on_one_machine)
+        resolve_version(settings, request.target)
     except UsageError as error:
         raise error.within("request") from None
 
@@ -164,7 +164,7 @@ def _require_possible_control(settings: SubmitSettings, request: Request) -> Non
         raise UsageError(*moved) from None
 
 
-def _schedule(settings: CheckSettings, team: str, check: Check) -> None:
+def _put_schedule(settings: CheckSettings, team: str, check: Check) -> None:
     client = clients.scheduler()
     flexible = check.flexible_minutes
     firing = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
@@ -192,11 +192,11 @@ def _schedule(settings: CheckSettings, team: str, check: Check) -> None:
         client.update_schedule(**schedule)
 
 
-def _scheduled(store: CheckStore, team: str, check: Check) -> ScheduledCheck:
-    return ScheduledCheck(**dict(check), next_at=_next_at(store, team, check))
+def _add_next_run(store: CheckStore, team: str, check: Check) -> ScheduledCheck:
+    return ScheduledCheck(**dict(check), next_at=_find_next_run(store, team, check))
 
 
-def _next_at(store: CheckStore, team: str, check: Check) -> datetime | None:
+def _find_next_run(store: CheckStore, team: str, check: Check) -> datetime | None:
     if not check.enabled:
         return None
     expression, zone = parse_expression(check.schedule), parse_zone(check.time_zone)
@@ -207,5 +207,5 @@ def _next_at(store: CheckStore, team: str, check: Check) -> datetime | None:
     return expression.after(last[0].scheduled_at, zone) if last else None
 
 
-def _store(settings: ServiceSettings) -> CheckStore:
+def _open_store(settings: ServiceSettings) -> CheckStore:
     return CheckStore(settings.service_table)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.credits import CREDITS
-from plimsoll.checks.statistics import RUNS_MIN, Observation, p_value, segment
+from plimsoll.checks.statistics import RUNS_MIN, Observation, p_value, summarize_segment
 from plimsoll.model.judging.capacity import Bound
 from plimsoll.model.request.check import Check, Compare, CompareCapacity, CompareLatency
 from plimsoll.model.run.check_history import (
@@ -27,19 +27,19 @@ from plimsoll.model.run.results import RunResult
 BOUND_RUNS = RUNS_MIN  # number of latest figures whose median a bound is compared with
 
 
-def series(
+def extract_series(
     points: Sequence[HistoryPoint], metric: str, *, control: bool = False
 ) -> tuple[Observation, ...]:
     """Extract one metric of a history; a run without a figure is left out, never 0."""
     observations: list[Observation] = []
     exact: list[float] = []
-    for point, run in _comparable(points, control=control):
+    for point, run in _filter_comparable(points, control=control):
         figure = run.figures.get(metric)
         if figure is None:
             continue
         if figure.value is not None:
             exact.append(figure.value)
-        if (observed := _observed(figure, exact[-BOUND_RUNS:])) is not None:
+        if (observed := _observe_figure(figure, exact[-BOUND_RUNS:])) is not None:
             value, bound = observed
             observations.append(Observation(point.scheduled_at, run.run_id, value, bound))
     return tuple(observations)
@@ -52,30 +52,33 @@ def silences(check: Check, points: Sequence[HistoryPoint]) -> tuple[Silence, ...
         check: The check.
         points: The settled points, by time.
     """
-    by_metric = (_silence(points, compare.metric) for compare in check.compare)
+    by_metric = (_find_silence(points, compare.metric) for compare in check.compare)
     most = check.thresholds.missing_runs_max
     return tuple(silence for silence in by_metric if silence is not None and silence.runs >= most)
 
 
-def _silence(points: Sequence[HistoryPoint], metric: str) -> Silence | None:
-    answered = {observation.at for observation in series(points, metric)}
-    runs = _comparable(points)
+def _find_silence(points: Sequence[HistoryPoint], metric: str) -> Silence | None:
+    answered = {observation.at for observation in extract_series(points, metric)}
+    runs = _filter_comparable(points)
     answers = [index for index, (point, _) in enumerate(runs) if point.scheduled_at in answered]
     silent = runs[answers[-1] + 1 :] if answers else runs
     if not silent:
         return None
     (first, _), (_, last) = silent[0], silent[-1]
     return Silence(
-        metric=metric, since=first.scheduled_at, runs=len(silent), why=_why(last, metric)
+        metric=metric,
+        since=first.scheduled_at,
+        runs=len(silent),
+        why=_explain_missing(last, metric),
     )
 
 
-def _why(run: RunOfCheck, metric: str) -> str:
+def _explain_missing(run: RunOfCheck, metric: str) -> str:
     figure = run.figures.get(metric)
     return (figure.why_none if figure else run.problem) or "its result cannot be read"
 
 
-def _comparable(
+def _filter_comparable(
     points: Sequence[HistoryPoint], *, control: bool = False
 ) -> list[tuple[HistoryPoint, RunOfCheck]]:
     """Return the runs that measure the same as the latest one; another request starts anew."""
@@ -84,7 +87,7 @@ def _comparable(
     return [(point, run) for point, run in runs if run.comparable == runs[-1][1].comparable]
 
 
-def _observed(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | None:
+def _observe_figure(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | None:
     """Return the value and bound that a figure counts as, given the exact ones before it."""
     if figure.value is not None:
         return figure.value, "="
@@ -104,21 +107,21 @@ def _observed(figure: Figure, before: Sequence[float]) -> tuple[float, Bound] | 
 RATE_TOLERANCE = 1e-6  # relative: rates pass through JSON as floats
 
 
-def figures(result: RunResult, compare: Sequence[Compare]) -> dict[str, Figure]:
+def read_figures(result: RunResult, compare: Sequence[Compare]) -> dict[str, Figure]:
     """Read the figure of every metric; a missing one has a reason, and is never 0."""
-    return {metric.metric: _figure(result, metric) for metric in compare}
+    return {metric.metric: _read_figure(result, metric) for metric in compare}
 
 
-def _figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Figure:
+def _read_figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Figure:
     if result.capacity is None:
         why = result.failure.cause if result.failure else "it drew no verdict"
-        return _none(f"the run {result.state}: {why}")
+        return _make_missing(f"the run {result.state}: {why}")
     if isinstance(compare, CompareCapacity):
-        return _capacity(result)
-    return _latency(result, compare)
+        return _read_capacity(result)
+    return _read_latency(result, compare)
 
 
-def _capacity(result: RunResult) -> Figure:
+def _read_capacity(result: RunResult) -> Figure:
     """Return the capacity of a knee or a plateau; a bound is returned as a bound."""
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
@@ -139,7 +142,7 @@ def _capacity(result: RunResult) -> Figure:
     )
 
 
-def _latency(result: RunResult, compare: CompareLatency) -> Figure:
+def _read_latency(result: RunResult, compare: CompareLatency) -> Figure:
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
     rate = compare.rate_ops_per_second
@@ -148,20 +151,20 @@ def _latency(result: RunResult, compare: CompareLatency) -> Figure:
         step for step in capacity.steps if abs(step.load - rate) <= RATE_TOLERANCE * rate
     ]  # the axis is the rate, because the check's request searches rates
     if not at_rate:
-        return _none(f"no step at {offered}")
+        return _make_missing(f"no step at {offered}")
     if len(at_rate) > 1 or CREDITS in at_rate[0].reasons:
-        return _none(f"burst credits were spent at {offered}")
+        return _make_missing(f"burst credits were spent at {offered}")
     (step,) = at_rate
     if step.client_bound:
-        return _none(f"the clients were the limit at {offered}")
+        return _make_missing(f"the clients were the limit at {offered}")
     if not step.consistent:
-        return _none(f"an audit disputes the step at {offered}")
+        return _make_missing(f"an audit disputes the step at {offered}")
     if compare.operation not in step.latency_us:
-        return _none(f"no {compare.operation} succeeded at {offered}")
+        return _make_missing(f"no {compare.operation} succeeded at {offered}")
     return Figure(value=step.latency_us[compare.operation])
 
 
-def _none(why: str) -> Figure:
+def _make_missing(why: str) -> Figure:
     return Figure(value=None, why_none=why)
 
 
@@ -208,13 +211,13 @@ def cause(
         )
     control_sides = [[of_control[figure.at] for figure in side] for side in (before, after)]
     ratios = [[figure.value / of_control[figure.at] for figure in side] for side in (before, after)]
-    first, second = (segment(side) for side in control_sides)
+    first, second = (summarize_segment(side) for side in control_sides)
     moved_share = second.mean / first.mean - 1
-    together = _moved(control_sides, change)
-    kind = _kind(together=together, apart=_moved(ratios, change))
+    together = _has_moved(control_sides, change)
+    kind = _cause_kind(together=together, apart=_has_moved(ratios, change))
     return Cause(
         kind=kind,
-        words=_words(kind, moved_share),
+        words=_describe_cause(kind, moved_share),
         before=first,
         after=second,
         change_share=moved_share,
@@ -222,21 +225,23 @@ def cause(
     )
 
 
-def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
+def _has_moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
     """Whether figures moved in the target's direction, significantly and far enough."""
     before, after = sides
-    part = (segment(after).mean / segment(before).mean - 1) / change.change_share
+    part = (
+        summarize_segment(after).mean / summarize_segment(before).mean - 1
+    ) / change.change_share
     return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX
 
 
-def _kind(*, together: bool, apart: bool) -> Kind:
+def _cause_kind(*, together: bool, apart: bool) -> Kind:
     if together:
         return "partly cloud" if apart else "cloud"
     return "database" if apart else "unknown"
 
 
-def _words(kind: Kind, moved_share: float) -> str:
-    moved = f"it {words.moved(moved_share)}"
+def _describe_cause(kind: Kind, moved_share: float) -> str:
+    moved = f"it {words.describe_change(moved_share)}"
     return {
         "database": f"The control did not follow ({moved}): the database changed, not the cloud.",
         "cloud": f"The control moved with it ({moved}): the cloud changed, not the database.",

@@ -39,7 +39,7 @@ CLEAR_RUNS_MIN = ((8, 2), (4, 4))
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def clipped(figures: Sequence[float]) -> Floats:
+def clip_outliers(figures: Sequence[float]) -> Floats:
     """Clip each figure that is far from the runs before it and also from those after it.
 
     The first and the last are not clipped: they may end or begin a level of their own.
@@ -50,21 +50,24 @@ def clipped(figures: Sequence[float]) -> Floats:
         near = runs[max(0, index - NEIGHBORS) : index], runs[index + 1 : index + 1 + NEIGHBORS]
         medians = [float(np.median(side)) for side in near]
         residuals = [side - middle for side, middle in zip(near, medians, strict=True)]
-        bound = NEIGHBOR_DEVIATIONS * _deviation(np.concatenate(residuals))
-        held[index] = _held(runs[index], min(medians), max(medians), bound)
+        bound = NEIGHBOR_DEVIATIONS * _robust_deviation(np.concatenate(residuals))
+        held[index] = _clip_around(runs[index], min(medians), max(medians), bound)
     return held
 
 
-def winsorized(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
+def split_and_winsorize(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
     """Split figures at places, and clip the outliers of each part around its median."""
     parts = np.split(np.asarray(figures, dtype=np.float64), places)
     medians = [float(np.median(part)) for part in parts]
     residuals = [part - middle for part, middle in zip(parts, medians, strict=True)]
-    bound = OUTLIER_DEVIATIONS * _deviation(np.concatenate(residuals))
-    return [_held(part, middle, middle, bound) for part, middle in zip(parts, medians, strict=True)]
+    bound = OUTLIER_DEVIATIONS * _robust_deviation(np.concatenate(residuals))
+    return [
+        _clip_around(part, middle, middle, bound)
+        for part, middle in zip(parts, medians, strict=True)
+    ]
 
 
-def step_test(
+def detect_step(
     before: Sequence[float], after: Sequence[float], held: tuple[Floats, Floats], *, most: float
 ) -> tuple[float, bool]:
     """Test whether a step is significant.
@@ -82,7 +85,7 @@ def step_test(
     if correlated > min(CORRELATED_FACTOR * most, CORRELATED_P_VALUE_MAX):
         return correlated, False
     rank = rank_p_value(before, after)
-    if rank > most and clear(before, after):
+    if rank > most and is_clear_step(before, after):
         return correlated, True
     return rank, rank <= most
 
@@ -95,7 +98,7 @@ def rank_p_value(before: Sequence[float], after: Sequence[float]) -> float:
     return float(mannwhitneyu(before, after, method="exact" if exact else "asymptotic").pvalue)
 
 
-def clear(before: Sequence[float], after: Sequence[float]) -> bool:
+def is_clear_step(before: Sequence[float], after: Sequence[float]) -> bool:
     """Whether every figure after lies beyond those before by more than their whole range.
 
     Ranks ignore distances: for them two runs at half the capacity are like two slightly lower ones.
@@ -120,7 +123,7 @@ def correlated_p_value(before: Floats, after: Floats) -> float:
     runs = len(before) + len(after)
     if runs < 4:  # two means, and as many degrees of freedom
         return 1.0
-    worth = _worth(np.concatenate([before, after]))
+    worth = _effective_share(np.concatenate([before, after]))
     squares = sum(float(np.sum((part - part.mean()) ** 2)) for part in (before, after))
     variance = squares / (runs - 2) * (1 / len(before) + 1 / len(after)) / worth
     step = abs(float(after.mean() - before.mean()))
@@ -129,7 +132,7 @@ def correlated_p_value(before: Floats, after: Floats) -> float:
     return float(2 * t.sf(step / sqrt(variance), max(runs * worth - 2, FREEDOM_MIN)))
 
 
-def _worth(figures: Floats) -> float:
+def _effective_share(figures: Floats) -> float:
     """Return the number of effective runs per run; 1 without positive autocorrelation."""
     residuals = figures - figures.mean()
     power = float(residuals @ residuals)
@@ -138,7 +141,7 @@ def _worth(figures: Floats) -> float:
     return (1 - correlation) / (1 + correlation)
 
 
-def _deviation(residuals: Floats) -> float:
+def _robust_deviation(residuals: Floats) -> float:
     """Return the robust standard deviation of residuals.
 
     It is 1.4826 times their median absolute value (Huber and Ronchetti, Robust Statistics, 2009,
@@ -147,7 +150,7 @@ def _deviation(residuals: Floats) -> float:
     return 1.4826 * float(np.median(np.abs(residuals)))
 
 
-def _held(figures: Floats, low: float, high: float, bound: float) -> Floats:
+def _clip_around(figures: Floats, low: float, high: float, bound: float) -> Floats:
     """Clip figures to a range around two levels; not if the bound is 0 (half of them are equal)."""
     return np.clip(figures, low - bound, high + bound) if bound > 0 else figures
 
@@ -198,7 +201,7 @@ class _Step:
         return self.after.mean / self.before.mean - 1 if self.before.mean > 0 else 0.0
 
 
-def change_points(
+def find_change_points(
     series: Sequence[Observation], compare: Compare, thresholds: Thresholds
 ) -> tuple[Change, ...]:
     """Find the change points of a series, earliest first, including improvements.
@@ -211,9 +214,9 @@ def change_points(
     if len(series) < RUNS_MIN:
         return ()
     figures = [figure.value for figure in series]
-    steps = _changes(figures, _places(figures), thresholds)
+    steps = _prune_steps(figures, _find_candidates(figures), thresholds)
     ends = [0, *(step.place for step in steps), len(series)]
-    bounds = [_bound(series[start:end]) for start, end in pairwise(ends)]
+    bounds = [_mean_bound(series[start:end]) for start, end in pairwise(ends)]
     changes = [
         Change(
             metric=compare.metric,
@@ -231,22 +234,22 @@ def change_points(
     return tuple(one for one in changes if one.after.runs >= thresholds.runs_after_min)
 
 
-def _places(figures: Sequence[float]) -> list[int]:
+def _find_candidates(figures: Sequence[float]) -> list[int]:
     """Return candidates for changes: more places than there are changes."""
     # imported late: with SciPy it takes a second, which a short history does not need
     from otava.analysis import split  # noqa: PLC0415
 
-    sought = split(clipped(figures).tolist(), WINDOW_RUNS, PLACES_P_VALUE_MAX)
+    sought = split(clip_outliers(figures).tolist(), WINDOW_RUNS, PLACES_P_VALUE_MAX)
     return [int(at.index) for at in sought]
 
 
-def _changes(
+def _prune_steps(
     figures: Sequence[float], places: Sequence[int], thresholds: Thresholds
 ) -> list[_Step]:
     """Remove the lightest insignificant step, else the lightest small one, until none is left."""
     left = list(places)
     while left:
-        steps = _steps(figures, left, thresholds.p_value_max)
+        steps = _test_steps(figures, left, thresholds.p_value_max)
         noise = [step for step in steps if not step.significant]
         small = [step for step in steps if abs(step.change_share) < thresholds.min_change]
         if not noise and not small:
@@ -255,13 +258,13 @@ def _changes(
     return []
 
 
-def _steps(figures: Sequence[float], places: Sequence[int], p_value_max: float) -> list[_Step]:
+def _test_steps(figures: Sequence[float], places: Sequence[int], p_value_max: float) -> list[_Step]:
     ends = [0, *places, len(figures)]
     parts = [figures[start:end] for start, end in pairwise(ends)]
-    held = winsorized(figures, places)
-    segments = [segment(part.tolist()) for part in held]
+    held = split_and_winsorize(figures, places)
+    segments = [summarize_segment(part.tolist()) for part in held]
     sides = zip(pairwise(parts), pairwise(held), strict=True)
-    tests = [step_test(*figures, held, most=p_value_max) for figures, held in sides]
+    tests = [detect_step(*figures, held, most=p_value_max) for figures, held in sides]
     return [
         _Step(place, before, after, p_value, significant)
         for place, (before, after), (p_value, significant) in zip(
@@ -270,12 +273,12 @@ def _steps(figures: Sequence[float], places: Sequence[int], p_value_max: float) 
     ]
 
 
-def _bound(observations: Sequence[Observation]) -> Bound:
+def _mean_bound(observations: Sequence[Observation]) -> Bound:
     """Return the kind of a mean of figures: a bound if one of them is a bound."""
     return next((one.bound for one in observations if one.bound != "="), "=")
 
 
-def segment(values: Sequence[float]) -> Segment:
+def summarize_segment(values: Sequence[float]) -> Segment:
     """Summarize successive figures, at least one."""
     spread = stdev(values) if len(values) > 1 else None
     return Segment(runs=len(values), mean=fmean(values), standard_deviation=spread)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import read_item, readable
+from plimsoll.aws.items import read_all_readable, read_item
 from plimsoll.errors import CheckNotFoundError
 from plimsoll.model.base import Model
 from plimsoll.model.request.check import Check
@@ -60,13 +60,13 @@ class CheckStore:
         item = self._find(_check_key(team, name))
         if item is None:
             raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
-        return _check(team, item)
+        return _read_check(team, item)
 
     def list_checks(self, team: str) -> tuple[list[Check], int]:
         """Return a team's checks, sorted by name, and the number of unreadable ones."""
         values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
         items = self._query("pk = :pk AND begins_with(sk, :sk)", values)
-        return readable(partial(_check, team, item) for item in items)
+        return read_all_readable(partial(_read_check, team, item) for item in items)
 
     def delete_check(self, team: str, name: str) -> bool:
         """Delete a check but not its history; False if there is none."""
@@ -106,7 +106,7 @@ class CheckStore:
         """Read the latest points of a history, oldest first; unreadable ones are left out."""
         values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
         items = self._query("pk = :pk AND sk < :end", values, latest=most)
-        points, _ = readable(partial(_point, item) for item in reversed(list(items)))
+        points, _ = read_all_readable(partial(_read_point, item) for item in reversed(list(items)))
         return tuple(points)
 
     def bind(self, run_id: str, started: Started) -> None:
@@ -170,16 +170,16 @@ class CheckStore:
         return (item for page in pages for item in page["Items"])
 
 
-def _check(team: str, item: Mapping[str, Any]) -> Check:
+def _read_check(team: str, item: Mapping[str, Any]) -> Check:
     what = f"{item['sk']['S']} of team {team}"
     return read_item(what, lambda: Check.model_validate_json(item["check"]["S"]))
 
 
-def _point(item: Mapping[str, Any]) -> HistoryPoint:
-    return read_item(f"{item['pk']['S']} {item['sk']['S']}", lambda: _point_of(item))
+def _read_point(item: Mapping[str, Any]) -> HistoryPoint:
+    return read_item(f"{item['pk']['S']} {item['sk']['S']}", lambda: _parse_point(item))
 
 
-def _point_of(item: Mapping[str, Any]) -> HistoryPoint:
+def _parse_point(item: Mapping[str, Any]) -> HistoryPoint:
     sides = {
         side: RunOfCheck.model_validate_json(item[side]["S"])
         for side in ("target", "control")

@@ -17,18 +17,18 @@ from rich.console import Console
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.cli.output import out_option, print_figures, refuse_used_folder, table_of
+from plimsoll.cli.output import make_table, out_option, print_figures, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.request import Request
-from plimsoll.packaged import packaged_folder
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import quote
+from plimsoll.packaged import find_packaged_folder
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.trial.comparison import Row
-from plimsoll.trial.trial import Allowance, Trial, deployment_usd
+from plimsoll.trial.trial import Allowance, Trial, estimate_deployment_usd
 
 if TYPE_CHECKING:
     from plimsoll.trial.place import Place
@@ -77,13 +77,13 @@ def canary(
         raise click.UsageError("--local uses no AWS account: it has neither --profile nor --region")
     folder = out or RESULTS / f"canary-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     refuse_used_folder(folder)
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
 
-    with termination_interrupts():
+    with interrupt_on_termination():
         if local:
-            return _on_one_machine(folder.resolve(), as_json=as_json)
-        with _account(profile, region) as chosen:
-            return _on_aws(
+            return _test_one_machine(folder.resolve(), as_json=as_json)
+        with _choose_account(profile, region) as chosen:
+            return _test_aws(
                 folder.resolve(),
                 profile=profile,
                 region=chosen,
@@ -93,35 +93,37 @@ def canary(
             )
 
 
-def _on_one_machine(folder: Path, *, as_json: bool) -> int:
-    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+def _test_one_machine(folder: Path, *, as_json: bool) -> int:
+    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
     from plimsoll.trial.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
 
-    request = _request()
+    request = _smallest_request()
     load = request.load.model_copy(
         update={"warmup_s": _LOCAL_WARMUP_S, "duration_s": _LOCAL_WINDOW_S}
     )
     request = request.model_copy(update={"load": load})
-    with twin_home([request]) as home:
+    with make_twin_home([request]) as home:
         place = OnOneMachine(home)
-        return _try_out(place, request, folder, lasts_s=_LOCAL_LASTS_S, as_json=as_json)
+        return _run_and_compare(place, request, folder, lasts_s=_LOCAL_LASTS_S, as_json=as_json)
 
 
-def _on_aws(
+def _test_aws(
     folder: Path, *, profile: str | None, region: str, budget_usd: float, yes: bool, as_json: bool
 ) -> int:
     from plimsoll.trial.on_aws import OnAws, require_orderable  # noqa: PLC0415 - an extra
-    from plimsoll.trial.trial import allow  # noqa: PLC0415 - an extra
+    from plimsoll.trial.trial import divide_canary_budget  # noqa: PLC0415 - an extra
 
-    request = _request()
-    allowance = allow(request, quote(request, builtin()), budget_usd)
+    request = _smallest_request()
+    allowance = divide_canary_budget(
+        request, estimate_quote(request, read_builtin_prices()), budget_usd
+    )
     place = OnAws(folder, region=region, profile=profile)
     place.require_free()
     require_orderable(request)
-    announce(place.creates(), allowance, budget_usd)
+    announce_plan(place.creates(), allowance, budget_usd)
     if not yes:
-        _ask()
-    return _try_out(
+        _ask_confirmation()
+    return _run_and_compare(
         place,
         allowance.request,
         folder,
@@ -132,7 +134,7 @@ def _on_aws(
     )
 
 
-def _try_out(
+def _run_and_compare(
     place: "Place",
     request: Request,
     folder: Path,
@@ -144,23 +146,23 @@ def _try_out(
 ) -> int:
     """Run the request here, then there; compare and print."""
     folder.mkdir(parents=True, exist_ok=True)
-    from plimsoll.trial.comparison import differing, run_on_twin  # noqa: PLC0415 - an extra
-    from plimsoll.trial.trial import try_out  # noqa: PLC0415 - an extra
+    from plimsoll.trial.comparison import list_differences, run_on_twin  # noqa: PLC0415 - an extra
+    from plimsoll.trial.trial import run_canary  # noqa: PLC0415 - an extra
 
     with CanaryProgress(request) as progress:
         progress.say("the request on this machine, to compare with")
         reference = run_on_twin(request, folder / "reference", progress)
     with CanaryProgress(request) as progress:
         progress.say(f"the canary on {place.name}")
-        trial = try_out(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
-    rows = differing(trial.result, reference) if trial.result else ()
+        trial = run_canary(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
+    rows = list_differences(trial.result, reference) if trial.result else ()
     if trial.result:
         (folder / "result.json").write_text(trial.result.model_dump_json(indent=2))
     if as_json:
         whole = trial_json(trial, place.name, rows, allowance)
         click.echo(json.dumps(whole, indent=2))
     else:
-        cost = cost_lines(trial, allowance)
+        cost = describe_costs(trial, allowance)
         print_trial(
             trial, ("the canary" if allowance is None else place.name, "the twin"), rows, cost
         )
@@ -170,14 +172,14 @@ def _try_out(
     return 0 if trial.passed else 1
 
 
-def _request() -> Request:
-    asked = read_file(packaged_folder("scenarios") / REQUEST)
+def _smallest_request() -> Request:
+    asked = read_file(find_packaged_folder("scenarios") / REQUEST)
     assert isinstance(asked, dict)  # noqa: S101 - the file is ours
     (request,) = asked.values()
     return request
 
 
-def _ask() -> None:
+def _ask_confirmation() -> None:
     """Ask for confirmation.
 
     Raises:
@@ -190,7 +192,7 @@ def _ask() -> None:
 
 
 @contextmanager
-def _account(profile: str | None, region: str | None) -> Iterator[str]:
+def _choose_account(profile: str | None, region: str | None) -> Iterator[str]:
     """Choose profile and region for every AWS call of this process; yield the region.
 
     Raises:
@@ -209,11 +211,11 @@ def _account(profile: str | None, region: str | None) -> Iterator[str]:
         given["AWS_PROFILE"] = profile
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
-    clients.through(None)
+    clients.use_factory(None)
     try:
         yield chosen
     finally:
-        clients.through(None)
+        clients.use_factory(None)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
@@ -240,11 +242,11 @@ class CanaryProgress(RunProgress):
             self.say(f"waiting: {text}")
 
 
-def announce(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
+def announce_plan(creates: Sequence[str], allowance: Allowance, budget_usd: float) -> None:
     """Announce on standard error what will be created, and its cost by our price list."""
     lines = [
         *creates,
-        f"{_predicted(allowance)}; the budget is {words.usd(budget_usd)}",
+        f"{_predicted_cost(allowance)}; the budget is {words.usd(budget_usd)}",
         f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed, however far it is",
     ]
     print(*lines, sep="\n", file=sys.stderr)
@@ -264,7 +266,7 @@ def print_trial(
         console.print(
             f"\nWhat differs between {here} and {there} (the same request, on this machine):"
         )
-        table = table_of("field", here, there)
+        table = make_table("field", here, there)
         for row in rows:
             table.add_row(row.field, row.here, row.there)
         print_figures(console, table)
@@ -278,14 +280,14 @@ def print_trial(
     console.print(f"canary: {verdict} after {words.duration(trial.took_s)}", highlight=False)
 
 
-def cost_lines(trial: Trial, allowance: Allowance | None) -> list[str]:
+def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
     """Describe the cost by our price list; it is never measured."""
     if allowance is None:
         return ["cost: nothing; one machine"]
-    lines = [_predicted(allowance)]
+    lines = [_predicted_cost(allowance)]
     cost = trial.result.cost if trial.result else None
     if cost is not None and cost.usd is not None:
-        whole = cost.usd + deployment_usd(trial.took_s)
+        whole = cost.usd + estimate_deployment_usd(trial.took_s)
         lines.append(
             f"cost, estimated from its times by list prices of {cost.region} ({cost.as_of}):"
             f" {words.usd(whole)}; no bill has been read"
@@ -295,7 +297,7 @@ def cost_lines(trial: Trial, allowance: Allowance | None) -> list[str]:
     return lines
 
 
-def _predicted(allowance: Allowance) -> str:
+def _predicted_cost(allowance: Allowance) -> str:
     expected, most = words.usd(allowance.expected_usd), words.usd(allowance.most_usd)
     return f"cost, predicted by list prices: {expected}, at most {most}"
 
@@ -316,7 +318,7 @@ def trial_json(
         "usd_predicted": allowance
         and {"expected": allowance.expected_usd, "most": allowance.most_usd},
         "usd_estimated": (
-            cost.usd + deployment_usd(trial.took_s)
+            cost.usd + estimate_deployment_usd(trial.took_s)
             if allowance and cost and cost.usd is not None
             else None
         ),

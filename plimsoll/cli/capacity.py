@@ -18,7 +18,7 @@ from plimsoll.capacity.readers.tables import Judging, judge_table
 from plimsoll.capacity.search import axis_of
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.options import NumberList, NumberRange
-from plimsoll.cli.output import console, print_figures, table_of
+from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, JudgedStep, Rules
@@ -27,15 +27,15 @@ from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.request.expectations import Expectation
 from plimsoll.model.request.request import Request
 from plimsoll.report.expectations import JudgedTable
-from plimsoll.report.summaries import summary_of_table
-from plimsoll.requests.step_files import read_steps, read_text_of
+from plimsoll.report.summaries import summarize_table
+from plimsoll.requests.step_files import read_steps, read_visible_text
 
 # Output: the curve, every step's verdict with its reason, and the answer.
 
 
 def print_capacity(capacity: Capacity, console: Console) -> None:
     """Print the loads as a table, then the verdict with everything that qualifies it."""
-    print_figures(console, _loads(capacity))
+    print_figures(console, _loads_table(capacity))
     style = f"bold {verdict_facts(capacity.verdict).color}"
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
     console.print(answer, soft_wrap=True)
@@ -55,7 +55,7 @@ def print_expectations(expectations: Sequence[Expectation], console: Console) ->
         console.print(text, soft_wrap=True)
 
 
-def _loads(capacity: Capacity) -> Table:
+def _loads_table(capacity: Capacity) -> Table:
     limits_us = capacity.steps[0].limit_us
     repeated = any(step.repetitions > 1 for step in capacity.steps)
     statistic = words.statistic(capacity.statistic)
@@ -68,7 +68,7 @@ def _loads(capacity: Capacity) -> Table:
             for name, limit_us in limits_us.items()
         ),
     ]
-    table = table_of(*figures, "", "why", right=figures, box=SIMPLE_HEAD)
+    table = make_table(*figures, "", "why", right=figures, box=SIMPLE_HEAD)
     for step in capacity.steps:
         cells = [words.number(step.load), words.rate(step.throughput_ops_per_second)]
         if repeated:
@@ -227,7 +227,7 @@ def command(
     """  # noqa: D301 - the backspace keeps click from folding the paragraph
     rules, axis = None, None
     if len(files) == 1 and files[0].is_dir():
-        rules, axis = _rules_of_run(files[0])
+        rules, axis = _read_run_rules(files[0])
     steps, told = read_steps(
         files,
         unnamed=statistic or "mean",
@@ -241,7 +241,7 @@ def command(
         Judging(
             rules=rules,
             axis=axis,
-            limits_us=_limits(limit_texts),
+            limits_us=_parse_limits(limit_texts),
             deterioration=deterioration,
             statistic=statistic,
             connections_per_client=connections_per_client,
@@ -257,12 +257,12 @@ def command(
         print_capacity(capacity, console())
         print_expectations(outcomes, console())
     names = ", ".join(map(str, files))
-    return expecting.tell([summary_of_table(names, capacity, outcomes)])
+    return expecting.tell([summarize_table(names, capacity, outcomes)])
 
 
-def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
+def _read_run_rules(directory: Path) -> tuple[Rules, Axis | None]:
     """Return the rules and the axis by which the run itself was judged."""
-    text = read_text_of(directory / "result.json")
+    text = read_visible_text(directory / "result.json")
     if is_deeper(text):
         raise UsageError(f"{directory / 'result.json'}: nested too deeply")
     try:
@@ -273,7 +273,7 @@ def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
     return request.limits, axis_of(request.search)
 
 
-def _limits(texts: tuple[str, ...]) -> dict[str, float]:
+def _parse_limits(texts: tuple[str, ...]) -> dict[str, float]:
     limits_us: dict[str, float] = {}
     for text in texts:
         operation, equals, number = text.rpartition("=")

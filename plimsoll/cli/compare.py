@@ -9,14 +9,14 @@ from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import print_report_table
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import compare_page
-from plimsoll.report.comparing.comparing import Comparison, compare
-from plimsoll.report.experiment.choice import Matrix, matrix
-from plimsoll.report.folder import read_run, run_folders
+from plimsoll.report.comparing.comparing import Comparison, compare_runs
+from plimsoll.report.experiment.choice import Matrix, build_matrix
+from plimsoll.report.folder import list_run_folders, read_run
 from plimsoll.report.published import (
     MULTIPLES,
     NEVER_ABSOLUTE,
     Against,
-    against,
+    compare_with_published,
     read_reference,
     shape_table,
 )
@@ -59,7 +59,7 @@ def command(
     A folder with several runs, as an experiment has, stands for all of them. With --with FILE.csv
     one run is enough: it is compared with published figures.
     """
-    folders = tuple(run for folder in folders for run in run_folders(folder) or [folder])
+    folders = tuple(run for folder in folders for run in list_run_folders(folder) or [folder])
     if len(folders) < (1 if published else 2):
         raise UsageError("compare: give at least two folders of runs")
     if usd_per_hour and len(usd_per_hour) != len(folders):
@@ -69,15 +69,17 @@ def command(
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
     results = [read_run(folder)[0] for folder in folders]
-    comparison = compare(results, usd_per_hour)
-    decision = matrix(results, usd_per_hour)
+    comparison = compare_runs(results, usd_per_hour)
+    decision = build_matrix(results, usd_per_hour)
     laid = None
     if published is not None:
         names = [line.label for line in comparison.runs]
-        laid = against(read_reference(published), results, names)
+        laid = compare_with_published(read_reference(published), results, names)
     if output is not None:
         try:
-            output.write_text(compare_page.render(results, comparison, decision, laid), "utf-8")
+            output.write_text(
+                compare_page.render_comparison(results, comparison, decision, laid), "utf-8"
+            )
         except OSError as error:
             raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
     if as_json:
@@ -86,14 +88,14 @@ def command(
         whole["against"] = laid and laid.model_dump(mode="json")
         click.echo(json.dumps(whole, indent=2))
         return
-    _print(comparison, decision)
+    _print_comparison(comparison, decision)
     if laid is not None:
-        _print_laid(laid)
+        _print_published(laid)
     if output is not None:
         click.echo(f"\n{output}")
 
 
-def _print(comparison: Comparison, decision: Matrix | None) -> None:
+def _print_comparison(comparison: Comparison, decision: Matrix | None) -> None:
     print_report_table(compare_page.runs_table(comparison))
     if (loads := compare_page.loads_table(comparison)) is not None:
         click.echo("\nLatency at equal load")
@@ -107,7 +109,7 @@ def _print(comparison: Comparison, decision: Matrix | None) -> None:
         click.echo(sentence)
 
 
-def _print_laid(laid: Against) -> None:
+def _print_published(laid: Against) -> None:
     click.echo(f"\n{laid.title}\n{NEVER_ABSOLUTE}")
     for shape in laid.shapes:
         click.echo(f"\n{shape.published} as published, {shape.measured} as measured: {MULTIPLES}")

@@ -17,9 +17,9 @@ from rich.table import Table
 from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.server_programs import ServerProgram, server_programs
+from plimsoll.local.databases.server_programs import ServerProgram, list_server_programs
 from plimsoll.model.engine.asked import Protocol
-from plimsoll.volumes.build import native_part
+from plimsoll.volumes.build import find_native_part
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Finding:
     command: str | None = None
 
 
-def _python() -> Finding:
+def _find_python() -> Finding:
     return Finding("Python", "ok", platform.python_version())
 
 
-def _engine() -> Finding:
+def _find_engine() -> Finding:
     try:
         engine = importlib.import_module("plimsoll_engine")
     except ImportError as error:
@@ -54,7 +54,7 @@ def _engine() -> Finding:
     return Finding("load engine", "ok", str(engine.__version__))
 
 
-def _server_program(program: ServerProgram) -> Finding:
+def _find_server_program(program: ServerProgram) -> Finding:
     try:
         return Finding(program.name, "ok", program.describe())
     except PlimsollError as error:
@@ -63,7 +63,7 @@ def _server_program(program: ServerProgram) -> Finding:
         return Finding(program.name, "optional", program.why_optional, program.how_to_get)
 
 
-def _local_twin() -> Finding:
+def _find_twin() -> Finding:
     needed = {"moto": "moto", "jsonata": "jsonata-python", "awslambdaric": "awslambdaric"}
     absent = [name for module, name in needed.items() if not importlib.util.find_spec(module)]
     if absent:
@@ -72,14 +72,14 @@ def _local_twin() -> Finding:
     return Finding("local twin", "ok", ", ".join(versions))
 
 
-def _volume_shim() -> Finding:
+def _find_volume_shim() -> Finding:
     try:
-        return Finding("volume shim", "ok", str(native_part("shim")))
+        return Finding("volume shim", "ok", str(find_native_part("shim")))
     except PlimsollError as error:
         return Finding("volume shim", "missing", str(error), "apt-get install gcc libc6-dev")
 
 
-def _program(what: str, program: str, purpose: str, command: str) -> Finding:
+def _find_program(what: str, program: str, purpose: str, command: str) -> Finding:
     path = shutil.which(program)
     if path is None:
         return Finding(what, "optional", f"not here: {purpose}", command)
@@ -89,19 +89,21 @@ def _program(what: str, program: str, purpose: str, command: str) -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    _python,
-    _engine,
+    _find_python,
+    _find_engine,
     *(
-        partial(_server_program, program)
+        partial(_find_server_program, program)
         for protocol in get_args(Protocol)
-        for program in server_programs(protocol)
+        for program in list_server_programs(protocol)
     ),
-    _local_twin,
-    _volume_shim,
-    lambda: _program("Maven", "mvn", "it fetches the database servers", "apt-get install maven"),
-    lambda: _program("C compiler", "cc", "it builds the volume shim", "apt-get install gcc"),
-    lambda: _program("Rust", "cargo", "it builds the engine", "apt-get install rustup"),
-    lambda: _program("Node.js", "node", "`cdk deploy` needs it", "apt-get install nodejs npm"),
+    _find_twin,
+    _find_volume_shim,
+    lambda: _find_program(
+        "Maven", "mvn", "it fetches the database servers", "apt-get install maven"
+    ),
+    lambda: _find_program("C compiler", "cc", "it builds the volume shim", "apt-get install gcc"),
+    lambda: _find_program("Rust", "cargo", "it builds the engine", "apt-get install rustup"),
+    lambda: _find_program("Node.js", "node", "`cdk deploy` needs it", "apt-get install nodejs npm"),
 )
 
 

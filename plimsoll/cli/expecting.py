@@ -15,20 +15,20 @@ from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.request.expectations import (
     BaselineRule,
     Expectation,
+    parse_rule,
     require_operations,
-    rule_of,
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.expectations import (
     Judged,
-    expectation,
+    check_expectations,
+    check_rule,
     read_baseline,
-    with_expectations,
 )
-from plimsoll.report.folder import RESULT, SECONDS, write_whole
-from plimsoll.report.summaries import Summary, junit_xml, markdown, summary_of_run
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.report.folder import RESULT, SECONDS, write_atomically
+from plimsoll.report.summaries import Summary, markdown, summarize_run, write_junit
+from plimsoll.requests.request_workload import compile_workload
 
 # key: run name; value: its folder here, if any, and its result
 Results = dict[str, tuple[Path | None, RunResult]]
@@ -58,7 +58,7 @@ class Expecting:
     def require_operations(self, operations: Collection[str]) -> None:
         """Refuse rules about operations that do not exist."""
         try:
-            require_operations(map(rule_of, self.rules), operations)
+            require_operations(map(parse_rule, self.rules), operations)
         except UsageError as error:
             raise error.within("--expect") from None
 
@@ -79,7 +79,7 @@ class Expecting:
             UsageError: One cannot be read.
         """
         rules = [*self.rules, *(rule for request in requests for rule in request.expect)]
-        for rule in map(rule_of, rules):
+        for rule in map(parse_rule, rules):
             if isinstance(rule, BaselineRule) and rule.baseline not in self.baselines:
                 self.baselines[rule.baseline] = read_baseline(Path(rule.baseline))
 
@@ -90,7 +90,7 @@ class Expecting:
             UsageError: A workload lacks an operation, or an earlier result cannot be read.
         """
         for request in requests.values():
-            workload = compiled_workload(request)
+            workload = compile_workload(request)
             self.require_operations([one.name for one in workload.engine.operations])
         self.require_baselines(requests.values())
         return {
@@ -102,11 +102,11 @@ class Expecting:
 
     def judge(self, result: RunResult) -> RunResult:
         """Check a run against its own rules and those of the command line."""
-        return with_expectations(result, self.rules, self.baselines)
+        return check_expectations(result, self.rules, self.baselines)
 
     def judge_table(self, capacity: Capacity) -> tuple[Expectation, ...]:
         """Check a verdict on a table of steps against the rules of the command line."""
-        return tuple(expectation(rule, Judged(capacity), self.baselines) for rule in self.rules)
+        return tuple(check_rule(rule, Judged(capacity), self.baselines) for rule in self.rules)
 
     def judge_all(self, results: Results, *, keep: bool) -> Results:
         """Check runs against their rules.
@@ -119,7 +119,7 @@ class Expecting:
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
             if keep and folder is not None and judged[name][1] != result:
-                write_whole(folder / RESULT, judged[name][1].model_dump_json())
+                write_atomically(folder / RESULT, judged[name][1].model_dump_json())
                 # otherwise the service drew the page, from series that are not here
                 if (folder / SECONDS).is_file():
                     write_report(folder)
@@ -127,7 +127,7 @@ class Expecting:
 
     def tell(self, summaries: Sequence[Summary]) -> int:
         """Write the files for a pipeline; return the exit code."""
-        texts = ((self.junit, junit_xml), (self.markdown, markdown))
+        texts = ((self.junit, write_junit), (self.markdown, markdown))
         for path, written in texts:
             if path is not None:
                 try:
@@ -138,20 +138,20 @@ class Expecting:
 
     def tell_runs(self, results: Results) -> int:
         """Write the files of runs for a pipeline; return the exit code."""
-        return self.tell([summary_of_run(result) for _, result in results.values()])
+        return self.tell([summarize_run(result) for _, result in results.values()])
 
 
-def _file(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+def _check_file(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a file that cannot be written, before anything is created."""
     if path is not None and not path.parent.is_dir():
         raise UsageError(f"--{parameter.name} {path}: there is no folder {path.parent}")
     return path
 
 
-def _rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) -> tuple[str, ...]:
+def _check_rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) -> tuple[str, ...]:
     for rule in rules:
         try:
-            rule_of(rule)
+            parse_rule(rule)
         except UsageError as error:
             raise error.within("--expect") from None
     return rules
@@ -175,7 +175,7 @@ def expect_options(command: Command) -> Command:
             "--expect",
             multiple=True,
             metavar="RULE",
-            callback=_rules,
+            callback=_check_rules,
             help="Exit with 1 where this does not hold, with 3 where that is not known:"
             " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
             " repeatable (docs/ci.md).",
@@ -184,14 +184,14 @@ def expect_options(command: Command) -> Command:
             "--junit",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
-            callback=_file,
+            callback=_check_file,
             help="Write a test case for each rule, as JUnit XML.",
         ),
         click.option(
             "--markdown",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
-            callback=_file,
+            callback=_check_file,
             help="Write a summary for the page of a pull request.",
         ),
     )

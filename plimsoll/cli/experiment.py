@@ -10,7 +10,7 @@ from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
-from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.cli.service_calls import connect_service, json_option, service_options
 from plimsoll.client.remote_watch import POLL_S
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
@@ -23,10 +23,10 @@ from plimsoll.model.run.experiment_record import (
     ExperimentStatus,
 )
 from plimsoll.report.experiment.page import (
-    boundary_lines,
     boundary_table,
     cells_table,
-    dataset_sentences,
+    describe_boundary,
+    describe_datasets,
     factorials_table,
     gains_table,
     matrix_table,
@@ -47,9 +47,9 @@ class ExperimentProgress(Lines):
             if cell.state is not None:
                 self.say(f"{cell.name}: started")
             if cell.state is not None and cell.state.ended:
-                self.say(f"{cell.name}: {_outcome(cell)}")
-        going = [f"{one.name} ({one.phase})" for one in now.datasets if _goes_on(one)]
-        going += [f"{cell.name} ({_doing(cell)})" for cell in now.running]
+                self.say(f"{cell.name}: {_describe_outcome(cell)}")
+        going = [f"{one.name} ({one.phase})" for one in now.datasets if _is_under_way(one)]
+        going += [f"{cell.name} ({_describe_progress(cell)})" for cell in now.running]
         running = ", ".join(going)
         done = f"{now.ended} of {len(now.cells)} cells done"
         elapsed = words.duration(round(self.elapsed_s))
@@ -70,21 +70,21 @@ class ExperimentProgress(Lines):
                 self.say(f"{one.name}: {one.state}, {kept}")
 
 
-def _goes_on(one: DatasetOutcome) -> bool:
+def _is_under_way(one: DatasetOutcome) -> bool:
     return one.state is not None and not one.state.ended
 
 
-def _doing(cell: CellStatus) -> str:
+def _describe_progress(cell: CellStatus) -> str:
     return "waits for its pair" if cell.waits_for_pair else str(cell.phase)
 
 
-def _outcome(cell: CellStatus) -> str:
+def _describe_outcome(cell: CellStatus) -> str:
     if cell.verdict is None:
         return f"ended {cell.state}"
     figure = cell.capacity_ops_per_second
     if figure is None:
         return cell.verdict
-    return f"{cell.verdict}, {words.bounded(words.throughput(float(figure)), cell.bound)}"
+    return f"{cell.verdict}, {words.with_bound(words.throughput(float(figure)), cell.bound)}"
 
 
 # A finished experiment.
@@ -111,7 +111,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         click.echo("\nWhat the toggle does")
         for cell in toggles:
             click.echo(f"  {cell.name}: {cell.toggle}")
-    for sentence in dataset_sentences(result):
+    for sentence in describe_datasets(result):
         click.echo(sentence)
     if result.warnings:
         click.echo("\nWithout an answer")
@@ -126,7 +126,7 @@ def _print_decision(result: ExperimentResult) -> None:
         print_report_table(matrix_table(result))
         return
     print_report_table(boundary_table(result.boundary))
-    for line in boundary_lines(result.boundary):
+    for line in describe_boundary(result.boundary):
         click.echo(line)
 
 
@@ -157,7 +157,7 @@ def start(
     experiment = read_file(file)
     if not isinstance(experiment, Experiment):
         raise UsageError(f"{file}: has no `axes`, so it is no experiment: plimsoll submit {file}")
-    service = connect(url, stack)
+    service = connect_service(url, stack)
     started = service.start_experiment(experiment, key)
     if wait:
         click.echo(f"{started.name}  {started.experiment_id}", err=True)
@@ -175,7 +175,7 @@ def start(
 @json_option
 def status(experiment_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Print where EXPERIMENT_ID and its runs stand. The exit code is 0; `watch` judges."""
-    experiment = connect(url, stack).experiment(experiment_id)
+    experiment = connect_service(url, stack).experiment(experiment_id)
     if as_json:
         click.echo(experiment.model_dump_json(indent=2))
     elif experiment.result is not None:
@@ -204,7 +204,7 @@ def watch(experiment_id: str, *, url: str | None, stack: str | None, as_json: bo
     Ctrl-C ends the watching, not the experiment. Exit code 1: it failed. 3: a question got no
     answer.
     """
-    return _watch(connect(url, stack), experiment_id, as_json=as_json)
+    return _watch(connect_service(url, stack), experiment_id, as_json=as_json)
 
 
 def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
@@ -234,7 +234,7 @@ def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
 @json_option
 def stop(experiment_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Stop every run of EXPERIMENT_ID and have their targets deleted."""
-    record = connect(url, stack).stop_experiment(experiment_id)
+    record = connect_service(url, stack).stop_experiment(experiment_id)
     if as_json:
         click.echo(record.model_dump_json(indent=2))
     else:

@@ -14,7 +14,7 @@ from plimsoll import __version__
 from plimsoll.errors import SinkError, UsageError
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.folder import write_whole
+from plimsoll.report.folder import write_atomically
 
 if TYPE_CHECKING:
     from plimsoll.metrics.measures import Measure
@@ -39,16 +39,16 @@ class Exporting:
     def tell_runs(self, results: Iterable[RunResult]) -> None:
         """Export what runs measured."""
         if self._is_asked:
-            from plimsoll.metrics.measures import run_measures  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.measures import list_run_measures  # noqa: PLC0415 - for who asks
 
-            self._tell([measure for result in results for measure in run_measures(result)])
+            self._tell([measure for result in results for measure in list_run_measures(result)])
 
     def tell_load(self, report: LoadReport, workload: str) -> None:
         """Export what a load measured."""
         if self._is_asked:
-            from plimsoll.metrics.measures import load_measures  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.measures import list_load_measures  # noqa: PLC0415 - for who asks
 
-            self._tell(list(load_measures(report, workload)))
+            self._tell(list(list_load_measures(report, workload)))
 
     @property
     def _is_asked(self) -> bool:
@@ -57,10 +57,10 @@ class Exporting:
     def _tell(self, measures: "Sequence[Measure]") -> None:
         """Write and send metrics; report a failure on standard error."""
         if self.file is not None:
-            from plimsoll.metrics.prometheus import prometheus_text  # noqa: PLC0415 - for who asks
+            from plimsoll.metrics.prometheus import format_prometheus  # noqa: PLC0415 - for who asks
 
             try:
-                write_whole(self.file, prometheus_text(measures))
+                write_atomically(self.file, format_prometheus(measures))
             except OSError as error:
                 click.echo(f"plimsoll: cannot write {self.file}: {error.strerror}", err=True)
         if self.otlp is not None or any(map(os.environ.get, STANDARD)):
@@ -73,9 +73,9 @@ class Exporting:
 def _push(measures: "Sequence[Measure]", endpoint: str | None) -> None:
     if not _has_sdk():
         raise SinkError(f"metrics were not sent: {' or '.join(STANDARD)} {EXTRA}")
-    from plimsoll.metrics.otlp import push  # noqa: PLC0415 - an extra
+    from plimsoll.metrics.otlp import push_metrics  # noqa: PLC0415 - an extra
 
-    push(measures, endpoint=endpoint, version=__version__)
+    push_metrics(measures, endpoint=endpoint, version=__version__)
 
 
 def _has_sdk() -> bool:
@@ -86,7 +86,7 @@ def _has_sdk() -> bool:
         return False
 
 
-def _endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
+def _check_endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
     if url is not None and not url.startswith(("http://", "https://")):
         raise UsageError(f"--otlp {url}: must be http://... or https://...")
     if url is not None and not _has_sdk():
@@ -94,7 +94,7 @@ def _endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | N
     return url
 
 
-def _file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+def _check_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
     if path is not None and not path.parent.is_dir():
         raise UsageError(f"--metrics-file {path}: there is no folder {path.parent}")
     if path is not None and not os.access(path.parent, os.W_OK):
@@ -112,7 +112,7 @@ def export_options(command: Command) -> Command:
     called = click.option(
         "--otlp",
         metavar="URL",
-        callback=_endpoint,
+        callback=_check_endpoint,
         help="Send the metrics to an OpenTelemetry collector at its end: http://HOST:4318."
         " By default to that of OTEL_EXPORTER_OTLP_ENDPOINT, where that is set (docs/metrics.md).",
     )(called)
@@ -120,7 +120,7 @@ def export_options(command: Command) -> Command:
         "--metrics-file",
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
-        callback=_file,
+        callback=_check_file,
         help="Write the metrics as Prometheus reads them: FILE.prom of node_exporter's textfile"
         " collector.",
     )(called)

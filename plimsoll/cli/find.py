@@ -13,24 +13,24 @@ import click
 
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.find_shown import Search, find_into, made_rows
+from plimsoll.cli.find_shown import Search, create_rows, search_into
 from plimsoll.cli.options import NumberRange, parse_settings, workload_options
 from plimsoll.cli.output import require_writable
-from plimsoll.cli.page import Page, new_token, page_options, shown, stay
+from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
 from plimsoll.load_line.dataset import (
     Found,
     Made,
+    describe_missing_rows,
     drop,
-    lacking_rows,
+    is_ready_to_search,
     look,
-    needs_no_rows,
+    missing_rows_error,
     require_harmless,
-    require_nothing_begun,
+    require_no_partial_dataset,
     require_place,
-    rows_to_make,
 )
 from plimsoll.load_line.options import (
     PASSWORD,
@@ -38,8 +38,8 @@ from plimsoll.load_line.options import (
     USUAL,
     SearchOptions,
     StopRule,
-    asked_request,
-    limits_us,
+    parse_limits_us,
+    write_search_request,
 )
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
@@ -48,7 +48,7 @@ from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.dsn import FORM, engine_of, parse_dsn
 from plimsoll.model.request.request import Request
 from plimsoll.workload import Workload, load_workload
-from plimsoll.workload.library import builtin_names
+from plimsoll.workload.library import list_builtin_names
 
 if TYPE_CHECKING:
     from plimsoll.cli.find_shown import FindPage
@@ -241,24 +241,24 @@ def command(*, page: Page, **options: Any) -> int:
     given = parse_settings(workload, asked.settings, asked.tables)
     found = look(target, workload, asked.records, given)
     operations = [operation.name for operation in found.compiled.engine.operations]
-    rules = Rules(limits_us=limits_us(asked.limits, operations), statistic=asked.statistic)
+    rules = Rules(limits_us=parse_limits_us(asked.limits, operations), statistic=asked.statistic)
     asked.expecting.require_operations(operations)
     asked.expecting.require_baselines()
     stop_rules = [StopRule.parse(text, operations) for text in asked.stop_if]
     if asked.strategy == "ramp" and asked.max_rate is not None:
         stop_rules.append(StopRule.of_rate(asked.max_rate))
-    _request(
+    _build_request(
         asked, target, workload, found, rules
     )  # refuse impossible requests before rows are created
     to_drop = asked.drop and found.note is None  # otherwise a refused request changes nothing
     with ExitStack() as here:
         try:
-            found, made = _with_dataset(asked, target, workload, found)
-            request = _request(asked, target, workload, found, rules)
+            found, made = _prepare_dataset(asked, target, workload, found)
+            request = _build_request(asked, target, workload, found, rules)
             to_drop = asked.drop
             search = Search(request, target, found, stop_rules, made.rows, made.notes)
-            followed = _shown(here, request, page) if page.shown else None
-            interrupted = find_into(search, folder, followed)
+            followed = _open_page(here, request, page) if page.shown else None
+            interrupted = search_into(search, folder, followed)
             results = asked.expecting.judge_all(read_results(folder), keep=True)
             print_results(results, as_json=asked.as_json)
             asked.exporting.tell_runs(result for _, result in results.values())
@@ -267,24 +267,24 @@ def command(*, page: Page, **options: Any) -> int:
             if to_drop:
                 drop(target, found)
         if page.shown and not interrupted:
-            stay()
+            wait_for_interrupt()
     return 130 if interrupted else code
 
 
-def _shown(here: ExitStack, request: Request, page: Page) -> "FindPage":
+def _open_page(here: ExitStack, request: Request, page: Page) -> "FindPage":
     from plimsoll.local.twin import check_machine  # noqa: PLC0415 - an extra
 
     check_machine()
-    from plimsoll.cli.find_shown import FindPage, config  # noqa: PLC0415 - an extra
+    from plimsoll.cli.find_shown import FindPage, find_page_config  # noqa: PLC0415 - an extra
     from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
 
     followed = FindPage(request)
-    front = here.enter_context(Front(followed, token=new_token(), config=config()))
+    front = here.enter_context(Front(followed, token=make_token(), config=find_page_config()))
     here.enter_context(shown(front, page))
     return followed
 
 
-def _with_dataset(
+def _prepare_dataset(
     asked: Asked, target: EngineTarget, workload: Workload, found: Found
 ) -> tuple[Found, Made]:
     """Create the dataset if requested; return what is present then, and what was created.
@@ -292,31 +292,31 @@ def _with_dataset(
     Raises:
         UsageError: There is no dataset, or it is the user's own and the workload would change it.
     """
-    if needs_no_rows(found, records=asked.records, prepare=asked.prepare):
+    if is_ready_to_search(found, records=asked.records, prepare=asked.prepare):
         require_place(target, found)
         require_harmless(found, allow_writes=asked.allow_writes)
         return found, Made()
     if not asked.prepare:
-        require_nothing_begun(found)
+        require_no_partial_dataset(found)
         place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
-        question = f"Make {rows_to_make(found)}, in {place}?"
+        question = f"Make {describe_missing_rows(found)}, in {place}?"
         if not (sys.stdin.isatty() and click.confirm(question, err=True)):
-            raise lacking_rows(found, target)
-    made = made_rows(target, found)
+            raise missing_rows_error(found, target)
+    made = create_rows(target, found)
     return look(target, workload, found.compiled.records, found.given), made
 
 
-def _request(
+def _build_request(
     asked: Asked, target: EngineTarget, workload: Workload, found: Found, rules: Rules
 ) -> Request:
     assert asked.dsn is not None  # noqa: S101 - it was read
-    asked_for = asked_request(
+    asked_for = write_search_request(
         asked.search_options(),
         engine_of(asked.dsn),
         target,
         found,
         workload,
-        built_in=asked.workload_name in builtin_names(),
+        built_in=asked.workload_name in list_builtin_names(),
         rules=rules,
     )
     return asked_for.model_copy(update={"expect": asked.expecting.rules})

@@ -11,22 +11,29 @@ import click
 from werkzeug.wrappers import Request as HttpRequest
 
 from plimsoll import words
-from plimsoll.cli.prepare import prepare_shown
+from plimsoll.cli.prepare import prepare_with_progress
 from plimsoll.cli.progress import Lines
 from plimsoll.complaints import Complaint
 from plimsoll.console.config import ConsoleConfig
-from plimsoll.console.live import Cursor, Look, live
-from plimsoll.console.stream import LOOK_S, Pace, list_events, run_events
+from plimsoll.console.live import Cursor, Look, show_live
+from plimsoll.console.stream import LOOK_S, Pace, stream_list, stream_run
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
-from plimsoll.databases.dataset_notes import check_whole
+from plimsoll.databases.dataset_notes import check_complete
 from plimsoll.databases.family import family_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.load_line.clients import INTERRUPTED, ended_by_signals
-from plimsoll.load_line.dataset import Found, Made, is_complete, load_number, look, settled
-from plimsoll.load_line.options import StopRule, opened
-from plimsoll.load_line.outcome import searched, write
+from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
+from plimsoll.load_line.dataset import (
+    Found,
+    Made,
+    is_complete,
+    look,
+    reserve_load_number,
+    wait_until_settled,
+)
+from plimsoll.load_line.options import StopRule, add_credentials
+from plimsoll.load_line.outcome import search_and_judge, write_result
 from plimsoll.load_line.search_loop import JUDGING_S, Finder, Shows
-from plimsoll.local.rest_api import Answer, refusal
+from plimsoll.local.rest_api import Answer, build_refusal
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
@@ -42,11 +49,11 @@ from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.answers import Runs, RunSummary
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.times import rehearse
-from plimsoll.report.words import finished_words, planned_words
-from plimsoll.requests.request_workload import workload_of
-from plimsoll.workflow.judge_step import judged_so_far
-from plimsoll.workflow.listing import summary_of
-from plimsoll.workflow.past import record_of_result
+from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.requests.request_workload import read_workload_choice
+from plimsoll.workflow.history import judge_so_far
+from plimsoll.workflow.listing import summarize_record
+from plimsoll.workflow.past import rebuild_record
 from plimsoll.workload import Compiled
 
 # The page of a search: the same documents as for a run, but from memory.
@@ -55,7 +62,7 @@ from plimsoll.workload import Compiled
 SEARCH = "find"  # the page's name for the search
 
 
-def config() -> ConsoleConfig:
+def find_page_config() -> ConsoleConfig:
     """Return what the page may do: show the one search, and stop it."""
     return ConsoleConfig(may_start=False, run_id=SEARCH)
 
@@ -97,7 +104,7 @@ class FindPage:
 
         def finished(step: StepResult) -> None:
             self._steps = [*self._steps, step]
-            self._capacity = judged_so_far([one.step for one in self._steps], self._request)
+            self._capacity = judge_so_far([one.step for one in self._steps], self._request)
             shows.finished(step)
 
         return Shows(shows.say, planned, second, finished)
@@ -124,22 +131,22 @@ class FindPage:
             caps=None,
             result=self._result,
         )
-        return live(look, after)
+        return show_live(look, after)
 
     def answer(self, request: HttpRequest, path: str) -> Answer:
         """Answer a request: the list with the one search, the search, and its end."""
         if path == "/runs" and request.method == "GET":
-            return _json(Runs(runs=tuple(self._listed()), next_cursor=None))
+            return _json_answer(Runs(runs=tuple(self._listed()), next_cursor=None))
         if path == f"/runs/{SEARCH}" and request.method == "DELETE":
             self._stopping = self._result is None
             self.stop("it was stopped from its page")
-            return _json(summary_of(self._record()), 202 if self._stopping else 200)
+            return _json_answer(summarize_record(self._record()), 202 if self._stopping else 200)
         if path == f"/runs/{SEARCH}/live" and request.method == "GET":
             try:
-                return _json(self.live(Cursor.parse(request.args.get("after"))))
+                return _json_answer(self.live(Cursor.parse(request.args.get("after"))))
             except PlimsollError as error:
-                return refusal(422, str(error))
-        return refusal(404, "A search on this machine has nothing of this name")
+                return build_refusal(422, str(error))
+        return build_refusal(404, "A search on this machine has nothing of this name")
 
     def events(self, request: HttpRequest, ended: threading.Event) -> Iterator[bytes]:
         """Stream events of the search, or of the list that holds only it.
@@ -149,17 +156,17 @@ class FindPage:
         """
         pace = Pace(ended, LOOK_S)
         if request.args.get("run_id") is None:
-            return list_events(lambda _: self._listed(), pace)
+            return stream_list(lambda _: self._listed(), pace)
         last = request.headers.get("Last-Event-ID") or request.args.get("after")
         seconds = SecondsReader(self._told)
-        return run_events(self.live, Cursor.parse(last), pace, seconds=seconds)
+        return stream_run(self.live, Cursor.parse(last), pace, seconds=seconds)
 
     def _listed(self) -> list[RunSummary]:
-        return [summary_of(self._record())]
+        return [summarize_record(self._record())]
 
     def _record(self) -> RunRecord:
         if self._result is not None:
-            ended = record_of_result(self._result, past=False)
+            ended = rebuild_record(self._result, past=False)
             return ended.model_copy(update={"run_id": SEARCH})
         request = self._request
         return RunRecord(
@@ -181,7 +188,7 @@ class FindPage:
         )
 
 
-def _json(model: Model, status: int = 200) -> Answer:
+def _json_answer(model: Model, status: int = 200) -> Answer:
     headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
     return Answer(status, headers, model.model_dump_json().encode())
 
@@ -202,12 +209,12 @@ class FindProgress(Lines):
         return Shows(self.say, self._planned, self._second, self._finished)
 
     def _planned(self, plan: StepPlan) -> None:
-        self.say(planned_words(plan))
-        self.status(f"{planned_words(plan)}{self._left(plan)}")
+        self.say(describe_plan(plan))
+        self.status(f"{describe_plan(plan)}{self._left(plan)}")
 
     def _finished(self, step: StepResult) -> None:
         statistic = self._request.limits.statistic
-        self.say(f"step {step.plan.index}: {finished_words(step, statistic)}")
+        self.say(f"step {step.plan.index}: {describe_finished_step(step, statistic)}")
         for problem in step.problems:
             self.say(f"step {step.plan.index}: {problem}")
 
@@ -216,7 +223,7 @@ class FindProgress(Lines):
         if not second:
             return
         done = sum(part.succeeded for part in second)
-        parts = [planned_words(plan), f"second {second[0].second + 1}"]
+        parts = [describe_plan(plan), f"second {second[0].second + 1}"]
         whose = "" if plan.clients == 1 else " by the first client"
         parts.append(f"{words.throughput(done)}{whose}")
         limits = self._request.limits.limits_us
@@ -258,7 +265,7 @@ class Search:
     reached: Mapping[str, EngineTarget] = field(default_factory=dict)
 
 
-def asked_search(request: Request) -> Search:
+def build_search(request: Request) -> Search:
     """Build a search from a request for an existing target, creating a missing dataset.
 
     The request is the user's own file, which permits that.
@@ -277,17 +284,17 @@ def asked_search(request: Request) -> Search:
         )
         raise UsageError(Complaint(("background",), problem))
     first = request.target.reached(request.toggle.states[0].endpoint if request.toggle else None)
-    target, workload = opened(first), workload_of(request.workload)
+    target, workload = add_credentials(first), read_workload_choice(request.workload)
     records, given = request.workload.records, request.workload.parameters
     found, made = look(target, workload, records, given), Made()
     if not is_complete(found):
-        made = made_rows(target, found)
+        made = create_rows(target, found)
         found = look(target, workload, records, given)
-    reached = _reached(request, request.target, found.compiled)
+    reached = _open_states(request, request.target, found.compiled)
     return Search(request, target, found, (), made.rows, made.notes, reached)
 
 
-def _reached(
+def _open_states(
     request: Request, target: EndpointTarget, compiled: Compiled
 ) -> dict[str, EngineTarget]:
     """Connect to the target in each state of its toggle, where the same rows have to be present.
@@ -298,25 +305,25 @@ def _reached(
     if request.toggle is None:
         return {}
     states = endpoints_by_state(target, request.toggle)
-    reached = {name: opened(endpoint) for name, endpoint in states.items()}
+    reached = {name: add_credentials(endpoint) for name, endpoint in states.items()}
     for name, one in reached.items():
         with family_of(one.protocol).open_datasets(one) as datasets:
             note = datasets.read_note(compiled.dataset) if datasets.has_place() else None
-            check_whole(compiled, note, f"state {name}: {states[name].address}")
+            check_complete(compiled, note, f"state {name}: {states[name].address}")
     return reached
 
 
-def made_rows(target: EngineTarget, found: Found) -> Made:
+def create_rows(target: EngineTarget, found: Found) -> Made:
     """Create a dataset, and wait a limited time until the server has settled."""
-    prepared = prepare_shown(target, found.compiled)
+    prepared = prepare_with_progress(target, found.compiled)
     click.echo("waiting until the server has worked off the loading", err=True)
-    made = settled(target, prepared)
+    made = wait_until_settled(target, prepared)
     for late in made.notes:
         click.echo(late, err=True)
     return made
 
 
-def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> bool:
+def search_into(search: Search, folder: Path, page: "FindPage | None" = None) -> bool:
     """Run the search, and write its results into a folder; return whether it was interrupted.
 
     Args:
@@ -331,21 +338,21 @@ def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> b
             request=search.request,
             target=search.target,
             compiled=search.found.compiled,
-            load_number=lambda target: load_number(target, search.found),
+            load_number=lambda target: reserve_load_number(target, search.found),
             reached=search.reached,
             stop_rules=search.stop_rules,
             shows=shows if page is None else page.beside(shows),
         )
         if page is not None:
             page.stop = finder.end
-        with ended_by_signals(lambda: finder.end(INTERRUPTED)):
-            result, seconds = searched(
+        with end_on_signals(lambda: finder.end(INTERRUPTED)):
+            result, seconds = search_and_judge(
                 finder, server=search.found.server, rows=search.rows, notes=search.notes
             )
             if page is not None:
                 page.ended(result)
             try:
-                write(folder, result, seconds)
+                write_result(folder, result, seconds)
             except OSError:  # a full disk, for instance, must not lose the answer
                 if result.capacity is not None:
                     click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)

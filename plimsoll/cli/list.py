@@ -5,8 +5,13 @@ import json
 import click
 
 from plimsoll import words
-from plimsoll.cli.output import console, table_of
-from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
+from plimsoll.cli.output import console, make_table
+from plimsoll.cli.service_calls import (
+    connect_service,
+    describe_capacity,
+    json_option,
+    service_options,
+)
 from plimsoll.model.run.run_record import RunState
 
 
@@ -34,13 +39,13 @@ def command(
     """List the team's runs, newest first."""
     if tag is not None and "=" not in tag:
         raise click.UsageError(f"--tag: must be NAME=VALUE, not {tag!r}")
-    runs = connect(url, stack).runs(
-        most=most, team=team, state=state, tag=tag, left_out=print_left_out
+    runs = connect_service(url, stack).runs(
+        most=most, team=team, state=state, tag=tag, left_out=warn_left_out
     )
     if as_json:
         click.echo(json.dumps({"runs": [run.model_dump(mode="json") for run in runs]}, indent=2))
         return 0
-    table = table_of("run", "name", "state", "phase", "steps", "answer", "submitted")
+    table = make_table("run", "name", "state", "phase", "steps", "answer", "submitted")
     for run in runs:
         table.add_row(
             run.run_id,
@@ -48,14 +53,14 @@ def command(
             run.state,
             "" if run.state.ended else run.phase,
             str(run.progress.steps_finished),
-            capacity_text(run),
+            describe_capacity(run),
             words.moment(run.submitted_at),
         )
     console().print(table)
     return 0
 
 
-def print_left_out(count: int) -> None:
+def warn_left_out(count: int) -> None:
     """Warn that a list is incomplete."""
     records = words.plural(count, "record is", "records are")
     click.echo(f"{records} left out: the service cannot read them, see its logs", err=True)

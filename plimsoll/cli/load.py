@@ -11,20 +11,20 @@ from rich.table import Table
 from plimsoll import words
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.options import NumberRange, dsn_option, parse_settings, workload_options
-from plimsoll.cli.output import console, table_of
+from plimsoll.cli.output import console, make_table
 from plimsoll.errors import UsageError
-from plimsoll.load_line.load import Loaded, a_seed, loadable, run_load
-from plimsoll.load_line.machine import poll_us_here, threads_here
+from plimsoll.load_line.load import Loaded, draw_seed, loadable, run_load
+from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
 from plimsoll.model.engine.asked import POLL_MOST_US, POLL_US, ClosedLoop, LoadSpec, OpenLoop
 from plimsoll.model.judging.steps import STATISTICS
-from plimsoll.model.request.dsn import parse_dsn, said_of_mode
+from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
 from plimsoll.workload import Compiled, load_workload
 
 # Output: a line each second, then the tables.
 
 
-def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: float) -> str:
+def format_second(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: float) -> str:
     """Describe one second of the load.
 
     Operations are counted rather than given as a rate, since the last second may be shorter.
@@ -65,11 +65,11 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     window = words.duration(report.window_s)
     click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()
-    console().print(_operations(report))
+    console().print(_operations_table(report))
     if report.nodes:
         click.echo()
-        console().print(_nodes(report))
-    errors = _errors(report)
+        console().print(_nodes_table(report))
+    errors = _errors_table(report)
     if errors.row_count:
         click.echo()
         console().print(errors)
@@ -77,14 +77,14 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     _print_client(report)
 
 
-def _operations(report: LoadReport) -> Table:
+def _operations_table(report: LoadReport) -> Table:
     with_records = any(o.records != o.succeeded for o in report.operations.values())
     figures = [
         *("count", "errors", "ops/s"),
         *(["records/s"] if with_records else []),
         *map(words.statistic, STATISTICS),
     ]
-    table = table_of("operation", *figures, right=figures)
+    table = make_table("operation", *figures, right=figures)
     for name, operation in report.operations.items():
         table.add_row(name, *_row(operation, report.window_s, with_records=with_records))
     return table
@@ -102,9 +102,9 @@ def _row(operation: OperationReport, window_s: float, *, with_records: bool) -> 
     return cells + [words.latency(us) for us in latencies_us]
 
 
-def _nodes(report: LoadReport) -> Table:
+def _nodes_table(report: LoadReport) -> Table:
     figures = ("of the ring", "of operations", "count", "errors", "p99", "taken over", "lost")
-    table = table_of("node", *figures, right=figures)
+    table = make_table("node", *figures, right=figures)
     succeeded = sum(node.succeeded for node in report.nodes)
     for node in report.nodes:
         table.add_row(
@@ -120,8 +120,8 @@ def _nodes(report: LoadReport) -> Table:
     return table
 
 
-def _errors(report: LoadReport) -> Table:
-    table = table_of("operation", "error", "times", "the server said", right=("times",))
+def _errors_table(report: LoadReport) -> Table:
+    table = make_table("operation", "error", "times", "the server said", right=("times",))
     errors = {name: operation.errors for name, operation in report.operations.items()}
     for name, counts in (*errors.items(), ("(connecting)", report.connection_report.failed)):
         for code, count in counts.items():
@@ -150,7 +150,7 @@ def _print_client(report: LoadReport) -> None:
             f" backlog at most {client.backlog_max or 0:,},"
             f" {client.backlog_end or 0:,} at the end; never sent {client.unsent or 0:,}"
         )
-    if client.unanswered and (report.rate_ops_per_second or _long_ago(client)):
+    if client.unanswered and (report.rate_ops_per_second or _hangs(client)):
         click.echo(
             f"unanswered at the end: {client.unanswered:,}, the oldest"
             f" {words.latency(client.oldest_unanswered_us)} old"
@@ -160,7 +160,7 @@ def _print_client(report: LoadReport) -> None:
         click.echo(f"connections: {connections.opened:,} opened, {connections.replaced:,} replaced")
 
 
-def _long_ago(client: SelfReport) -> bool:
+def _hangs(client: SelfReport) -> bool:
     """Return whether an operation hangs; at the end of a closed loop each connection has one."""
     return (client.oldest_unanswered_us or 0) > 1_000_000
 
@@ -273,36 +273,36 @@ def command(
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
     there = loadable(target, workload, records, given)
-    threads = threads or threads_here(target, connections, rate)
+    threads = threads or choose_threads(target, connections, rate)
     spec = LoadSpec(
         target=target,
         workload=there.sent,
         connections=connections,
         threads=threads,
-        poll_us=poll_us_here(target, threads) if poll_us is None else poll_us,
-        loop=_loop(rate, arrivals),
+        poll_us=choose_poll_us(target, threads) if poll_us is None else poll_us,
+        loop=_choose_loop(rate, arrivals),
         warmup_s=warmup_s,
         duration_s=duration_s,
         operations_limit=operations,
         timeout_ms=timeout_ms,
-        seed=a_seed() if seed is None else seed,
+        seed=draw_seed() if seed is None else seed,
     )
     report = run_load(spec, partial(_show_second, spec))
     if as_json:
         click.echo(json.dumps(Loaded(there, spec, report).as_json(), indent=2))
     else:
         print_report(report, there.compiled, there.server, seed=spec.seed)
-        for note in said_of_mode(target):
+        for note in statement_mode_notes(target):
             click.echo(note)
     exporting.tell_load(report, there.compiled.name)
     if not report.window_s:
-        click.echo(f"plimsoll: nothing was measured: {_end_of_warmup(report, spec)}", err=True)
+        click.echo(f"plimsoll: nothing was measured: {_explain_no_window(report, spec)}", err=True)
     if report.ended == "cancelled":
         return 130
     return 0 if any(operation.succeeded for operation in report.operations.values()) else 1
 
 
-def _end_of_warmup(report: LoadReport, spec: LoadSpec) -> str:
+def _explain_no_window(report: LoadReport, spec: LoadSpec) -> str:
     """Explain why there was no window."""
     warmup = words.duration(spec.warmup_s)
     if report.ended == "operations":
@@ -311,7 +311,7 @@ def _end_of_warmup(report: LoadReport, spec: LoadSpec) -> str:
     return f"interrupted in the warm-up of {warmup}"
 
 
-def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
+def _choose_loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
     if rate is None:
         return ClosedLoop()
     return OpenLoop(
@@ -321,4 +321,4 @@ def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
 
 def _show_second(spec: LoadSpec, text: str) -> None:
     load_s = spec.warmup_s + spec.duration_s
-    click.echo(second_line(json.loads(text), spec.warmup_s, load_s), err=True)
+    click.echo(format_second(json.loads(text), spec.warmup_s, load_s), err=True)

@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except PlimsollError as error:
         # the text may come from a server
-        click.echo(f"plimsoll: {words.visible(str(error))}", err=True)
+        click.echo(f"plimsoll: {words.escape_controls(str(error))}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance
         place = f"{error.filename}: " if error.filename else ""

@@ -10,14 +10,14 @@ import click
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.cli.output import console, print_figures, table_of
+from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import UsageError
 from plimsoll.load_line.options import PASSWORD
 from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import duration_s
+from plimsoll.model.request.quantities import parse_duration_s
 from plimsoll.report.folder import read_run
-from plimsoll.sizing.production import Observation, Rates, Spread, against_line
-from plimsoll.sizing.production_on_rds import SCHEME, instance_of, observe_rds
+from plimsoll.sizing.production import Observation, Rates, Spread, compare_with_line
+from plimsoll.sizing.production_on_rds import SCHEME, observe_rds, parse_instance
 from plimsoll.sizing.production_server import observe_server
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
@@ -52,9 +52,9 @@ def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> in
         PlimsollError: The database or AWS refuses.
     """
     run = read_run(line)[0] if line is not None else None
-    seen = _observed(dsn, duration)
+    seen = _observe_source(dsn, duration)
     if run is not None:
-        seen = seen.model_copy(update={"line": against_line(seen, run)})
+        seen = seen.model_copy(update={"line": compare_with_line(seen, run)})
     if json:
         click.echo(seen.model_dump_json(indent=2))
     else:
@@ -62,14 +62,16 @@ def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> in
     return 0
 
 
-def _observed(dsn: str, duration: str | None) -> Observation:
-    instance = instance_of(dsn)
+def _observe_source(dsn: str, duration: str | None) -> Observation:
+    instance = parse_instance(dsn)
     if instance is not None:
-        return observe_rds(instance, duration_s(duration or RDS_FOR, "--for"), datetime.now(UTC))
+        return observe_rds(
+            instance, parse_duration_s(duration or RDS_FOR, "--for"), datetime.now(UTC)
+        )
     if "://" not in dsn:
         raise UsageError(f"--observe: the form is {FORM}, or {SCHEME}INSTANCE")
     target = parse_dsn(dsn, option="--observe", password=os.environ.get(PASSWORD, ""))
-    for_s = duration_s(duration or SERVER_FOR, "--for")
+    for_s = parse_duration_s(duration or SERVER_FOR, "--for")
     if for_s > SERVER_MOST_S:
         raise UsageError("--for: of a server a day at most")
     if sys.stderr.isatty():
@@ -82,16 +84,17 @@ def print_observation(seen: Observation) -> None:
     out = console()
     sample = words.duration(seen.sample_s)
     out.print(
-        f"{words.visible(seen.database)}, {words.moment(seen.began)} to {words.moment(seen.ended)}"
+        f"{words.escape_controls(seen.database)}, {words.moment(seen.began)} to"
+        f" {words.moment(seen.ended)}"
         f" ({words.duration(seen.window_s)}, samples of {sample}); measured, not predicted",
         highlight=False,
         markup=False,
     )
     if seen.line is not None:
-        out.print(_standing(seen), highlight=False, markup=False)
+        out.print(_describe_standing(seen), highlight=False, markup=False)
     print_figures(out, _rates_table(seen.rates))
     if seen.operations:
-        table = table_of(
+        table = make_table(
             "operation", "ops/s", "share", "mean in the server", right=("ops/s", "share")
         )
         for one in seen.operations:
@@ -102,17 +105,17 @@ def print_observation(seen: Observation) -> None:
                 words.latency(one.mean_us),
             )
         print_figures(out, table)
-    for each in _each_operation(seen):
+    for each in _describe_operations(seen):
         out.print(each, highlight=False, markup=False)
     caveats = seen.line.caveats if seen.line else ()
     for note in (*caveats, *seen.notes):
-        out.print(f"- {words.visible(note)}", highlight=False, markup=False, soft_wrap=True)
+        out.print(f"- {words.escape_controls(note)}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _standing(seen: Observation) -> str:
+def _describe_standing(seen: Observation) -> str:
     line = seen.line
     assert line is not None  # noqa: S101 - the caller has looked
-    figure = words.bounded(words.throughput(line.line_ops_per_second), line.bound)
+    figure = words.with_bound(words.throughput(line.line_ops_per_second), line.bound)
     peak = f", at its peak at {words.percent(line.peak_share)}" if line.peak_share else ""
     return (
         f"production stands at {words.percent(line.mean_share)} of its line{peak}"
@@ -122,7 +125,7 @@ def _standing(seen: Observation) -> str:
 
 def _rates_table(rates: Rates) -> Table:
     figures = ("mean", "p50", "p95", "peak")
-    table = table_of("a second", *figures, "unit", right=figures)
+    table = make_table("a second", *figures, "unit", right=figures)
     for field, name, unit in _SHOWN:
         spread: Spread | None = getattr(rates, field)
         if spread is not None:
@@ -131,7 +134,7 @@ def _rates_table(rates: Rates) -> Table:
     return table
 
 
-def _each_operation(seen: Observation) -> list[str]:
+def _describe_operations(seen: Observation) -> list[str]:
     demand = seen.demand
     if demand is None:
         return []

@@ -27,7 +27,7 @@ def console() -> Console:
     return Console(width=max(200, shutil.get_terminal_size().columns))
 
 
-def table_of(*columns: str, right: Collection[str] = (), box: Box | None = None) -> Table:
+def make_table(*columns: str, right: Collection[str] = (), box: Box | None = None) -> Table:
     """Return an empty table.
 
     Args:
@@ -59,7 +59,9 @@ def print_report_table(shown: ReportTable) -> None:
     """Print a table of a report on standard output, with titles for groups of columns."""
     groups = [title for title, span in shown.groups for _ in range(span)]
     groups = groups or [""] * len(shown.columns)
-    table = table_of(*(f"{g}: {c}" if g else c for g, c in zip(groups, shown.columns, strict=True)))
+    table = make_table(
+        *(f"{g}: {c}" if g else c for g, c in zip(groups, shown.columns, strict=True))
+    )
     for row in shown.rows:
         style = "dim" if row[0].kind == "predicted" else None
         table.add_row(*(cell.text for cell in row), style=style)

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from werkzeug.wrappers import Request
 
-from plimsoll.cli.service_calls import locate, profile_option, service_options
+from plimsoll.cli.service_calls import find_service, profile_option, service_options
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UsageError
-from plimsoll.local.http_front import body_of
-from plimsoll.local.rest_api import Answer, refusal
+from plimsoll.local.http_front import read_body
+from plimsoll.local.rest_api import Answer, build_refusal
 
 if TYPE_CHECKING:
     from plimsoll.local.front import Front
@@ -64,7 +64,7 @@ def page_options(command: Command) -> Command:
     )(called)
 
 
-def new_token() -> str:
+def make_token() -> str:
     """Return a new random token for a page."""
     return secrets.token_urlsafe(32)
 
@@ -84,12 +84,12 @@ def shown(front: "Front", page: Page) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="plimsoll-page-") as folder:
         file = Path(folder) / "open.html"
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as leads:
-            leads.write(_leading_to(front.page_url))
+            leads.write(_redirect_page(front.page_url))
         webbrowser.open(file.as_uri())
         yield
 
 
-def _leading_to(url: str) -> str:
+def _redirect_page(url: str) -> str:
     address = html.escape(url)
     return (
         '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
@@ -98,7 +98,7 @@ def _leading_to(url: str) -> str:
     )
 
 
-def stay() -> None:
+def wait_for_interrupt() -> None:
     """Serve a page until Ctrl-C."""
     try:
         click.echo("the page stays until Ctrl-C", err=True)  # readers may press Ctrl-C at once
@@ -129,19 +129,19 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     shows and does what you may.
     """
     from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
 
-    address = locate(url, stack)
+    address = find_service(url, stack)
     http = Http(address)
     version = Service(http).health().version
     click.echo(f"{address.url} answers, version {version}", err=True)
-    behind, told = Deployed(http), config(address.url)
+    behind, told = Deployed(http), deployed_page_config(address.url)
     with (
-        termination_interrupts(),
-        Front(behind, token=new_token(), listener=_listen(port), config=told) as front,
+        interrupt_on_termination(),
+        Front(behind, token=make_token(), listener=_listen(port), config=told) as front,
         shown(front, Page(shown=True, opened=opened)),
     ):
-        stay()
+        wait_for_interrupt()
     return 0
 
 
@@ -162,7 +162,7 @@ PASSED_ON = ("Accept", "Content-Type", "Idempotency-Key")
 PASSED_BACK = ("Content-Type", "Retry-After")
 
 
-def config(where: str) -> ConsoleConfig:
+def deployed_page_config(where: str) -> ConsoleConfig:
     """Return the page's settings; it polls, since API Gateway has no stream of events."""
     return ConsoleConfig(events_path=None, poll_s=POLL_S, where=where)
 
@@ -180,7 +180,7 @@ class Deployed:
 
     def answer(self, request: Request, path: str) -> Answer:
         """Forward a request, and return its answer."""
-        body = body_of(request)
+        body = read_body(request)
         if isinstance(body, Answer):
             return body
         given = request.headers
@@ -191,7 +191,7 @@ class Deployed:
                 request.method, path, query=query, headers=headers, body=body
             )
         except PlimsollError as error:
-            return refusal(502, str(error))
+            return build_refusal(502, str(error))
         back = [(name, reply.headers[name]) for name in PASSED_BACK if name in reply.headers]
         return Answer(reply.status, tuple(back), reply.body)
 

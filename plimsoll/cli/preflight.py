@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 
 from plimsoll import words
-from plimsoll.cli.output import console, table_of
-from plimsoll.cli.service_calls import json_option, locate, profile_option, service_options
+from plimsoll.cli.output import console, make_table
+from plimsoll.cli.service_calls import find_service, json_option, profile_option, service_options
 from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
@@ -18,8 +18,8 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check
 from plimsoll.preflight.deployment_checks import REQUEST
-from plimsoll.preflight.preflight import preflight
-from plimsoll.requests.cells import cells_of
+from plimsoll.preflight.preflight import run_preflight
+from plimsoll.requests.cells import expand_cells
 from plimsoll.requests.experiment_file import read_file
 
 _COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applicable": "dim"}
@@ -37,13 +37,13 @@ def command(request_file: Path, *, url: str | None, stack: str | None, as_json: 
     `submit` does this first. Exit code 1: a check failed.
     """
     asked = read_file(request_file)
-    address = locate(url, stack)
+    address = find_service(url, stack)
     if isinstance(asked, Experiment):
-        requests = {cell.name: cell.request for cell in cells_of(asked)}
+        requests = {cell.name: cell.request for cell in expand_cells(asked)}
         at_once: int | None = asked.runs_at_once
     else:
         requests, at_once = asked, None
-    found = preflight(Service(Http(address)), address, requests, stack=stack, at_once=at_once)
+    found = run_preflight(Service(Http(address)), address, requests, stack=stack, at_once=at_once)
     if as_json:
         checks = [check.model_dump(mode="json") for check in found.checks]
         click.echo(json.dumps({"passed": not found.failed, "checks": checks}, indent=2))
@@ -54,7 +54,7 @@ def command(request_file: Path, *, url: str | None, stack: str | None, as_json: 
 
 def print_checks(checks: Sequence[Check], to: Console) -> None:
     """Print checks as a table."""
-    table = table_of("check", "", "what was found", "what to do")
+    table = make_table("check", "", "what was found", "what to do")
     for check in checks:
         name = f"{check.name} ({', '.join(check.runs)})" if check.runs else check.name
         state = f"[{_COLORS[check.state]}]{check.state}[/]"
@@ -71,7 +71,7 @@ def require_preflight(
         UsageError: The service refuses a request.
         PreflightError: Another check failed.
     """
-    found = preflight(service, address, requests, stack=stack)
+    found = run_preflight(service, address, requests, stack=stack)
     counts = {
         state: sum(check.state == state for check in found.checks)
         for state in ("passed", "failed", "unknown")

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.databases.prepare import Prepared, prepare
-from plimsoll.load_line.clients import cancelled_by_interrupt
+from plimsoll.databases.prepare import Prepared, prepare_dataset
+from plimsoll.load_line.clients import cancel_on_interrupt
 from plimsoll.load_line.dataset import CONNECTIONS
 from plimsoll.model.engine.asked import EngineTarget, LoadOrder
 from plimsoll.model.request.dsn import parse_dsn
@@ -57,7 +57,9 @@ def command(
     given = parse_settings(workload, settings, tables)
     compiled = workload.compile(records, given, target.protocol)
     started = time.monotonic()
-    prepared = prepare_shown(target, compiled, connections=connections, load_order=load_order)
+    prepared = prepare_with_progress(
+        target, compiled, connections=connections, load_order=load_order
+    )
     seconds = time.monotonic() - started
     if as_json:
         result = {
@@ -83,7 +85,7 @@ def command(
     click.echo(done if prepared.sent_rows else f"complete already, counted in {took}")
 
 
-def prepare_shown(
+def prepare_with_progress(
     target: EngineTarget,
     compiled: Compiled,
     *,
@@ -110,8 +112,8 @@ def prepare_shown(
         progress.update(task, completed=rows)
 
     try:
-        with cancelled_by_interrupt() as token:
-            return prepare(
+        with cancel_on_interrupt() as token:
+            return prepare_dataset(
                 target,
                 compiled,
                 connections=connections,

@@ -6,7 +6,7 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError
-from plimsoll.quoting.price_list import API_REGION, only, read_prices
+from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
 
 @click.command()
@@ -32,5 +32,5 @@ def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
         prices = read_prices(client, region, today=datetime.now(UTC).date())
     except (BotoCoreError, ClientError) as error:
         raise PlimsollError(f"AWS: {error}") from error
-    prices = only(prices, names) if names else prices
+    prices = keep_instances(prices, names) if names else prices
     click.echo(prices.as_json if as_json else prices.model_dump_json(indent=2))

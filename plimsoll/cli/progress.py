@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.status import Status
 
 from plimsoll import words
-from plimsoll.console.log import before_steps, torn_down
-from plimsoll.model.request.phases import phase_steps
+from plimsoll.console.log import log_before_steps, log_teardown
+from plimsoll.model.request.phases import count_phase_steps
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.run_record import Recovery
-from plimsoll.report.words import finished_words, planned_words
-from plimsoll.workflow.plan_step import in_words
+from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.workflow.recovery import describe_recovery
 from plimsoll.workflow.status import Snapshot
 
 RECOVERY_TOLD_S = 5  # between two lines about a recovery
@@ -83,15 +83,15 @@ class RunProgress(Lines):
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request
-        events = [line.text for line in before_steps(record, request)]
+        events = [line.text for line in log_before_steps(record, request)]
         done = {step.plan.index: step for step in now.steps}
         shown = [step.plan for step in now.steps]
         if now.plan is not None and now.plan.index not in done:
             shown.append(now.plan)
         for plan in shown:
-            events.append(planned_words(plan))
+            events.append(describe_plan(plan))
             if plan.index in done and plan.index != WARMING_STEP:
-                line = finished_words(done[plan.index], request.limits.statistic)
+                line = describe_finished_step(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
         if record.recovery is not None:
@@ -102,7 +102,7 @@ class RunProgress(Lines):
         if record.metrics_awaited_until:
             latest = words.time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
-        return events + [line.text for line in torn_down(record)]
+        return events + [line.text for line in log_teardown(record)]
 
     def _recovering(self, seen: Recovery) -> list[str]:
         """Describe a target's backlog every few seconds only, since it changes with each look."""
@@ -111,14 +111,14 @@ class RunProgress(Lines):
         if tick in self._recoveries_told:
             return []
         self._recoveries_told.add(tick)
-        return [in_words(seen, self._request.load.recovery_max_s)]
+        return [describe_recovery(seen, self._request.load.recovery_max_s)]
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record
         if record.teardown_asked_at:
             return "teardown"
         if record.phase == "step" and now.plan is not None:
-            return planned_words(now.plan)
+            return describe_plan(now.plan)
         return record.phase
 
     def _left(self, now: Snapshot) -> str:
@@ -128,14 +128,14 @@ class RunProgress(Lines):
         plan = now.plan
         if isinstance(search, StepsSearch) and plan is not None and plan.phase is None:
             each = load.warmup_s + load.duration_s + STEP_OVERHEAD_S
-            before = phase_steps(self._request.phases)
+            before = count_phase_steps(self._request.phases)
             steps = len(search.clients) - max(0, plan.index - before - 1)
             end = plan.start_at_epoch_ms / 1000 + steps * each
-            return f", about {_until(end)} left" if steps > 0 else ""
+            return f", about {_format_wait(end)} left" if steps > 0 else ""
         if now.record.expires_at is not None:
-            return f", at most {_until(now.record.expires_at.timestamp())} left"
+            return f", at most {_format_wait(now.record.expires_at.timestamp())} left"
         return ""
 
 
-def _until(epoch_s: float) -> str:
+def _format_wait(epoch_s: float) -> str:
     return words.duration(max(0, round(epoch_s - time.time())))

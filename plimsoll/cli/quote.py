@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.cli.output import console, print_figures, table_of
-from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.cli.output import console, make_table, print_figures
+from plimsoll.cli.service_calls import connect_service, json_option, service_options
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.service_client import Service
 from plimsoll.model.aws.prices import PriceOverrides
@@ -19,11 +19,11 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.prices import prices_for
-from plimsoll.quoting.quotes import quote as quote_request
-from plimsoll.quoting.quotes import require_known_version, sum_of, today
+from plimsoll.quoting.prices import override_prices
+from plimsoll.quoting.quotes import add_amounts, require_known_version, today
+from plimsoll.quoting.quotes import estimate_quote as quote_request
 from plimsoll.report.folder import read_model
-from plimsoll.requests.cells import of_each_cell
+from plimsoll.requests.cells import apply_to_cells
 from plimsoll.requests.experiment_file import read_file
 
 # Output: time by phase, money by item, and the assumptions.
@@ -36,19 +36,21 @@ AMOUNTS = ("time", "at least", "expected", "at most")
 def print_quote(name: str, quote: Quote, console: Console) -> None:
     """Print one run's quote."""
     version = f"version {quote.database_version}; " if quote.database_version else ""
-    console.print(f"[bold]{name}[/]  {version}{_dated(quote)}", highlight=False)
-    print_figures(console, _times(quote))
-    print_figures(console, _money(quote.lines, quote.usd))
+    console.print(f"[bold]{name}[/]  {version}{_price_dates(quote)}", highlight=False)
+    print_figures(console, _times_table(quote))
+    print_figures(console, _money_table(quote.lines, quote.usd))
     _print_end(quote, console)
 
 
 def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) -> None:
     """Print an experiment's quote: each run's time and cost, and the total cost by item."""
-    console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
-    table = table_of("run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS)
+    console.print(f"[bold]{name}[/]  {_price_dates(quote)}", highlight=False)
+    table = make_table(
+        "run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS
+    )
     for dataset in quote.datasets:
         shared = f"with its snapshot, for {words.plural(dataset.runs, 'run')}"
-        usd = _sum_if_known([dataset.quote.usd, dataset.snapshot.usd])
+        usd = _add_if_known([dataset.quote.usd, dataset.snapshot.usd])
         times = _expected_and_most(dataset.quote.time_s)
         table.add_row(dataset.name, *times, *_usd(usd), shared)
     for cell in quote.cells:
@@ -58,11 +60,11 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
     order = f"{runs} in {batches}, {quote.at_once} at once"
     table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), order)
     print_figures(console, table)
-    print_figures(console, _money(_together(quote), quote.usd))
+    print_figures(console, _money_table(_add_items(quote), quote.usd))
     _print_end(quote, console)
 
 
-def _dated(quote: Quote | ExperimentQuote) -> str:
+def _price_dates(quote: Quote | ExperimentQuote) -> str:
     return f"list prices of {quote.region}, the oldest of {quote.as_of}" if quote.as_of else ""
 
 
@@ -79,7 +81,7 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
         console.print(f"  {note}", highlight=False, soft_wrap=True)
 
 
-def _together(quote: ExperimentQuote) -> list[QuoteLine]:
+def _add_items(quote: ExperimentQuote) -> list[QuoteLine]:
     """Add up the items of all runs that have the same name and price."""
     alike: dict[tuple[str, str], list[QuoteLine]] = {}
     lines = [line for cell in quote.cells for line in cell.quote.lines]
@@ -91,25 +93,25 @@ def _together(quote: ExperimentQuote) -> list[QuoteLine]:
         lines[0].model_copy(
             update={
                 "what": lines[0].what + (f", {len(lines)} runs" if len(lines) > 1 else ""),
-                "quantity": sum_of([line.quantity for line in lines]),
-                "usd": _sum_if_known([line.usd for line in lines]),
+                "quantity": add_amounts([line.quantity for line in lines]),
+                "usd": _add_if_known([line.usd for line in lines]),
             }
         )
         for lines in alike.values()
     ]
 
 
-def _sum_if_known(parts: list[Amounts | None]) -> Amounts | None:
+def _add_if_known(parts: list[Amounts | None]) -> Amounts | None:
     known = [part for part in parts if part is not None]
-    return sum_of(known) if len(known) == len(parts) else None
+    return add_amounts(known) if len(known) == len(parts) else None
 
 
 def _expected_and_most(time_s: Amounts) -> tuple[str, str]:
     return words.duration(time_s.expected), words.duration(time_s.most)
 
 
-def _times(quote: Quote) -> Table:
-    table = table_of("phase", "expected", "at most", "assuming", right=AMOUNTS)
+def _times_table(quote: Quote) -> Table:
+    table = make_table("phase", "expected", "at most", "assuming", right=AMOUNTS)
     for phase in quote.phases:
         times = words.duration(phase.expected_s), words.duration(phase.most_s)
         table.add_row(phase.name, *times, phase.assumption)
@@ -118,14 +120,14 @@ def _times(quote: Quote) -> Table:
     return table
 
 
-def _money(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
-    table = table_of("item", "at least", "expected", "at most", "price", right=AMOUNTS)
+def _money_table(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
+    table = make_table("item", "at least", "expected", "at most", "price", right=AMOUNTS)
     small = [line for line in lines if line.usd and line.usd.most < CENT]
     for line in lines:
         if line not in small:
             table.add_row(line.what, *_usd(line.usd), _price(line))
     if small:
-        sums = sum_of([line.usd for line in small if line.usd])
+        sums = add_amounts([line.usd for line in small if line.usd])
         table.add_row(f"{len(small)} items of under a cent", *_usd(sums), "")
     table.add_row("in all", *_usd(usd), "")
     return table
@@ -175,20 +177,20 @@ def command(
     asked = read_file(request_file)
     service = None
     if prices_file is None and (url or stack or os.environ.get(URL_VARIABLE)):
-        service = connect(url, stack)
+        service = connect_service(url, stack)
     overrides = read_model(prices_file, PriceOverrides) if prices_file else PriceOverrides()
     if isinstance(asked, Experiment):
-        return _experiment(asked, service, overrides, as_json=as_json)
-    return _runs(asked, service, overrides, as_json=as_json)
+        return _quote_experiment(asked, service, overrides, as_json=as_json)
+    return _quote_runs(asked, service, overrides, as_json=as_json)
 
 
-def _runs(
+def _quote_runs(
     asked: dict[str, Request], service: Service | None, overrides: PriceOverrides, *, as_json: bool
 ) -> int:
     if service is not None:
         quotes = {name: service.quote(request) for name, request in asked.items()}
     else:
-        prices = prices_for(overrides)
+        prices = override_prices(overrides)
         for request in asked.values():
             require_known_version(request, on=today())
         quotes = {name: quote_request(request, prices) for name, request in asked.items()}
@@ -201,14 +203,14 @@ def _runs(
     return 0 if all(quote.usd is not None for quote in quotes.values()) else 1
 
 
-def _experiment(
+def _quote_experiment(
     asked: Experiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
 ) -> int:
     if service is not None:
         quote = service.quote_experiment(asked)
     else:
-        of_each_cell(asked, lambda request: require_known_version(request, on=today()))
-        quote = quote_experiment(asked, prices_for(overrides))
+        apply_to_cells(asked, lambda request: require_known_version(request, on=today()))
+        quote = quote_experiment(asked, override_prices(overrides))
     if as_json:
         click.echo(json.dumps({"experiment": quote.model_dump(mode="json")}, indent=2))
     else:

@@ -10,9 +10,9 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import chromium
 from plimsoll.report.charts.theme import Theme
 from plimsoll.report.folder import read_run, read_sizing
-from plimsoll.report.page import render
-from plimsoll.report.pictures import picture
-from plimsoll.report.tables import steps_csv
+from plimsoll.report.page import render_run
+from plimsoll.report.pictures import draw_run
+from plimsoll.report.tables import write_steps_csv
 
 FORMATS = ("html", "pdf", "png", "svg", "csv")
 
@@ -63,16 +63,16 @@ def command(
     result, seconds = read_run(folder)
     match file_format:
         case "csv":
-            content = steps_csv(result).encode()
+            content = write_steps_csv(result).encode()
         case "png" | "svg":
-            drawn = picture(result, seconds, look=look, usd_per_hour=usd_per_hour)
+            drawn = draw_run(result, seconds, look=look, usd_per_hour=usd_per_hour)
             content = drawn.svg.encode()
             if file_format == "png":
-                content = chromium.png(drawn.svg, drawn.width_px, drawn.height_px)
+                content = chromium.draw_png(drawn.svg, drawn.width_px, drawn.height_px)
         case _:
             sizing = read_sizing(folder)
-            page = render(result, seconds, usd_per_hour=usd_per_hour, sizing=sizing)
-            content = chromium.pdf(page) if file_format == "pdf" else page.encode()
+            page = render_run(result, seconds, usd_per_hour=usd_per_hour, sizing=sizing)
+            content = chromium.print_pdf(page) if file_format == "pdf" else page.encode()
     try:
         path.write_bytes(content)
     except OSError as error:

@@ -12,11 +12,11 @@ import click
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.find_shown import asked_search, find_into
+from plimsoll.cli.find_shown import build_search, search_into
 from plimsoll.cli.output import out_option, require_writable
-from plimsoll.cli.page import Page, new_token, page_options, shown, stay
+from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
-from plimsoll.cli.run_experiment import RESULTS, first_clients, wait_or_stop, write_report
+from plimsoll.cli.run_experiment import RESULTS, count_first_clients, wait_or_stop, write_report
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
@@ -24,7 +24,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.request_workload import protocol_of
+from plimsoll.requests.request_workload import request_protocol
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -74,7 +74,7 @@ def run(
         raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
     if page.shown:
         _require_page(request_file, asked)
-    directory = _directory(request_file, out)
+    directory = _choose_folder(request_file, out)
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
@@ -84,7 +84,7 @@ def run(
         here_run = partial(_run_here, here, data_dir=data_dir, page=page)
         code = _run_all(asked, directory, expecting, exporting, here_run, as_json=as_json)
         if page.shown and code != 130:
-            stay()
+            wait_for_interrupt()
     return code
 
 
@@ -100,7 +100,7 @@ def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) ->
         problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
         raise UsageError(f"{request_file}: {problem}")
     if len(teams := sorted({request.team for request in asked.values()})) > 1:
-        problem = f"--ui shows the runs of one team, not of {words.listed(teams)}"
+        problem = f"--ui shows the runs of one team, not of {words.join_names(teams)}"
         raise UsageError(f"{request_file}: {problem}")
 
 
@@ -116,8 +116,8 @@ def _run_all(
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     runs = list(zip(requests.values(), folders, strict=True))
     existing = [run for run in runs if isinstance(run[0].target, EndpointTarget)]
-    searches = [(asked_search(request), folder) for request, folder in existing]
-    interrupted = any(find_into(search, folder) for search, folder in searches)
+    searches = [(build_search(request), folder) for request, folder in existing]
+    interrupted = any(search_into(search, folder) for search, folder in searches)
     made = [run for run in runs if run not in existing]
     interrupted = interrupted or (bool(made) and run_here(made))
     results = expecting.judge_all(read_results(directory), keep=True)
@@ -127,7 +127,7 @@ def _run_all(
     return 130 if interrupted else code
 
 
-def _directory(request_file: Path, out: Path | None) -> Path:
+def _choose_folder(request_file: Path, out: Path | None) -> Path:
     """Return the folder of the results, after checking that it can be written.
 
     Raises:
@@ -155,28 +155,30 @@ def _run_here(
     """
     from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
     from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
-    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
     check_machine()
-    fetch_programs({protocol_of(request) for request, _ in runs}, partial(click.echo, err=True))
+    fetch_programs(
+        {request_protocol(request) for request, _ in runs}, partial(click.echo, err=True)
+    )
     click.echo("starting the stand-in for AWS on this machine", err=True)
-    here.enter_context(termination_interrupts())
-    home = here.enter_context(twin_home([request for request, _ in runs], parent=data_dir))
+    here.enter_context(interrupt_on_termination())
+    home = here.enter_context(make_twin_home([request for request, _ in runs], parent=data_dir))
     twin = here.enter_context(LocalTwin(home, settings=team_settings(runs[0][0].team)))
     if page.shown:
-        _show(twin, here, page, one_run=len(runs) == 1)
+        _show_page(twin, here, page, one_run=len(runs) == 1)
     return any(_run_one(twin, request, folder) for request, folder in runs)
 
 
-def _show(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool) -> None:
+def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool) -> None:
     from plimsoll.console.config import ConsoleConfig  # noqa: PLC0415 - only here
     from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
 
     config = ConsoleConfig(may_start=False, one_run=one_run)
     twin.warm("api", 1)
-    front = here.enter_context(LocalService(twin, token=new_token(), config=config))
+    front = here.enter_context(LocalService(twin, token=make_token(), config=config))
     here.enter_context(shown(front, page))
 
 
@@ -185,7 +187,7 @@ def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
 
     with RunProgress(request) as progress:
         progress.say(f"{request.name}: starting")
-        twin.warm("load-client", first_clients(request))
+        twin.warm("load-client", count_first_clients(request))
         run = LocalRun(twin, request)
         interrupted = wait_or_stop(
             run,

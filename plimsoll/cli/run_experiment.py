@@ -14,8 +14,8 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.experiment_record import ExperimentResult
-from plimsoll.requests.cells import cells_of
-from plimsoll.requests.prepared_datasets import shared_datasets
+from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.prepared_datasets import plan_shared_datasets
 
 # Shared by `plimsoll run` of a run and of an experiment.
 
@@ -58,7 +58,7 @@ def wait_or_stop(
     return False
 
 
-def first_clients(request: Request) -> int:
+def count_first_clients(request: Request) -> int:
     """Return how many client processes to start before the first step."""
     search = request.search
     wanted = search.clients[-1] if isinstance(search, StepsSearch) else 2
@@ -68,42 +68,44 @@ def first_clients(request: Request) -> int:
 def write_report(folder: Path) -> None:
     """Draw the page of a run beside its files."""
     from plimsoll.report.folder import read_run  # noqa: PLC0415 - slow to load, and only here
-    from plimsoll.report.page import render  # noqa: PLC0415 - slow to load, and only here
+    from plimsoll.report.page import render_run  # noqa: PLC0415 - likewise
 
     result, seconds = read_run(folder)
-    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")
+    (folder / "report.html").write_text(render_run(result, seconds), encoding="utf-8")
 
 
 def run_experiment(
     experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
     """Run every cell on a twin; return the exit code."""
-    result, interrupted = _run_here(experiment, directory, data_dir)
+    result, interrupted = _run_cells(experiment, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{directory / 'report.html'}")
     return 130 if interrupted else exit_code_of_experiment(result)
 
 
-def _run_here(
+def _run_cells(
     experiment: Experiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
     """Run it on a twin; return its result, and whether it was interrupted."""
     from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
-    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
-    requests = [cell.request for cell in cells_of(experiment)]
-    kept = len(shared_datasets(experiment, local=True))  # snapshots, each as large as a database
+    requests = [cell.request for cell in expand_cells(experiment)]
+    kept = len(
+        plan_shared_datasets(experiment, local=True)
+    )  # snapshots, each as large as a database
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
-        termination_interrupts(),
-        twin_home(requests, at_once=experiment.runs_at_once + kept, parent=data_dir) as home,
+        interrupt_on_termination(),
+        make_twin_home(requests, at_once=experiment.runs_at_once + kept, parent=data_dir) as home,
         LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):
-        twin.warm("load-client", max(first_clients(request) for request in requests))
+        twin.warm("load-client", max(count_first_clients(request) for request in requests))
         local = LocalExperiment(twin, experiment)
         interrupted = wait_or_stop(
             local,
@@ -117,9 +119,9 @@ def _run_here(
 
 
 def _write_reports(result: ExperimentResult, directory: Path) -> None:
-    from plimsoll.report.experiment.page import render  # noqa: PLC0415 - slow, and only here
+    from plimsoll.report.experiment.page import render_experiment  # noqa: PLC0415 - slow, and only here
 
     for cell in result.cells:
         if (directory / cell.name / "result.json").is_file():
             write_report(directory / cell.name)
-    (directory / "report.html").write_text(render(result), encoding="utf-8")
+    (directory / "report.html").write_text(render_experiment(result), encoding="utf-8")

@@ -10,31 +10,36 @@ from rich.table import Table
 from plimsoll import words
 from plimsoll.capacity.credits import is_burst
 from plimsoll.cli.capacity import print_expectations
-from plimsoll.cli.output import print_figures, table_of
+from plimsoll.cli.output import make_table, print_figures
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
 from plimsoll.model.request.descriptions import describe_target, describe_volume
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
-from plimsoll.report.comparing.comparing import question
-from plimsoll.report.comparing.ratios import ratio_of
-from plimsoll.report.tables import background_lines, judged_step, target_cells, unjudged
+from plimsoll.report.comparing.comparing import question_key
+from plimsoll.report.comparing.ratios import divide_capacities
+from plimsoll.report.tables import (
+    describe_backgrounds,
+    describe_unjudged,
+    find_judgement,
+    target_cells,
+)
 from plimsoll.report.words import (
-    limit_cell,
+    describe_run_cost,
+    describe_run_target,
+    describe_toggle,
     limit_facts,
-    run_cost_words,
-    target_words,
-    toggle_facts,
+    name_limit,
 )
 
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
     """Print one run, and the folder of its files if there is one."""
-    target = escape(target_words(result))
+    target = escape(describe_run_target(result))
     console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
     _print_phases(result, console)
     if result.steps:
-        print_figures(console, steps_table(result))
+        print_figures(console, run_steps_table(result))
     if result.failure is not None:
         failure = result.failure
         where = f" in its {escape(failure.phase)} phase" if failure.phase else ""
@@ -44,19 +49,23 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             soft_wrap=True,
         )
     if result.capacity is not None:
-        for name, sentence in _answers(result.capacity):
+        for name, sentence in _list_answers(result.capacity):
             text = f"[bold]{name}[/]: {escape(sentence)}"
             console.print(text, highlight=False, soft_wrap=True)
-        for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
+        for note in (
+            *_describe_closing(result.capacity),
+            *_explain_failures(result),
+            *result.capacity.notes,
+        ):
             _print_line(note, console)
     _print_toggle(result, console)
     print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
     for note in (
-        *background_lines(result),
+        *describe_backgrounds(result),
         *result.notes,
-        *_problems(result.steps),
+        *_list_problems(result.steps),
         *_cost(result),
     ):
         _print_line(note, console)
@@ -87,7 +96,7 @@ def _print_toggle(result: RunResult, console: Console) -> None:
         return
     finding = f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}"
     console.print(finding, highlight=False, soft_wrap=True)
-    for note in toggle_facts(result.toggle):
+    for note in describe_toggle(result.toggle):
         _print_line(note, console)
 
 
@@ -100,7 +109,7 @@ def _print_limit(limiting: LimitingResource, console: Console) -> None:
         _print_line(line, console)
 
 
-def _answers(capacity: Capacity) -> list[tuple[str, str]]:
+def _list_answers(capacity: Capacity) -> list[tuple[str, str]]:
     """Return the verdict on sustained load and, if credits were spent, on burst load."""
     answers: list[tuple[str, str]] = [(capacity.verdict, capacity.summary)]
     if capacity.burst is not None and capacity.verdict != "BURST":
@@ -113,21 +122,21 @@ def _print_line(text: str, console: Console) -> None:
 
 
 def _cost(result: RunResult) -> list[str]:
-    spent = run_cost_words(result)
+    spent = describe_run_cost(result)
     return [f"cost: {spent}"] if spent else []
 
 
-def _problems(steps: Sequence[StepResult]) -> list[str]:
+def _list_problems(steps: Sequence[StepResult]) -> list[str]:
     return [f"step {step.plan.index}: {text}" for step in steps for text in step.problems]
 
 
-def steps_table(result: RunResult) -> Table:
+def run_steps_table(result: RunResult) -> Table:
     """Build the table of steps: load, throughput, latencies, storage and CPU."""
     statistic = result.request.limits.statistic
     names = sorted({name for step in result.steps for name in step.step.latency_us})
     latencies = [f"{escape(name)}\n{words.statistic(statistic)} ms" for name in names]
     figures = ("step", "clients", "conns", "ops/s", *latencies, "errors", "IOPS", "queue", "CPU")
-    table = table_of(*figures, "", right=figures)
+    table = make_table(*figures, "", right=figures)
     table.collapse_padding = True
     for step in result.steps:
         table.add_row(
@@ -141,7 +150,8 @@ def steps_table(result: RunResult) -> Table:
             ),
             words.number(step.step.errors),
             *target_cells(step.target),
-            _verdict_cell(judged_step(result.capacity, step.plan.index)) or unjudged(step.step),
+            _verdict_cell(find_judgement(result.capacity, step.plan.index))
+            or describe_unjudged(step.step),
         )
     return table
 
@@ -156,35 +166,35 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
     return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
 
 
-def _questioned(capacity: Capacity) -> list[str]:
+def _describe_closing(capacity: Capacity) -> list[str]:
     """Describe the question and the findings of the closing steps."""
     found = capacity.closing.findings if capacity.closing else ()
     return [*filter(None, [capacity.question]), *(f"{name}: {text}" for name, text in found)]
 
 
-def _reasons(result: RunResult) -> list[str]:
+def _explain_failures(result: RunResult) -> list[str]:
     """Explain each load that did not pass, unless summary or notes do."""
     if result.capacity is None:
         return []
     said = result.capacity.summary + " ".join(result.capacity.notes)
     return [
-        f"{_numbers(judged)}: {'; '.join(judged.explanations)}"
+        f"{_name_steps(judged)}: {'; '.join(judged.explanations)}"
         for judged in result.capacity.steps
         if not judged.passed and judged.explanations and judged.explanations[0] not in said
     ]
 
 
-def _numbers(judged: JudgedStep) -> str:
+def _name_steps(judged: JudgedStep) -> str:
     """Name the steps of a load: step 3, or steps 3, 4."""
     numbers = [str(step.index) for step in judged.steps if step.index is not None]
     return f"step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
 
-def comparison(results: Mapping[str, RunResult]) -> Table:
+def comparison_table(results: Mapping[str, RunResult]) -> Table:
     """Build a table of several runs, with the ratio of their capacities to the first."""
-    table = table_of("", *results)
+    table = make_table("", *results)
     first, *_ = runs = list(results.values())
-    limits = (limit_cell(run.limiting) for run in runs)
+    limits = (name_limit(run.limiting) for run in runs)
     table.add_row("target", *(_storage_cell(run) for run in runs))
     table.add_row("verdict", *(run.capacity.verdict if run.capacity else run.state for run in runs))
     table.add_row("capacity", *(_capacity_cell(run) for run in runs))
@@ -206,12 +216,12 @@ def _capacity_cell(run: RunResult) -> str:
         return words.NOTHING
     figure = words.throughput(capacity.max_sustainable_throughput_ops_per_second)
     at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-    return words.bounded(figure, capacity.bound) + at
+    return words.with_bound(figure, capacity.bound) + at
 
 
 def _ratio_cell(run: RunResult, first: RunResult) -> str:
     """Format the ratio to the first run; runs with different questions have none."""
-    if question(run) != question(first):
+    if question_key(run) != question_key(first):
         return words.NOTHING
-    ratio = ratio_of(run.name, run.capacity, first.name, first.capacity)
+    ratio = divide_capacities(run.name, run.capacity, first.name, first.capacity)
     return words.NOTHING if ratio is None else words.ratio(ratio.value, ratio.bound)

@@ -11,13 +11,13 @@ from rich.table import Table
 from plimsoll import words
 from plimsoll.checks import judging
 from plimsoll.checks.schedules import ScheduledCheck
-from plimsoll.cli.list import print_left_out
-from plimsoll.cli.output import console, table_of
-from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.cli.list import warn_left_out
+from plimsoll.cli.output import console, make_table
+from plimsoll.cli.service_calls import connect_service, json_option, service_options
 from plimsoll.documents import read_document, read_text
 from plimsoll.model.request.check import CheckDefinition, CompareCapacity
 from plimsoll.model.run.check_history import Change, Figure, History, HistoryPoint
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 
 _KINDS = frozenset({"kind", "strategy"})
 
@@ -34,7 +34,7 @@ def read_check(path: Path) -> CheckDefinition:
         UsageError: Something in it is not allowed; one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
-    return document.checked(partial(validated, CheckDefinition))
+    return document.checked(partial(validate, CheckDefinition))
 
 
 @command.command()
@@ -45,11 +45,11 @@ def read_check(path: Path) -> CheckDefinition:
 def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Create the check NAME from FILE, or replace it; a `rate(...)` fires at once."""
     definition = read_check(file)
-    made = connect(url, stack).put_schedule(name, definition)
+    made = connect_service(url, stack).put_schedule(name, definition)
     if as_json:
         click.echo(made.model_dump_json(indent=2))
     else:
-        click.echo(f"{made.name}  {made.schedule}  next: {_next(made)}")
+        click.echo(f"{made.name}  {made.schedule}  next: {_describe_next(made)}")
     return 0
 
 
@@ -58,23 +58,28 @@ def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: b
 @json_option
 def list_(*, url: str | None, stack: str | None, as_json: bool) -> int:
     """List the team's checks."""
-    checks = connect(url, stack).schedules()
+    checks = connect_service(url, stack).schedules()
     if as_json:
         click.echo(checks.model_dump_json(indent=2))
         return 0
-    table = table_of("check", "schedule", "time zone", "run", "compares", "next (UTC)")
+    table = make_table("check", "schedule", "time zone", "run", "compares", "next (UTC)")
     for check in checks.schedules:
         compares = ", ".join(compared.metric for compared in check.compare)
         table.add_row(
-            check.name, check.schedule, check.time_zone, check.request.name, compares, _next(check)
+            check.name,
+            check.schedule,
+            check.time_zone,
+            check.request.name,
+            compares,
+            _describe_next(check),
         )
     console().print(table)
     if checks.unreadable:
-        print_left_out(checks.unreadable)
+        warn_left_out(checks.unreadable)
     return 0
 
 
-def _next(check: ScheduledCheck) -> str:
+def _describe_next(check: ScheduledCheck) -> str:
     if not check.enabled:
         return "never: it is disabled"
     return words.NOTHING if check.next_at is None else f"{check.next_at:%Y-%m-%d %H:%M}"
@@ -86,28 +91,28 @@ def _next(check: ScheduledCheck) -> str:
 @json_option
 def show(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Print the check NAME, as a file that `put` accepts."""
-    check = connect(url, stack).schedule(name)
+    check = connect_service(url, stack).schedule(name)
     if as_json:
         click.echo(check.model_dump_json(indent=2))
         return 0
-    click.echo(f"# {check.name}, next: {_next(check)}")
+    click.echo(f"# {check.name}, next: {_describe_next(check)}")
     left_out = {"name", "next_at"}
     full = check.model_dump(mode="json", exclude=left_out)
     brief = check.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
-    click.echo(yaml.safe_dump(_with_kinds(full, brief), sort_keys=False).rstrip())
+    click.echo(yaml.safe_dump(_restore_kinds(full, brief), sort_keys=False).rstrip())
     return 0
 
 
-def _with_kinds(full: Any, brief: Any) -> Any:
+def _restore_kinds(full: Any, brief: Any) -> Any:
     """Restore the fields of `_KINDS` that `brief` lacks because their values are defaults."""
     if isinstance(full, dict) and isinstance(brief, dict):
         return {
-            name: _with_kinds(value, brief.get(name, value))
+            name: _restore_kinds(value, brief.get(name, value))
             for name, value in full.items()
             if name in brief or name in _KINDS
         }
     if isinstance(full, list) and isinstance(brief, list):
-        return [_with_kinds(*both) for both in zip(full, brief, strict=True)]
+        return [_restore_kinds(*both) for both in zip(full, brief, strict=True)]
     return brief
 
 
@@ -117,7 +122,7 @@ def _with_kinds(full: Any, brief: Any) -> Any:
 @json_option
 def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Delete the check NAME; its running runs continue."""
-    connect(url, stack).delete_schedule(name)
+    connect_service(url, stack).delete_schedule(name)
     click.echo('{"deleted": true}' if as_json else f"{name} is deleted")
     return 0
 
@@ -128,38 +133,38 @@ def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> i
 @json_option
 def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Print the history of the check NAME: each run's figures, and their changes."""
-    history = connect(url, stack).history(name)
+    history = connect_service(url, stack).history(name)
     if as_json:
         click.echo(history.model_dump_json(indent=2))
         return 0
-    console().print(_points(history))
+    console().print(_points_table(history))
     for change in history.changes:
-        click.echo(_sentence(change))
+        click.echo(_describe_change(change))
     if not history.changes:
         click.echo("no change seen")
     for silence in history.silences:
-        click.echo(judging.silence_line(silence))
+        click.echo(judging.describe_silence(silence))
     return 0
 
 
-def _points(history: History) -> Table:
+def _points_table(history: History) -> Table:
     metrics = sorted({metric for point in history.points for metric in point.target.figures})
-    table = table_of("scheduled (UTC)", "run", "state", *metrics, right=metrics)
+    table = make_table("scheduled (UTC)", "run", "state", *metrics, right=metrics)
     for point in history.points:
-        figures = [_figure(point.target.figures.get(metric), metric) for metric in metrics]
+        figures = [_format_figure(point.target.figures.get(metric), metric) for metric in metrics]
         run = point.target.run_id or words.NOTHING
-        table.add_row(f"{point.scheduled_at:%Y-%m-%d %H:%M}", run, _state(point), *figures)
+        table.add_row(f"{point.scheduled_at:%Y-%m-%d %H:%M}", run, _describe_state(point), *figures)
     return table
 
 
-def _state(point: HistoryPoint) -> str:
+def _describe_state(point: HistoryPoint) -> str:
     run = point.target
     if run.run_id is None:
         return f"not started: {run.problem}"
     return "under way" if run.state is None else str(run.state)
 
 
-def _figure(figure: Figure | None, metric: str) -> str:
+def _format_figure(figure: Figure | None, metric: str) -> str:
     if figure is None:
         return words.NOTHING
     unit = "ops/s" if metric == CompareCapacity().metric else "us"
@@ -167,15 +172,16 @@ def _figure(figure: Figure | None, metric: str) -> str:
         return words.metric(figure.value, unit)
     for limit, bound in ((figure.at_least, ">="), (figure.below, "<")):
         if limit is not None:
-            return words.bounded(words.metric(limit, unit), bound)
+            return words.with_bound(words.metric(limit, unit), bound)
     return f"{words.NOTHING} ({figure.why_none})"
 
 
-def _sentence(change: Change) -> str:
+def _describe_change(change: Change) -> str:
     kind = "regression" if change.regression else "improvement"
     before, after = (words.metric(s.mean, change.unit) for s in (change.before, change.after))
     return (
-        f"{kind}: {change.metric} {words.moved(change.change_share)}, from {before} to {after},"
+        f"{kind}: {change.metric} {words.describe_change(change.change_share)}, from"
+        f" {before} to {after},"
         f" since {change.at:%Y-%m-%d %H:%M} UTC; p = {change.p_value:.2g},"
         f" {words.plural(change.before.runs, 'run')} before, {change.after.runs} after"
     )

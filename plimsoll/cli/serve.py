@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll.cli.run_experiment import RESULTS
-from plimsoll.client.tokens import new_token, token_file
+from plimsoll.client.tokens import keep_new_token, token_path
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.report.folder import newest_runs
+from plimsoll.report.folder import find_newest_runs
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -61,24 +61,24 @@ def serve(
     then; the files of finished runs stay, and the next service shows those that it finds in the
     folder of --dir, by default plimsoll-results/.
     """
-    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
     check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     listener = _listen(port)
-    _say("starting the stand-in for AWS on this machine")
+    _print_line("starting the stand-in for AWS on this machine")
     with (
-        termination_interrupts(),
-        nullcontext() if no_token else new_token(listener.getsockname()[1]) as token,
-        twin_home(parent=data_dir) as home,
+        interrupt_on_termination(),
+        nullcontext() if no_token else keep_new_token(listener.getsockname()[1]) as token,
+        make_twin_home(parent=data_dir) as home,
         LocalTwin(home) as twin,
     ):
-        say = _say if verbose else lambda _: None
-        past = newest_runs(directory or RESULTS)
-        with PastRuns(twin, past, _say):
+        say = _print_line if verbose else lambda _: None
+        past = find_newest_runs(directory or RESULTS)
+        with PastRuns(twin, past, _print_line):
             return _serve(twin, listener, results, token=token, say=say)
 
 
@@ -105,24 +105,26 @@ def _serve(
 
     twin.warm("api", 1)
     twin.warm("load-client", _WARM_CLIENTS)
-    with Archive(twin, results, _say):
+    with Archive(twin, results, _print_line):
         try:
             with LocalService(twin, token=token, listener=listener, say=say) as service:
                 click.echo(service.url)
-                _say(f"open {service.page_url} in a browser")
+                _print_line(f"open {service.page_url} in a browser")
                 if token is not None:
-                    _say(f"the token is {token}, in {token_file(service.port)} for the verbs")
-                _say(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
-                _wait(twin)
+                    _print_line(
+                        f"the token is {token}, in {token_path(service.port)} for the verbs"
+                    )
+                _print_line(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
+                _wait_for_interrupt(twin)
         except KeyboardInterrupt:
-            _say("ending: no more requests are answered")
-        if not stop_everything(twin, _say):
+            _print_line("ending: no more requests are answered")
+        if not stop_everything(twin, _print_line):
             raise PlimsollError("a run did not stop in time: it was ended with the stand-in")
-    _say("nothing is left running")
+    _print_line("nothing is left running")
     return 0
 
 
-def _wait(twin: "LocalTwin") -> None:
+def _wait_for_interrupt(twin: "LocalTwin") -> None:
     """Wait for an interrupt.
 
     Raises:
@@ -133,5 +135,5 @@ def _wait(twin: "LocalTwin") -> None:
     raise PlimsollError("the local stand-in for AWS has ended: see its last words above")
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     click.echo(f"{datetime.now(UTC):%H:%M:%S}  {text}", err=True)

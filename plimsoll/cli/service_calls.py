@@ -57,17 +57,17 @@ def profile_option(command: Command) -> Command:
     )(command)
 
 
-def locate(url: str | None, stack: str | None) -> Address:
+def find_service(url: str | None, stack: str | None) -> Address:
     """Return the address of the service."""
     return find_address(url=url, stack=stack, variable=os.environ.get(URL_VARIABLE))
 
 
-def connect(url: str | None, stack: str | None) -> Service:
+def connect_service(url: str | None, stack: str | None) -> Service:
     """Connect to the service; calls are signed with the credentials of the AWS command line."""
-    return Service(Http(locate(url, stack)))
+    return Service(Http(find_service(url, stack)))
 
 
-def follow(service: Service, run_id: str) -> RunRecord | None:
+def follow_run(service: Service, run_id: str) -> RunRecord | None:
     """Show a run on standard error until it has ended.
 
     Returns:
@@ -82,20 +82,20 @@ def follow(service: Service, run_id: str) -> RunRecord | None:
             return None
 
 
-def capacity_text(run: RunSummary) -> str:
+def describe_capacity(run: RunSummary) -> str:
     """Describe a run's answer in a few words; a dash as long as there is none."""
     if run.verdict is None:
         return words.NOTHING
     if run.capacity_ops_per_second is None:
         return run.verdict
     figure = words.throughput(run.capacity_ops_per_second)
-    return f"{run.verdict} {words.bounded(figure, run.bound)}"
+    return f"{run.verdict} {words.with_bound(figure, run.bound)}"
 
 
 # Results.
 
 
-def fetch(service: Service, run_id: str, folder: Path | None) -> RunResult:
+def fetch_run_result(service: Service, run_id: str, folder: Path | None) -> RunResult:
     """Read the result of a run that has ended.
 
     Args:

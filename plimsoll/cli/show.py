@@ -9,12 +9,12 @@ from rich.console import Console
 from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import print_figures
-from plimsoll.cli.run_text import comparison, print_result
+from plimsoll.cli.run_text import comparison_table, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import compare
-from plimsoll.report.folder import RESULT, read_model, run_folders
+from plimsoll.report.comparing.comparing import compare_runs
+from plimsoll.report.folder import RESULT, list_run_folders, read_model
 
 EXPERIMENT = "experiment.json"
 
@@ -25,7 +25,7 @@ def read_results(directory: Path) -> Results:
     Raises:
         UsageError: There is none, or it is of another version.
     """
-    results = [(path, read_model(path / RESULT, RunResult)) for path in run_folders(directory)]
+    results = [(path, read_model(path / RESULT, RunResult)) for path in list_run_folders(directory)]
     if not results:
         raise UsageError(f"{directory}: no {RESULT} here, nor in a folder of it")
     results.sort(key=lambda place_and_result: place_and_result[1].moments.submitted)
@@ -73,6 +73,8 @@ def print_results(results: Results, *, as_json: bool) -> None:
         print_result(result, path, console)
         console.print()
     if len(results) > 1:
-        print_figures(console, comparison({name: result for name, (_, result) in results.items()}))
-        for sentence in compare([result for _, result in results.values()]).sentences:
+        print_figures(
+            console, comparison_table({name: result for name, (_, result) in results.items()})
+        )
+        for sentence in compare_runs([result for _, result in results.values()]).sentences:
             console.print(sentence, highlight=False, soft_wrap=True)

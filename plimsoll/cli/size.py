@@ -12,37 +12,37 @@ from rich.table import Table
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
 from plimsoll.cli.options import NumberRange
-from plimsoll.cli.output import console, print_figures, table_of
+from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
-from plimsoll.load_line.options import limits_us
+from plimsoll.load_line.options import parse_limits_us
 from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.results import RunResult
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.report.folder import (
     ANSWER,
     RESULT,
     SIZING,
-    newest_runs,
+    find_newest_runs,
+    list_run_folders,
     read_model,
-    run_folders,
-    run_id_in,
-    write_whole,
+    read_run_id,
+    write_atomically,
 )
 from plimsoll.report.size_tables import (
     MARKED,
-    asked_words,
     demands_table,
-    further_lines,
+    describe_further,
+    describe_question,
     options_table,
 )
 from plimsoll.report.tables import ReportTable
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.rank import Wish, times_per_year
+from plimsoll.sizing.rank import Wish, parse_growth
 from plimsoll.sizing.size import size
-from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
+from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
 
 # Options.
 
@@ -50,14 +50,14 @@ from plimsoll.workflow.past import ground, operations_of, own_gib, own_limits_us
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
-def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
+def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     """Parse `--limit`; without any, return the limits by which the run was judged.
 
     Raises:
         UsageError: A limit is invalid, or an operation has none.
     """
-    operations = operations_of(result)
-    known = limits_us(given, operations) if given else own_limits_us(result)
+    operations = list_operations(result)
+    known = parse_limits_us(given, operations) if given else judged_limits_us(result)
     lacking = [name for name in operations if name not in known]
     if lacking:
         example = " ".join(f"--limit {name}=20ms" for name in lacking)
@@ -67,7 +67,7 @@ def limits_of(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     return known
 
 
-def share_of(text: str) -> float:
+def parse_share(text: str) -> float:
     """Parse `--headroom` and return it as a share.
 
     Raises:
@@ -79,7 +79,7 @@ def share_of(text: str) -> float:
     return float(found[1]) / 100
 
 
-def prices_of(region: str | None, file: Path | None) -> PriceTable:
+def find_prices(region: str | None, file: Path | None) -> PriceTable:
     """Return a region's prices.
 
     Args:
@@ -95,11 +95,11 @@ def prices_of(region: str | None, file: Path | None) -> PriceTable:
                 f"--region: no prices of {region} are here, only those of {HOME_REGION}: write them"
                 f" with `plimsoll prices --region {region}`, and give the file with --prices"
             )
-        return prices_for(PriceOverrides())
+        return override_prices(PriceOverrides())
     overrides = read_model(file, PriceOverrides)
     if region not in {None, overrides.region}:
         raise UsageError(f"--region: {region}, and the prices of --prices are {overrides.region}'s")
-    return prices_for(overrides)
+    return override_prices(overrides)
 
 
 # Output: measurements are plain, predictions are dim and marked.
@@ -113,21 +113,21 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
     shown = console()
     _say(shown, answer.sentence)
-    _say(shown, asked_words(answer))
+    _say(shown, describe_question(answer))
     shown.print()
     rows = answer.options if whole else answer.options[:SHOWN]
     if rows:
-        print_figures(shown, _table(options_table(rows)))
+        print_figures(shown, _make_table(options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
         _say(shown, f"and {words.plural(more, 'more target')}: --all, or --json")
     if failing := [option for option in answer.measured if not option.carries]:
         _say(shown, "\nMeasured, and does not carry it:")
-        print_figures(shown, _table(options_table(failing)))
-    for line in further_lines(answer):
+        print_figures(shown, _make_table(options_table(failing)))
+    for line in describe_further(answer):
         _say(shown, line)
     _say(shown, "\nWhat an operation takes, by operations under way:")
-    print_figures(shown, _table(demands_table(answer)))
+    print_figures(shown, _make_table(demands_table(answer)))
     _say(shown, f"\n{MARKED}. It takes for granted:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
@@ -137,8 +137,8 @@ def _say(shown: Console, text: str) -> None:
     shown.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(made: ReportTable) -> Table:
-    table = table_of(*made.columns, right=set(made.columns) - LEFT)
+def _make_table(made: ReportTable) -> Table:
+    table = make_table(*made.columns, right=set(made.columns) - LEFT)
     for row in made.rows:
         style = "dim" if row[0].kind == "predicted" else None
         table.add_row(*(cell.text for cell in row), style=style)
@@ -253,26 +253,28 @@ def command(
         raise UsageError("needs RUN and --want OPS/S; or --observe DSN, with --for and --line")
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
-    run_folder = _folder_of(run_folder)
-    result = _read(run_folder)
+    run_folder = _find_run_folder(run_folder)
+    result = _read_result(run_folder)
     asked = statistic or result.request.limits.statistic
-    limit_us = limits_of(result, limits)
-    wish = Wish(want, limit_us, share_of(headroom), size_gib or own_gib(result))
-    grows = None if growth is None else times_per_year(growth, "--growth")
-    prices = prices_of(region, prices_file)
-    runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
-    runs |= _confirmed(run_folder / SIZING, asked, limit_us)
+    limit_us = parse_limits(result, limits)
+    wish = Wish(want, limit_us, parse_share(headroom), size_gib or volume_gib(result))
+    grows = None if growth is None else parse_growth(growth, "--growth")
+    prices = find_prices(region, prices_file)
+    runs = {
+        run_folder.name or str(run_folder): _extract_measured(run_folder, result, asked, limit_us)
+    }
+    runs |= _read_confirmations(run_folder / SIZING, asked, limit_us)
     confirmed: tuple[Confirmed, ...] = ()
     if confirm:
-        from plimsoll.cli.size_confirm import confirm_here  # noqa: PLC0415 - runs need an extra
+        from plimsoll.cli.size_confirm import confirm_prediction  # noqa: PLC0415 - runs need an extra
 
         if not result.local:
             raise UsageError("--confirm: measures on this machine, and the run was on AWS")
 
         def read(folder: Path) -> Measured:
-            return _measured(folder, _read(folder), asked, limit_us)
+            return _extract_measured(folder, _read_result(folder), asked, limit_us)
 
-        runs, confirmed = confirm_here(runs, wish, prices, run_folder / SIZING, read)
+        runs, confirmed = confirm_prediction(runs, wish, prices, run_folder / SIZING, read)
     answer = size(
         runs,
         wish,
@@ -282,7 +284,7 @@ def command(
         times_per_year=grows,
         confirmed=confirmed,
     )
-    _keep(answer, run_folder / SIZING)
+    _write_sizing(answer, run_folder / SIZING)
     if output is not None:
         _write_page(answer, output)
     if as_json:
@@ -302,42 +304,44 @@ def _observe(
     return observe(dsn, for_text, line, as_json)
 
 
-def _confirmed(
+def _read_confirmations(
     folder: Path, statistic: Statistic, limit_us: dict[str, float]
 ) -> dict[str, Measured]:
     """Read the runs that confirm predictions; skip those without usable figures."""
     found = {}
-    for made in sorted(run_folders(folder), key=_number):
-        result = _read(made)
+    for made in sorted(list_run_folders(folder), key=_folder_number):
+        result = _read_result(made)
         if result.failure is not None:
             click.echo(f"left out: {made}: the run failed: {result.failure.cause}", err=True)
             continue
         try:
-            found[f"{folder.name}/{made.name}"] = _measured(made, result, statistic, limit_us)
+            found[f"{folder.name}/{made.name}"] = _extract_measured(
+                made, result, statistic, limit_us
+            )
         except (NoGroundError, UsageError) as error:
             click.echo(f"left out: {error}", err=True)
     return found
 
 
-def _keep(answer: Sizing, folder: Path) -> None:
+def _write_sizing(answer: Sizing, folder: Path) -> None:
     """Write the answer beside its run, for the run's page; not into a folder that is not ours."""
     try:
         folder.mkdir(exist_ok=True)
-        write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
+        write_atomically(folder / ANSWER, answer.model_dump_json(indent=1))
     except OSError as error:
         click.echo(f"not kept for the run's page: {folder}: {error.strerror}", err=True)
 
 
 def _write_page(answer: Sizing, output: Path) -> None:
-    from plimsoll.report.size_page import render  # noqa: PLC0415 - slow to load, and only here
+    from plimsoll.report.size_page import render_sizing  # noqa: PLC0415 - slow to load, and only here
 
     try:
-        output.write_text(render(answer), encoding="utf-8")
+        output.write_text(render_sizing(answer), encoding="utf-8")
     except OSError as error:
         raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
 
 
-def _number(folder: Path) -> int:
+def _folder_number(folder: Path) -> int:
     return int(folder.name) if folder.name.isdigit() else 0
 
 
@@ -349,14 +353,16 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
     return MET
 
 
-def _folder_of(run: Path) -> Path:
+def _find_run_folder(run: Path) -> Path:
     """Find the folder of a run by its id, if no folder has that name."""
     if run.exists() or run.name != str(run):
         return run
-    return next((folder for folder in newest_runs(RESULTS) if run_id_in(folder) == str(run)), run)
+    return next(
+        (folder for folder in find_newest_runs(RESULTS) if read_run_id(folder) == str(run)), run
+    )
 
 
-def _read(folder: Path) -> RunResult:
+def _read_result(folder: Path) -> RunResult:
     """Read the run in a folder.
 
     Raises:
@@ -365,13 +371,13 @@ def _read(folder: Path) -> RunResult:
     if not folder.is_dir():
         raise UsageError(f"RUN: {folder}: there is no such folder, nor run in {RESULTS}/")
     if not (folder / RESULT).is_file():
-        several = ", ".join(run.name for run in run_folders(folder))
+        several = ", ".join(run.name for run in list_run_folders(folder))
         problem = f"name one of the runs in it: {several}" if several else f"it has no {RESULT}"
         raise UsageError(f"RUN: {folder}: {problem}")
     return read_model(folder / RESULT, RunResult)
 
 
-def _measured(
+def _extract_measured(
     folder: Path, result: RunResult, statistic: Statistic, limit_us: dict[str, float]
 ) -> Measured:
     """Extract from a run the measurements on which predictions are based.
@@ -381,6 +387,6 @@ def _measured(
         NoGroundError: Its figures are doubtful.
     """
     try:
-        return ground(result, statistic, limit_us)
+        return extract_measured(result, statistic, limit_us)
     except (UsageError, NoGroundError) as error:
         raise type(error)(f"{folder}: {error}") from None

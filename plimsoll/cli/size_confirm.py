@@ -12,17 +12,17 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.folder import RESULT, read_model
-from plimsoll.report.size_tables import confirmed_line
+from plimsoll.report.size_tables import describe_confirmation
 from plimsoll.sizing.answer import Confirmed, Option
-from plimsoll.sizing.boundary import confirmed, request_beside
+from plimsoll.sizing.boundary import compare_with_run, write_confirming_request
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
-from plimsoll.sizing.size import options_of, sizer_of, target_words
+from plimsoll.sizing.size import create_sizer, rank_targets, target_words
 
 MOST = 2  # runs; more would hardly decide what two have not
 
 
-def confirm_here(
+def confirm_prediction(
     runs: dict[str, Measured],
     wish: Wish,
     prices: PriceTable,
@@ -50,17 +50,17 @@ def confirm_here(
     first = next(iter(runs.values()))
     made: list[Confirmed] = []
     while len(made) < MOST:
-        option = _next(runs, wish, prices)
+        option = _choose_next(runs, wish, prices)
         if option is None:
             break
         number = 1 + max((int(made.name) for made in folder.glob("[0-9]*")), default=0)
         place = folder / str(number)
-        sizer = sizer_of(runs, wish, prices)
+        sizer = create_sizer(runs, wish, prices)
         processors = first.known.profile.own.processors
         found = sizer.prediction(
             option.target, processors=None if processors is None else round(processors)
         )
-        request = request_beside(
+        request = write_confirming_request(
             first.result.request,
             option.target,
             found,
@@ -78,12 +78,12 @@ def confirm_here(
             raise PlimsollError(f"{place}: the run failed: {failure.cause}")
         run = read(place)
         runs = {**runs, f"{folder.name}/{place.name}": run}
-        made.append(confirmed(option, found, run, str(place)))
-        click.echo(confirmed_line(made[-1]), err=True)
+        made.append(compare_with_run(option, found, run, str(place)))
+        click.echo(describe_confirmation(made[-1]), err=True)
     return runs, tuple(made)
 
 
-def _next(runs: dict[str, Measured], wish: Wish, prices: PriceTable) -> Option | None:
+def _choose_next(runs: dict[str, Measured], wish: Wish, prices: PriceTable) -> Option | None:
     """Choose the cheapest target said to carry the load; None if it is measured, or none does."""
-    options = options_of(runs, wish, prices)
+    options = rank_targets(runs, wish, prices)
     return None if not options or options[0].status == "measured" else options[0]

@@ -4,7 +4,12 @@ import click
 
 from plimsoll import words
 from plimsoll.aws.run_records import now
-from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
+from plimsoll.cli.service_calls import (
+    connect_service,
+    describe_capacity,
+    json_option,
+    service_options,
+)
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.service.answers import RunDetail
 
@@ -15,7 +20,7 @@ from plimsoll.model.service.answers import RunDetail
 @json_option
 def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Print where RUN_ID stands. The exit code is 0; `watch` judges."""
-    run = connect(url, stack).run(run_id)
+    run = connect_service(url, stack).run(run_id)
     if as_json:
         click.echo(run.model_dump_json(indent=2))
         return 0
@@ -43,7 +48,7 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
     if run.verdict is not None:
-        rows.append(("answer", capacity_text(run)))
+        rows.append(("answer", describe_capacity(run)))
     if run.teardown_error is not None:
         rows.append(("teardown", run.teardown_error))
     if run.deleted_at is not None:

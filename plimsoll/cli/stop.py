@@ -3,7 +3,7 @@
 import click
 
 from plimsoll import words
-from plimsoll.cli.service_calls import connect, follow, json_option, service_options
+from plimsoll.cli.service_calls import connect_service, follow_run, json_option, service_options
 from plimsoll.errors import PlimsollError
 
 
@@ -14,10 +14,10 @@ from plimsoll.errors import PlimsollError
 @json_option
 def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json: bool) -> int:
     """Stop RUN_ID and have its target deleted; a run that has ended stays unchanged."""
-    service = connect(url, stack)
+    service = connect_service(url, stack)
     run = service.stop(run_id)
     if wait and not run.state.ended:
-        if follow(service, run_id) is None:
+        if follow_run(service, run_id) is None:
             return 130
         run = service.run(run_id)
     if wait and run.failure is not None and run.failure.error == "TeardownError":

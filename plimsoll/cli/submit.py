@@ -9,10 +9,10 @@ from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
-    fetch,
-    follow,
+    fetch_run_result,
+    find_service,
+    follow_run,
     json_option,
-    locate,
     profile_option,
     service_options,
 )
@@ -70,7 +70,7 @@ def submit(
         )
     if wait:
         expecting.asked_of(requests)
-    address = locate(url, stack)
+    address = find_service(url, stack)
     service = Service(Http(address))
     if not no_preflight:
         require_preflight(service, address, requests, stack=stack)
@@ -80,13 +80,13 @@ def submit(
         runs[name] = service.submit(request, f"{key}/{name}" if key else None)
         click.echo(f"{name}  {runs[name].run_id}", err=quiet)
     if wait:
-        return _wait(service, runs, out, expecting, as_json=as_json)
+        return _wait_for_runs(service, runs, out, expecting, as_json=as_json)
     if as_json:
         click.echo(json.dumps({name: run.run_id for name, run in runs.items()}))
     return 0
 
 
-def _wait(
+def _wait_for_runs(
     service: Service,
     runs: dict[str, Submitted],
     out: Path | None,
@@ -96,10 +96,10 @@ def _wait(
 ) -> int:
     results: Results = {}
     for name, run in runs.items():
-        if follow(service, run.run_id) is None:
+        if follow_run(service, run.run_id) is None:
             return 130
         folder = out / name if out is not None and len(runs) > 1 else out
-        results[name] = folder, fetch(service, run.run_id, folder)
+        results[name] = folder, fetch_run_result(service, run.run_id, folder)
     results = expecting.judge_all(results, keep=True)
     print_results(results, as_json=as_json)
     return expecting.tell_runs(results)

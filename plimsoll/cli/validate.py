@@ -14,13 +14,19 @@ from plimsoll.errors import UsageError
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import NOTES, quote, require_known_version, require_possible, today
-from plimsoll.quoting.times import pass_words, search_words
-from plimsoll.requests.cells import cells_of
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import (
+    NOTES,
+    estimate_quote,
+    require_known_version,
+    require_possible,
+    today,
+)
+from plimsoll.quoting.times import describe_pass, describe_search
+from plimsoll.requests.cells import expand_cells
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.phase_workload import searched
-from plimsoll.sizing.cheapest import require_seekable
+from plimsoll.requests.phase_workload import make_search_request
+from plimsoll.sizing.cheapest import require_searchable
 
 
 @click.command()
@@ -43,39 +49,39 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         requests = require_all_possible(request_file, asked, local=local)
     except UsageError as error:
         if as_json:
-            click.echo(json.dumps({"valid": False, "errors": _errors(error)}, indent=2))
+            click.echo(json.dumps({"valid": False, "errors": _list_errors(error)}, indent=2))
         raise
     if as_json:
-        click.echo(json.dumps(_bodies(asked), indent=2))
+        click.echo(json.dumps(_build_bodies(asked), indent=2))
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
         click.echo(f"{name}: {describe_target(request.target)}; {workload}", err=as_json)
-        for line in (*_times(request), *(() if local else _warnings(request))):
+        for line in (*_estimate_times(request), *(() if local else _list_warnings(request))):
             click.echo(f"  {line}", err=as_json)
     at_most = " at most" if isinstance(asked, Experiment) and asked.want is not None else ""
     runs = words.plural(len(requests), "run")
     click.echo(f"{request_file} is valid: {runs}{at_most}", err=as_json)
 
 
-def _times(request: Request) -> Iterator[str]:
+def _estimate_times(request: Request) -> Iterator[str]:
     """Estimate the duration of each search, phases first."""
     for phase in request.phases:
         if phase.to_completion is None:
-            yield f"phase {phase.name}: {search_words(searched(request, phase.name))}"
+            yield f"phase {phase.name}: {describe_search(make_search_request(request, phase.name))}"
         else:
-            yield f"phase {phase.name}: {pass_words(phase.to_completion)}"
-    yield search_words(request)
+            yield f"phase {phase.name}: {describe_pass(phase.to_completion)}"
+    yield describe_search(request)
 
 
-def _bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
+def _build_bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
     """Return the bodies that the service accepts unchanged."""
     if isinstance(asked, Experiment):
-        return _body(asked)
-    bodies = {name: _body(request) for name, request in asked.items()}
+        return _build_body(asked)
+    bodies = {name: _build_body(request) for name, request in asked.items()}
     return next(iter(bodies.values())) if len(bodies) == 1 else {"runs": bodies}
 
 
-def _body(asked: Experiment | Request) -> dict[str, Any]:
+def _build_body(asked: Experiment | Request) -> dict[str, Any]:
     """Write all defaults except the team's: the sender may belong to another one."""
     unset = {"team"} - asked.model_fields_set
     return asked.model_dump(mode="json", exclude=unset)
@@ -92,16 +98,16 @@ def require_all_possible(
     """
     if isinstance(asked, Experiment):
         try:
-            require_seekable(asked, builtin())
+            require_searchable(asked, read_builtin_prices())
         except UsageError as error:
             place = Place(str(request_file))
             raise UsageError(*(replace(c, place=place) for c in error.complaints)) from None
-        requests = {cell.name: cell.request for cell in cells_of(asked)}
+        requests = {cell.name: cell.request for cell in expand_cells(asked)}
     else:
         requests = asked
     for name, request in requests.items():
         try:
-            require_possible(request, builtin(), local=local)
+            require_possible(request, read_builtin_prices(), local=local)
             if not local:
                 require_known_version(request, on=today())
         except UsageError as error:
@@ -111,7 +117,7 @@ def require_all_possible(
     return requests
 
 
-def _errors(error: UsageError) -> list[dict[str, object]]:
+def _list_errors(error: UsageError) -> list[dict[str, object]]:
     """List the errors field by field, as the API does."""
     return [
         {
@@ -125,8 +131,8 @@ def _errors(error: UsageError) -> list[dict[str, object]]:
     ]
 
 
-def _warnings(request: Request) -> list[str]:
+def _list_warnings(request: Request) -> list[str]:
     """List what may go wrong with a run on AWS."""
-    quoted = quote(request, builtin())
+    quoted = estimate_quote(request, read_builtin_prices())
     lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
     return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

@@ -23,14 +23,13 @@ from plimsoll.model.aws.volumes import (
     VolumeLimits,
     VolumeRates,
     VolumeType,
-    check,
-    host_bound,
     limits,
     rates,
+    require_valid_volume,
 )
-from plimsoll.model.aws.volumes_seen import judge_escapes
+from plimsoll.model.aws.volumes_seen import host_bound, judge_escapes
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
-from plimsoll.volumes.calibration import Calibration, judge, measure
+from plimsoll.volumes.calibration import Calibration, compare_with_limits, measure_disk
 from plimsoll.volumes.programs import check_program
 
 # Output.
@@ -53,12 +52,12 @@ _COLUMNS = (
 )
 
 
-def rates_header() -> str:
+def format_rates_header() -> str:
     """Return the column titles for `rates_line`."""
     return "".join(name.rjust(width) for name, width in _COLUMNS)
 
 
-def rates_line(seen: VolumeRates) -> str:
+def format_rates(seen: VolumeRates) -> str:
     """Format what a volume did in an interval as one line of a table."""
     cells = (
         words.rate(seen.read_iops),
@@ -78,7 +77,7 @@ def rates_line(seen: VolumeRates) -> str:
     return "".join(cell.rjust(width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
 
 
-def limits_text(promise: VolumeLimits) -> str:
+def describe_limits(promise: VolumeLimits) -> str:
     """Describe a volume's documented limits."""
 
     def limit(value: float | None, unit: str) -> str:
@@ -101,7 +100,7 @@ def limits_text(promise: VolumeLimits) -> str:
     return "\n".join(lines)
 
 
-def calibration_text(result: Calibration) -> str:
+def describe_calibration(result: Calibration) -> str:
     """Say whether a machine can stand in for a volume, with the figures."""
     seen = result.measured
     lines = ["", f"{'this machine':32}{'per second':>12}{'MiB/s':>9}{'mean':>10}{'p99':>10}"]
@@ -118,7 +117,7 @@ def calibration_text(result: Calibration) -> str:
             seen.large_write,
         )
     ]
-    lines += ["", "the volume", limits_text(result.limits), ""]
+    lines += ["", "the volume", describe_limits(result.limits), ""]
     if result.host_bound:
         lines.append("host-bound: this machine cannot deliver what the volume promises")
         lines += [f"  {reason}" for reason in result.reasons]
@@ -159,14 +158,14 @@ def _json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")(command)
 
 
-def _volume(options: dict[str, Any]) -> tuple[Volume, Service]:
+def _read_volume(options: dict[str, Any]) -> tuple[Volume, Service]:
     volume = Volume(
         type=options["volume_type"],
         size_gib=options["size_gib"],
         iops=options["iops"],
         throughput_mib_s=options["throughput_mib_s"],
     )
-    check(volume, service=options["service"])
+    require_valid_volume(volume, service=options["service"])
     return volume, options["service"]
 
 
@@ -180,9 +179,9 @@ def volume() -> None:
 @_json_option
 def show_limits(*, as_json: bool, **options: Any) -> None:
     """Show a volume's documented limits: IOPS, throughput, credits, latency."""
-    asked, service = _volume(options)
+    asked, service = _read_volume(options)
     promise = limits(asked, service=service)
-    click.echo(promise.model_dump_json(indent=2) if as_json else limits_text(promise))
+    click.echo(promise.model_dump_json(indent=2) if as_json else describe_limits(promise))
 
 
 @volume.command("run", context_settings={"ignore_unknown_options": True})
@@ -209,7 +208,7 @@ def run(
 
     Exits with COMMAND's code, but with 1 instead of 0 if over 1 % of its I/O bypassed the volume.
     """
-    asked, service = _volume(options)
+    asked, service = _read_volume(options)
     check_program(command[0])
     try:
         settings = VolumeSettings(
@@ -232,8 +231,8 @@ def run(
     if after.attached_processes == 0:
         raise PlimsollError(f"{command[0]} never loaded the volume: nothing of it was emulated")
     baseline = emulated.limits.baseline_iops
-    click.echo(rates_header(), err=True)
-    click.echo(rates_line(rates(before, after, baseline_iops=baseline)), err=True)
+    click.echo(format_rates_header(), err=True)
+    click.echo(format_rates(rates(before, after, baseline_iops=baseline)), err=True)
     click.echo(host_bound(before, after).sentence, err=True)
     escaped = judge_escapes(before, after)
     if escaped.sentence is not None:
@@ -270,8 +269,8 @@ def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
                 click.echo(seen.model_dump_json())
             else:
                 if shown % 20 == 0:
-                    click.echo(rates_header())
-                click.echo(rates_line(seen))
+                    click.echo(format_rates_header())
+                click.echo(format_rates(seen))
             before, shown = after, shown + 1
             if not emulated.exists():
                 return
@@ -285,9 +284,9 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
     """Change the volume on DIRECTORY to another one while programs run on it."""
     with EmulatedVolume.open(directory) as emulated:
         options["service"] = emulated.service
-        asked, _ = _volume(options)
+        asked, _ = _read_volume(options)
         emulated.reconfigure(asked, credits=credits)
-        click.echo(limits_text(emulated.limits), err=True)
+        click.echo(describe_limits(emulated.limits), err=True)
 
 
 @volume.command("calibrate")
@@ -297,11 +296,13 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
     """Measure this machine's disk: can it stand in for the volume? Exit code 1: it cannot."""
-    asked, service = _volume(options)
+    asked, service = _read_volume(options)
     lasts = words.duration(7 * seconds_each)
     click.echo(f"measuring {directory.resolve()} for {lasts} ...", err=True)
-    result = judge(measure(directory, seconds_each=seconds_each), limits(asked, service=service))
-    click.echo(result.model_dump_json(indent=2) if as_json else calibration_text(result))
+    result = compare_with_limits(
+        measure_disk(directory, seconds_each=seconds_each), limits(asked, service=service)
+    )
+    click.echo(result.model_dump_json(indent=2) if as_json else describe_calibration(result))
     sys.exit(1 if result.host_bound else 0)
 
 

@@ -6,7 +6,13 @@ import click
 
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.output import out_option, refuse_used_folder
-from plimsoll.cli.service_calls import connect, fetch, follow, json_option, service_options
+from plimsoll.cli.service_calls import (
+    connect_service,
+    fetch_run_result,
+    follow_run,
+    json_option,
+    service_options,
+)
 from plimsoll.cli.show import print_results
 
 
@@ -32,10 +38,10 @@ def watch(
     """
     refuse_used_folder(out)
     expecting.require_baselines()
-    service = connect(url, stack)
-    if follow(service, run_id) is None:
+    service = connect_service(url, stack)
+    if follow_run(service, run_id) is None:
         return 130
-    result = fetch(service, run_id, out)
+    result = fetch_run_result(service, run_id, out)
     expecting.require_measured({result.name: (out, result)})
     results = expecting.judge_all({result.name: (out, result)}, keep=True)
     print_results(results, as_json=as_json)

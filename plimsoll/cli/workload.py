@@ -10,17 +10,17 @@ import click
 from rich.console import Console
 
 from plimsoll import words
-from plimsoll.cli.output import console, print_figures, refuse_used_file, table_of
-from plimsoll.databases.observing import looks_for, open_statements, statements_seen
+from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
+from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import UsageError
 from plimsoll.load_line.options import PASSWORD
 from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import duration_s
+from plimsoll.model.request.quantities import parse_duration_s
 from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.report.folder import write_whole
-from plimsoll.workload import builtin_names, load_workload
+from plimsoll.report.folder import write_atomically
+from plimsoll.workload import list_builtin_names, load_workload
 from plimsoll.workload.derive.derived import Derived, derive
-from plimsoll.workload.derive.document import text_of
+from plimsoll.workload.derive.document import dump_document
 
 # Output of `plimsoll workload derive`.
 
@@ -33,7 +33,7 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rates = ["ops/s"] if seen.interval_s else []
     figures = ["share", *rates, "mean in the server", "statements"]
-    table = table_of("operation", *figures, right=figures)
+    table = make_table("operation", *figures, right=figures)
     total = sum(one.calls for one in derived.operations)
     for one in derived.operations:
         rate = [words.rate(one.calls / seen.interval_s)] if seen.interval_s else []
@@ -72,7 +72,7 @@ def _print_left_out(derived: Derived, console: Console) -> None:
         console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more: --json has them")
 
 
-def as_json_text(derived: Derived, seen: StatementsSeen) -> str:
+def format_derivation(derived: Derived, seen: StatementsSeen) -> str:
     """Return the derivation as JSON."""
     total = sum(one.calls for one in derived.operations)
     whole = {
@@ -155,22 +155,22 @@ def derive_verb(
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     target = parse_dsn(dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
-    for_s = duration_s(for_text, "--for") if for_text else 0.0
+    for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
     if for_s > FOR_MOST_S:
         raise UsageError("--for: a day at most")
     if out is not None:
         refuse_used_file(out)
     only = [name.strip() for name in (tables or "").split(",") if name.strip()]
     with open_statements(target) as reader:
-        looks = looks_for(reader, for_s, time.sleep) if for_s else [reader.look()]
-        seen = statements_seen(reader, target, looks)
+        looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
+        seen = combine_looks(reader, target, looks)
     name = out.name.removesuffix(".yaml") if out else "derived"
     derived = derive(seen, name=name, writes=writes, only=only)
-    text = text_of(derived.document)
+    text = dump_document(derived.document)
     if out is not None:
-        write_whole(out, text)
+        write_atomically(out, text)
     if as_json:
-        click.echo(as_json_text(derived, seen))
+        click.echo(format_derivation(derived, seen))
         return
     if out is None:
         click.echo(text.rstrip())
@@ -187,11 +187,11 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
     """List the built-in workloads."""
     if context.invoked_subcommand is not None:
         return
-    workloads = [load_workload(name) for name in builtin_names()]
+    workloads = [load_workload(name) for name in list_builtin_names()]
     if as_json:
         click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
         return
-    table = table_of("workload", "dataset", "about")
+    table = make_table("workload", "dataset", "about")
     for workload in workloads:
         table.add_row(workload.name, workload.dataset, workload.about)
     console().print(table)

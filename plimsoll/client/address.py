@@ -72,10 +72,12 @@ def find_address(*, url: str | None, stack: str | None, variable: str | None) ->
         return read_address(url, source="--url")
     if stack is None and variable:
         return read_address(variable, source=URL_VARIABLE)
-    return read_address(_output(stack or DEFAULT_STACK), source=f"the stack's output {OUTPUT}")
+    return read_address(
+        _read_stack_output(stack or DEFAULT_STACK), source=f"the stack's output {OUTPUT}"
+    )
 
 
-def _output(stack: str) -> str:
+def _read_stack_output(stack: str) -> str:
     hint = f"--stack {stack}"
     try:
         described = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]

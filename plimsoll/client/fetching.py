@@ -19,7 +19,7 @@ def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, Repor
     Raises:
         PlimsollError: The service does not have it, or it is of another version.
     """
-    links = _links(service, run_id)
+    links = _await_links(service, run_id)
     body = download(links.result_url)
     try:
         return RunResult.model_validate(json.loads(body), extra="ignore"), body, links
@@ -27,7 +27,7 @@ def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, Repor
         raise PlimsollError(f"{run_id}: its result is of another version: {error}") from None
 
 
-def _links(service: Service, run_id: str) -> ReportLinks:
+def _await_links(service: Service, run_id: str) -> ReportLinks:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:

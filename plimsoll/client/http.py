@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
-from plimsoll.client.refusals import LIMIT_REACHED, refusal
+from plimsoll.client.refusals import LIMIT_REACHED, parse_refusal
 from plimsoll.client.tokens import find_token
 from plimsoll.errors import PlimsollError
 
@@ -85,7 +85,7 @@ class Http:
         timeout: Any = (CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
         proxies: Any = botocore.utils.get_environ_proxies(address.url) if address.signed else {}
         self._send: Send = send or URLLib3Session(timeout=timeout, proxies=proxies).send
-        self._signer = _signer(address) if address.signed else None
+        self._signer = _make_signer(address) if address.signed else None
 
     def ask(
         self,
@@ -119,13 +119,13 @@ class Http:
                 raw = self._send(self._prepared(request))
                 reply = Reply(raw.status_code, raw.headers, raw.content)
             except (BotoCoreError, OSError) as error:
-                if not (again and (repeatable or _never_sent(error))):
+                if not (again and (repeatable or _was_never_sent(error))):
                     raise self._unreachable(error, repeatable=repeatable) from error
                 self._pause(attempt, None)
                 continue
             if reply.status < 400:
                 return reply
-            refused = refusal(reply.status, reply.body)
+            refused = parse_refusal(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
             if not (again and passing) or refused.kind == LIMIT_REACHED:
                 raise refused
@@ -188,12 +188,12 @@ class Http:
         self._sleep(pause_s)
 
     def _unreachable(self, error: Exception, *, repeatable: bool) -> PlimsollError:
-        sure = repeatable or _never_sent(error)
+        sure = repeatable or _was_never_sent(error)
         doubt = "" if sure else "; it may have been accepted: see `plimsoll list`"
         return PlimsollError(f"{self._address.url} cannot be reached: {error}{doubt}")
 
 
-def _signer(address: Address) -> SigV4Auth:
+def _make_signer(address: Address) -> SigV4Auth:
     session = botocore.session.get_session()
     try:
         credentials = session.get_credentials()
@@ -209,7 +209,7 @@ def _signer(address: Address) -> SigV4Auth:
     return SigV4Auth(credentials, "execute-api", region)
 
 
-def _never_sent(error: Exception) -> bool:
+def _was_never_sent(error: Exception) -> bool:
     """Whether no connection was made, so that the request cannot have had an effect."""
     name = type(error).__name__
     return name in {"EndpointConnectionError", "ConnectTimeoutError", "ProxyConnectionError"}

@@ -39,7 +39,7 @@ class ServiceError(PlimsollError):
         return 2 if self.status in _INPUT and self.kind != LIMIT_REACHED else 1
 
 
-def refusal(status: int, body: bytes) -> ServiceError:
+def parse_refusal(status: int, body: bytes) -> ServiceError:
     """Parse an error response.
 
     Args:
@@ -56,14 +56,16 @@ def refusal(status: int, body: bytes) -> ServiceError:
         message = str(document.get("message") or body.decode(errors="replace").strip()[:200])
         hint = _HINTS.get(status, "the service failed" if status >= 500 else "refused")
         return ServiceError(status, f"{status}: {hint}" + (f" ({message})" if message else ""))
-    lines = [_line(error) for error in document.get("errors") or ()] or [str(document["detail"])]
+    lines = [_describe_field_error(error) for error in document.get("errors") or ()] or [
+        str(document["detail"])
+    ]
     if status >= 500:
         lines.append(f"in the deployment's logs: request {document.get('request_id')}")
     kind = str(document.get("type", "")).rpartition(":")[2] or None
     return ServiceError(status, "\n".join(lines), kind)
 
 
-def _line(error: Mapping[str, Any]) -> str:
+def _describe_field_error(error: Mapping[str, Any]) -> str:
     """Describe a wrong field, and the allowed values unless the sentence names all of them."""
     detail, allowed = str(error.get("detail")), error.get("allowed") or ()
     named = all(each in detail for each in allowed)

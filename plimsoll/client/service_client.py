@@ -45,27 +45,27 @@ class Service:
 
     def health(self) -> Health:
         """Return the service's health and version."""
-        return read(Health, self._http.ask("GET", "/health"))
+        return parse_reply(Health, self._http.ask("GET", "/health"))
 
     def submit(self, request: Request, key: str | None = None) -> Submitted:
         """Start a run. The service fills in what the request leaves open, such as the team."""
-        reply = self._http.ask("POST", "/runs", body=as_written(request), key=key)
-        return read(Submitted, reply)
+        reply = self._http.ask("POST", "/runs", body=dump_as_written(request), key=key)
+        return parse_reply(Submitted, reply)
 
     def quote(self, request: Request) -> Quote:
         """Estimate the time and cost of a run. Creates nothing."""
-        body = as_written(request)
-        return read(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
+        body = dump_as_written(request)
+        return parse_reply(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
 
     def quote_experiment(self, experiment: Experiment) -> ExperimentQuote:
         """Estimate the time and cost of an experiment. Creates nothing."""
-        body = as_written(experiment)
+        body = dump_as_written(experiment)
         reply = self._http.ask("POST", "/quotes/experiments", body=body, harmless=True)
-        return read(ExperimentQuote, reply)
+        return parse_reply(ExperimentQuote, reply)
 
     def run(self, run_id: str) -> RunDetail:
         """Return the state of a run."""
-        return read(RunDetail, self._http.ask("GET", _run(run_id)))
+        return parse_reply(RunDetail, self._http.ask("GET", _run_path(run_id)))
 
     def runs(
         self,
@@ -89,7 +89,7 @@ class Service:
         query: dict[str, str | int | None] = {"team": team, "state": state, "tag": tag}
         query["limit"] = min(most, _PAGE)
         while most > 0:
-            page = read(Runs, self._http.ask("GET", "/runs", query=query))
+            page = parse_reply(Runs, self._http.ask("GET", "/runs", query=query))
             if page.unreadable:
                 left_out(page.unreadable)
             yield from page.runs[:most]
@@ -103,61 +103,65 @@ class Service:
         following: int | None = after
         while following is not None:
             query = {"after": following}
-            page = read(Steps, self._http.ask("GET", f"{_run(run_id)}/steps", query=query))
+            page = parse_reply(
+                Steps, self._http.ask("GET", f"{_run_path(run_id)}/steps", query=query)
+            )
             yield from page.steps
             following = page.next_after
 
     def stop(self, run_id: str) -> RunSummary:
         """Stop a run and have its target deleted."""
-        return read(RunSummary, self._http.ask("DELETE", _run(run_id)))
+        return parse_reply(RunSummary, self._http.ask("DELETE", _run_path(run_id)))
 
     def report_links(self, run_id: str) -> ReportLinks:
         """Return links to the files of an ended run."""
-        return read(ReportLinks, self._http.ask("GET", f"{_run(run_id)}/report"))
+        return parse_reply(ReportLinks, self._http.ask("GET", f"{_run_path(run_id)}/report"))
 
     def start_experiment(
         self, experiment: Experiment, key: str | None = None
     ) -> ExperimentSubmitted:
         """Start an experiment."""
-        reply = self._http.ask("POST", "/experiments", body=as_written(experiment), key=key)
-        return read(ExperimentSubmitted, reply)
+        reply = self._http.ask("POST", "/experiments", body=dump_as_written(experiment), key=key)
+        return parse_reply(ExperimentSubmitted, reply)
 
     def experiment(self, experiment_id: str) -> ExperimentDetail:
         """Return the state of an experiment, and its result."""
-        return read(ExperimentDetail, self._http.ask("GET", _experiment(experiment_id)))
+        return parse_reply(ExperimentDetail, self._http.ask("GET", _experiment_path(experiment_id)))
 
     def stop_experiment(self, experiment_id: str) -> ExperimentRecord:
         """Stop every run of an experiment and have their targets deleted."""
-        return read(ExperimentRecord, self._http.ask("DELETE", _experiment(experiment_id)))
+        return parse_reply(
+            ExperimentRecord, self._http.ask("DELETE", _experiment_path(experiment_id))
+        )
 
     def put_schedule(self, name: str, definition: CheckDefinition) -> ScheduledCheck:
         """Create or replace a check."""
-        reply = self._http.ask("PUT", _schedule(name), body=as_written(definition))
-        return read(ScheduledCheck, reply)
+        reply = self._http.ask("PUT", _schedule_path(name), body=dump_as_written(definition))
+        return parse_reply(ScheduledCheck, reply)
 
     def schedules(self) -> ScheduledChecks:
         """Return the team's checks."""
-        return read(ScheduledChecks, self._http.ask("GET", "/schedules"))
+        return parse_reply(ScheduledChecks, self._http.ask("GET", "/schedules"))
 
     def schedule(self, name: str) -> ScheduledCheck:
         """Return a check."""
-        return read(ScheduledCheck, self._http.ask("GET", _schedule(name)))
+        return parse_reply(ScheduledCheck, self._http.ask("GET", _schedule_path(name)))
 
     def delete_schedule(self, name: str) -> None:
         """Delete a check."""
-        self._http.ask("DELETE", _schedule(name))
+        self._http.ask("DELETE", _schedule_path(name))
 
     def history(self, name: str) -> History:
         """Return the history of a check."""
-        return read(History, self._http.ask("GET", f"{_schedule(name)}/history"))
+        return parse_reply(History, self._http.ask("GET", f"{_schedule_path(name)}/history"))
 
 
-def as_written(request: Model) -> dict[str, Any]:
+def dump_as_written(request: Model) -> dict[str, Any]:
     """Return a request without defaults that were not set."""
     return request.model_dump(mode="json", exclude_unset=True)
 
 
-def read(model: type[AnyModel], reply: Reply) -> AnyModel:
+def parse_reply(model: type[AnyModel], reply: Reply) -> AnyModel:
     """Parse a response; fields that a newer service adds are ignored.
 
     Raises:
@@ -192,13 +196,13 @@ def download(url: str) -> bytes:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
 
 
-def _experiment(experiment_id: str) -> str:
+def _experiment_path(experiment_id: str) -> str:
     return f"/experiments/{quote(experiment_id, safe='')}"
 
 
-def _schedule(name: str) -> str:
+def _schedule_path(name: str) -> str:
     return f"/schedules/{quote(name, safe='')}"
 
 
-def _run(run_id: str) -> str:
+def _run_path(run_id: str) -> str:
     return f"/runs/{quote(run_id, safe='')}"

@@ -11,7 +11,7 @@ HOME_VARIABLE = "PLIMSOLL_HOME"
 TOKEN_VARIABLE = "PLIMSOLL_API_TOKEN"  # noqa: S105 - a variable's name
 
 
-def token_file(port: int) -> Path:
+def token_path(port: int) -> Path:
     """Return the path of the token file of the service at a port of 127.0.0.1.
 
     It is below `PLIMSOLL_HOME`, by default `~/.plimsoll`.
@@ -21,7 +21,7 @@ def token_file(port: int) -> Path:
 
 
 @contextmanager
-def new_token(port: int) -> Iterator[str]:
+def keep_new_token(port: int) -> Iterator[str]:
     """Create a token for the service at a port, and keep its file while the block runs.
 
     A file that a killed service left is replaced.
@@ -29,7 +29,7 @@ def new_token(port: int) -> Iterator[str]:
     Raises:
         OSError: The file cannot be written.
     """
-    token, file = secrets.token_urlsafe(32), token_file(port)
+    token, file = secrets.token_urlsafe(32), token_path(port)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.unlink(missing_ok=True)  # otherwise its mode, or a foreign link, would persist
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as written:
@@ -52,6 +52,6 @@ def find_token(url: str) -> str | None:
     if parts.hostname != "127.0.0.1" or parts.port is None:
         return None
     try:
-        return token_file(parts.port).read_text(encoding="ascii").strip()
+        return token_path(parts.port).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return None

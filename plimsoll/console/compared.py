@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from plimsoll.capacity.search import axis_of
-from plimsoll.console.live import live_loads
+from plimsoll.console.live import show_loads
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Axis
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.service.live import LiveLoad
-from plimsoll.report.comparing.comparing import Comparison, compare
+from plimsoll.report.comparing.comparing import Comparison, compare_runs
 
 
 class CurveOfRun(Model):
@@ -27,16 +27,16 @@ class ComparisonShown(Comparison):
     curves: tuple[CurveOfRun, ...] = Field(description="In the order of the runs.")
 
 
-def shown_comparison(results: Sequence[RunResult]) -> ComparisonShown:
+def show_comparison(results: Sequence[RunResult]) -> ComparisonShown:
     """Compare runs with the first of them that has the same request, and add each one's curve."""
-    compared = compare(results)
+    compared = compare_runs(results)
     parts = {name: getattr(compared, name) for name in Comparison.model_fields}
-    return ComparisonShown(**parts, curves=tuple(map(_curve, results)))
+    return ComparisonShown(**parts, curves=tuple(map(_make_curve, results)))
 
 
-def _curve(result: RunResult) -> CurveOfRun:
+def _make_curve(result: RunResult) -> CurveOfRun:
     return CurveOfRun(
         run_id=result.run_id,
         axis=axis_of(result.request.search),
-        loads=tuple(live_loads(result.capacity)),
+        loads=tuple(show_loads(result.capacity)),
     )

@@ -10,8 +10,8 @@ from typing import Self
 from plimsoll.capacity.search import axis_of
 from plimsoll.complaints import Complaint
 from plimsoll.console import log
-from plimsoll.console.outlook import live_money, live_plan, live_time, load_of
-from plimsoll.console.series import resource_series, second_series
+from plimsoll.console.outlook import axis_load, show_money, show_plan, show_time
+from plimsoll.console.series import bin_samples, bin_seconds
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
@@ -32,9 +32,9 @@ from plimsoll.model.service.live import (
     VolumeCaps,
 )
 from plimsoll.report.charts.clock import bin_width_s
-from plimsoll.report.headline import headline
-from plimsoll.report.words import finished_words
-from plimsoll.workflow.listing import summary_of
+from plimsoll.report.headline import build_headline
+from plimsoll.report.words import describe_finished_step
+from plimsoll.workflow.listing import summarize_record
 
 POINTS = 600  # approximate number of bins of a whole series
 CURSOR = r"^[0-9]{1,6}\.[0-9]{1,14}\.[0-9]{1,6}$"  # 10**14 ms are of the year 5138
@@ -109,7 +109,7 @@ class Look:
     result: RunResult | None
 
 
-def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
+def show_live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
     """Return what is new in a run since a cursor, and its state.
 
     Args:
@@ -121,7 +121,7 @@ def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
     capacity, axis = look.capacity, axis_of(request.search)
     elapsed_s = ((record.ended_at or look.at) - record.submitted_at).total_seconds()
     every_s = after.every_s or bin_width_s(elapsed_s, points)
-    resources = resource_series(look.samples, max(every_s, look.period_s))
+    resources = bin_samples(look.samples, max(every_s, look.period_s))
     told = max((step.plan.index for step in look.steps), default=after.step)
     seen_ms = 1000 * resources.epoch_s[-1] if resources.epoch_s else after.sample_ms
     statistic = request.limits.statistic
@@ -130,22 +130,22 @@ def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
         cursor=str(Cursor(told, seen_ms, every_s)),
         at=look.at,
         every_s=every_s,
-        run=summary_of(record),
-        plan=live_plan(look.plan, request, look.quote, under_way=under_way),
-        time=live_time(record, look.plan, request, look.quote, look.at),
-        money=live_money(record, request, look.quote, look.judged_from, look.at),
-        log=tuple(_log(look)),
+        run=summarize_record(record),
+        plan=show_plan(look.plan, request, look.quote, under_way=under_way),
+        time=show_time(record, look.plan, request, look.quote, look.at),
+        money=show_money(record, request, look.quote, look.judged_from, look.at),
+        log=tuple(_write_log(look)),
         statistic=statistic,
         axis=axis,
-        limits_us=_limits_us(capacity),
+        limits_us=_collect_limits_us(capacity),
         bracket=capacity.bracket if capacity else None,
-        loads=tuple(live_loads(capacity)),
-        steps=tuple(_step(done, request, statistic) for done in look.steps),
-        seconds=second_series(look.seconds, every_s),
+        loads=tuple(show_loads(capacity)),
+        steps=tuple(_show_step(done, request, statistic) for done in look.steps),
+        seconds=bin_seconds(look.seconds, every_s),
         resources=resources,
-        caps=_caps(look.caps),
-        teardown=_teardown(record),
-        answer=_answer(look.result),
+        caps=_show_caps(look.caps),
+        teardown=_show_teardown(record),
+        answer=_show_answer(look.result),
     )
 
 
@@ -157,40 +157,40 @@ def is_over(shown: Live, patience_s: float = 30.0) -> bool:
     return shown.answer is not None or (shown.at - ended_at).total_seconds() > patience_s
 
 
-def live_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
+def show_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
     """Yield every load with its judgement, lightest first."""
     for judged in capacity.steps if capacity else ():
-        yield _load(judged)
+        yield _show_load(judged)
 
 
-def _load(judged: JudgedStep) -> LiveLoad:
+def _show_load(judged: JudgedStep) -> LiveLoad:
     known = {name: getattr(judged, name) for name in LiveLoad.model_fields if name != "decides"}
     return LiveLoad(decides=judged.consistent and not judged.client_bound, **known)
 
 
-def _limits_us(capacity: Capacity | None) -> dict[str, float]:
+def _collect_limits_us(capacity: Capacity | None) -> dict[str, float]:
     steps = capacity.steps if capacity else ()
     return {name: us for judged in steps for name, us in judged.limit_us.items()}
 
 
-def _log(look: Look) -> Iterator[LogLine]:
+def _write_log(look: Look) -> Iterator[LogLine]:
     record, request = look.record, look.request
     text = f"{record.name}: recorded"
     yield LogLine(id="recorded", at=record.submitted_at, text=text)
-    yield from log.before_steps(record, request)
+    yield from log.log_before_steps(record, request)
     statistic = request.limits.statistic
-    yield from chain.from_iterable(log.of_step(done, statistic) for done in look.steps)
+    yield from chain.from_iterable(log.log_step(done, statistic) for done in look.steps)
     if look.plan is not None:
-        yield log.of_plan(look.plan)
-    yield from log.of_recovery(record, request)
-    yield from log.after_steps(record)
+        yield log.log_plan(look.plan)
+    yield from log.log_recovery(record, request)
+    yield from log.log_after_steps(record)
 
 
-def _step(done: StepResult, request: Request, statistic: Statistic) -> LiveStep:
+def _show_step(done: StepResult, request: Request, statistic: Statistic) -> LiveStep:
     plan, step = done.plan, done.step
     return LiveStep(
         step=plan.index,
-        load=load_of(plan, request),
+        load=axis_load(plan, request),
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,
@@ -200,18 +200,18 @@ def _step(done: StepResult, request: Request, statistic: Statistic) -> LiveStep:
         latency_us={name: figures.get(statistic) for name, figures in step.latency_us.items()},
         window_start_epoch_ms=done.window_start_epoch_ms,
         window_end_epoch_ms=done.window_end_epoch_ms,
-        words=finished_words(done, statistic),
+        words=describe_finished_step(done, statistic),
         problems=done.problems,
     )
 
 
-def _caps(limits: VolumeLimits | None) -> VolumeCaps | None:
+def _show_caps(limits: VolumeLimits | None) -> VolumeCaps | None:
     if limits is None:
         return None
     return VolumeCaps(**{name: getattr(limits, name) for name in VolumeCaps.model_fields})
 
 
-def _teardown(record: RunRecord) -> Teardown:
+def _show_teardown(record: RunRecord) -> Teardown:
     stages = []
     if record.teardown_asked_at is not None:
         text = "the deletion of the target was asked for"
@@ -227,10 +227,10 @@ def _teardown(record: RunRecord) -> Teardown:
     return Teardown(stages=tuple(stages), gone=record.deleted_at is not None)
 
 
-def _answer(result: RunResult | None) -> LiveAnswer | None:
+def _show_answer(result: RunResult | None) -> LiveAnswer | None:
     if result is None:
         return None
-    top = headline(result)
+    top = build_headline(result)
     return LiveAnswer(
         tag=top.tag,
         decided=top.decided,

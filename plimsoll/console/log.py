@@ -11,13 +11,13 @@ from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.live import LogLine
-from plimsoll.report.words import finished_words, planned_words
-from plimsoll.workflow.plan_step import in_words
+from plimsoll.report.words import describe_finished_step, describe_plan
+from plimsoll.workflow.recovery import describe_recovery
 
 BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 
 
-def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
+def log_before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
     """Yield what happened before the first step."""
     if record.provision_at:
         target = describe_target(request.target, version=record.database_version)
@@ -38,35 +38,35 @@ def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
         yield LogLine(id="warming", at=done_at, text=f"warming: {record.preconditioned}")
 
 
-def of_plan(plan: StepPlan) -> LogLine:
+def log_plan(plan: StepPlan) -> LogLine:
     """Return the line that announces a step."""
-    at = _moment(plan.start_at_epoch_ms)
-    return LogLine(id=f"step-{plan.index}-planned", at=at, text=planned_words(plan))
+    at = _to_moment(plan.start_at_epoch_ms)
+    return LogLine(id=f"step-{plan.index}-planned", at=at, text=describe_plan(plan))
 
 
-def of_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
+def log_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
     """Yield a step's beginning, end and problems."""
-    yield of_plan(done.plan)
+    yield log_plan(done.plan)
     number = done.plan.index
     if number == WARMING_STEP:
         return
-    at = _moment(done.window_end_epoch_ms or done.plan.window_end_epoch_ms)
-    text = f"step {number}: {finished_words(done, statistic)}"
+    at = _to_moment(done.window_end_epoch_ms or done.plan.window_end_epoch_ms)
+    text = f"step {number}: {describe_finished_step(done, statistic)}"
     yield LogLine(id=f"step-{number}", at=at, text=text)
     for place, problem in enumerate(done.problems):
         text = f"step {number}: {problem}"
         yield LogLine(id=f"step-{number}-problem-{place}", at=at, text=text, problem=True)
 
 
-def of_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
+def log_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
     """Yield what the target is still working off; the line changes with the progress."""
     if (seen := record.recovery) is not None:
-        text = in_words(seen, request.load.recovery_max_s)
-        at = _moment(seen.seen_epoch_ms)
+        text = describe_recovery(seen, request.load.recovery_max_s)
+        at = _to_moment(seen.seen_epoch_ms)
         yield LogLine(id=f"recovery-{seen.since_epoch_ms}", at=at, text=text)
 
 
-def after_steps(record: RunRecord) -> Iterator[LogLine]:
+def log_after_steps(record: RunRecord) -> Iterator[LogLine]:
     """Yield what happened after the last step."""
     if record.conclude_at:
         yield LogLine(id="conclude", at=record.conclude_at, text="conclude: the steps are judged")
@@ -74,7 +74,7 @@ def after_steps(record: RunRecord) -> Iterator[LogLine]:
         latest = words.time_of_day(record.metrics_awaited_until)
         text = f"conclude: the target's metrics are awaited, until {latest} at most"
         yield LogLine(id="metrics", at=record.conclude_at, text=text)
-    yield from torn_down(record)
+    yield from log_teardown(record)
     if record.failure is not None and record.ended_at:
         text = f"{record.failure.error}: {record.failure.cause}"
         bad = record.state in BAD_ENDS
@@ -84,7 +84,7 @@ def after_steps(record: RunRecord) -> Iterator[LogLine]:
         yield LogLine(id="ended", at=record.ended_at, text=f"ended: {record.state}{verdict}")
 
 
-def torn_down(record: RunRecord) -> Iterator[LogLine]:
+def log_teardown(record: RunRecord) -> Iterator[LogLine]:
     """Yield what happens to the target at the end."""
     asked_at = record.teardown_asked_at
     if asked_at:
@@ -97,5 +97,5 @@ def torn_down(record: RunRecord) -> Iterator[LogLine]:
         yield LogLine(id="gone", at=record.deleted_at, text="the target is gone")
 
 
-def _moment(epoch_ms: int) -> datetime:
+def _to_moment(epoch_ms: int) -> datetime:
     return datetime.fromtimestamp(epoch_ms / 1000, UTC)

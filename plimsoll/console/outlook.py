@@ -6,34 +6,34 @@ from datetime import datetime
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.phases import phase_steps
+from plimsoll.model.request.phases import count_phase_steps
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.live import LiveMoney, LivePlan, LiveTime
-from plimsoll.quoting.budget import spent_usd
-from plimsoll.report.words import planned_words
+from plimsoll.quoting.budget import estimate_spent_usd
+from plimsoll.report.words import describe_plan
 
 BETWEEN_STEPS_S = 3  # planning, barrier and judging, in the estimate of the time left
 _SEARCHES = {"baseline", "climb", "descend", "bisect", "more_clients", "again"}
 
 
-def live_plan(
+def show_plan(
     plan: StepPlan | None, request: Request, quote: Quote | None, *, under_way: bool
 ) -> LivePlan | None:
     """Describe the current step, the expected number of steps, and what follows."""
     if plan is None:
         return None
-    expected = expected_steps(quote)
-    most = request.search.probes_max + phase_steps(request.phases)
+    expected = expected_step_count(quote)
+    most = request.search.probes_max + count_phase_steps(request.phases)
     return LivePlan(
-        sentence=planned_words(plan, of=expected),
-        then=_then(plan, request) if under_way else None,
+        sentence=describe_plan(plan, of=expected),
+        then=_describe_next(plan, request) if under_way else None,
         step=plan.index,
         steps_expected=expected,
         steps_most=most if quote is None else max(most, round(quote.steps.most)),
-        load=load_of(plan, request),
+        load=axis_load(plan, request),
         purpose=plan.purpose,
         why=plan.why,
         start_at_epoch_ms=plan.start_at_epoch_ms,
@@ -42,17 +42,17 @@ def live_plan(
     )
 
 
-def load_of(step: StepPlan, request: Request) -> float:
+def axis_load(step: StepPlan, request: Request) -> float:
     """Return a step's load on the axis of the search; for a phase without a rate, its clients."""
     return float(getattr(step, axis_of(request.search)) or step.clients)
 
 
-def expected_steps(quote: Quote | None) -> int | None:
+def expected_step_count(quote: Quote | None) -> int | None:
     """Return the number of steps that the quote expects; None if unknown."""
     return None if quote is None else round(quote.steps.expected) or None
 
 
-def _then(plan: StepPlan, request: Request) -> str:
+def _describe_next(plan: StepPlan, request: Request) -> str:
     gone = "" if isinstance(request.target, EndpointTarget) else ", then the target is deleted"
     if plan.index == WARMING_STEP:
         return "then the search begins"
@@ -66,7 +66,7 @@ def _then(plan: StepPlan, request: Request) -> str:
     return f"then its answer is judged{gone}"
 
 
-def live_time(
+def show_time(
     record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
 ) -> LiveTime:
     """Return the elapsed time, and the estimated time left for search and target."""
@@ -75,16 +75,16 @@ def live_time(
         limit_s = max(0.0, (record.expires_at - at).total_seconds())
     return LiveTime(
         elapsed_s=((record.ended_at or at) - record.submitted_at).total_seconds(),
-        left_s=_left_s(record, plan, request, quote, at),
+        left_s=_estimate_left_s(record, plan, request, quote, at),
         limit_left_s=limit_s,
         time_limit_s=record.runs_for_s,
     )
 
 
-def _left_s(
+def _estimate_left_s(
     record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
 ) -> float | None:
-    expected = expected_steps(quote)
+    expected = expected_step_count(quote)
     searching = record.phase == "step" and not (record.conclude_at or record.teardown_asked_at)
     number = record.steps_finished + 1  # a phase reserves more step numbers than it uses
     if plan is None or expected is None or not searching or number > expected:
@@ -94,14 +94,14 @@ def _left_s(
     return this_s + (expected - number) * each_s
 
 
-def live_money(
+def show_money(
     record: RunRecord, request: Request, quote: Quote | None, steps: Sequence[Step], at: datetime
 ) -> LiveMoney:
     """Return the cost of a run so far, and its limits; a run on one machine costs nothing."""
     spent = None
     if quote is not None and not record.local:
         final = record.cost_usd
-        spent = float(final) if final else spent_usd(quote, record, request, steps, at=at)
+        spent = float(final) if final else estimate_spent_usd(quote, record, request, steps, at=at)
     return LiveMoney(
         basis="as-if-on-aws" if record.local else "aws",
         spent_usd=spent,

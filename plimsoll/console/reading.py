@@ -17,7 +17,7 @@ from plimsoll.aws.run_files import (
     step_path,
 )
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.console.live import POINTS, Cursor, Look, live
+from plimsoll.console.live import POINTS, Cursor, Look, show_live
 from plimsoll.model.deployment.function_settings import MetricSettings
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.steps import Step, TargetSample
@@ -28,8 +28,8 @@ from plimsoll.model.run.results import RunResult, Seconds, SecondTotals, StepRes
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.live import Live
 from plimsoll.workflow.conclude import volume_limits
-from plimsoll.workflow.judge_step import judged_so_far, so_far
-from plimsoll.workflow.target_figures import target_samples
+from plimsoll.workflow.history import judge_so_far, so_far
+from plimsoll.workflow.target_figures import read_target_samples
 
 METRICS_EVERY_S = 2.0  # minimum interval: CloudWatch is the most expensive part of a read
 
@@ -62,7 +62,7 @@ class RunReading:
         Raises:
             RunNotFoundError: There is no run with this id.
         """
-        return live(self.look(after), after, points=points)
+        return show_live(self.look(after), after, points=points)
 
     def look(self, after: Cursor) -> Look:
         """Read what is new in the run since a cursor.
@@ -84,7 +84,7 @@ class RunReading:
             self._judged_from = [done.step for done in so_far(files)]
             self._finished = record.steps_finished
             if self._result is None or self._result.capacity is None:
-                self._capacity = judged_so_far(self._judged_from, self._request)
+                self._capacity = judge_so_far(self._judged_from, self._request)
         steps, seconds, samples = self._series(files, record, self._request, after)
         return Look(
             at=now(),
@@ -112,12 +112,12 @@ class RunReading:
         whole = None if self._result is None else files.find_model(SECONDS, Seconds)
         if self._result is None or whole is None:
             steps = self._finished_since(files, record, after)
-            return steps, _seconds_of(steps), self._samples(record, request, after)
+            return steps, _collect_seconds(steps), self._samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
         if request.phases and not record.past:  # a past run has only the two files
             steps = self._finished_since(files, record, after)
-            seconds = _seconds_of(steps)
+            seconds = _collect_seconds(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
         return steps, seconds, samples
 
@@ -150,8 +150,8 @@ class RunReading:
         if since >= until or time.monotonic() < self._asked_at + METRICS_EVERY_S:
             return ()
         self._asked_at = time.monotonic()
-        return target_samples(self.settings, record, kind=kind, since=since, until=until)
+        return read_target_samples(self.settings, record, kind=kind, since=since, until=until)
 
 
-def _seconds_of(steps: Sequence[StepResult]) -> list[SecondTotals]:
+def _collect_seconds(steps: Sequence[StepResult]) -> list[SecondTotals]:
     return [second for step in steps for second in step.seconds]

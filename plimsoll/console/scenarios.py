@@ -7,7 +7,7 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.request.experiment import Experiment
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 from plimsoll.requests.experiment_file import read_file
 
 
@@ -38,28 +38,28 @@ class Scenarios(Model):
 def scenarios() -> Scenarios:
     """Read all scenarios."""
     made = []
-    for file in sorted(packaged_folder("scenarios").glob("*.yaml")):
+    for file in sorted(find_packaged_folder("scenarios").glob("*.yaml")):
         asked, text = read_file(file), file.read_text(encoding="utf-8")
         matrix = asked if isinstance(asked, Experiment) else None
         requests = {} if isinstance(asked, Experiment) else asked
         made.append(
             Scenario(
                 name=file.stem,
-                about=_first_sentence(text),
+                about=_read_first_sentence(text),
                 kind="experiment" if matrix else "runs" if len(requests) > 1 else "run",
                 yaml=text,
-                requests={name: _written(request) for name, request in requests.items()},
-                experiment=_written(matrix) if matrix else None,
+                requests={name: _dump_request(request) for name, request in requests.items()},
+                experiment=_dump_request(matrix) if matrix else None,
             )
         )
     return Scenarios(scenarios=tuple(made))
 
 
-def _written(asked: Model) -> dict[str, Any]:
+def _dump_request(asked: Model) -> dict[str, Any]:
     return asked.model_dump(mode="json", exclude_unset=True)
 
 
-def _first_sentence(text: str) -> str:
+def _read_first_sentence(text: str) -> str:
     """Return the first sentence of the comment at the beginning of a file."""
     lines = []
     for line in text.splitlines():

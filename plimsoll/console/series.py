@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import SecondTotals
 from plimsoll.model.service.live import OperationSeries, ResourceSeries, SecondSeries
-from plimsoll.report.charts.clock import added, percentile_us
+from plimsoll.report.charts.clock import merge_histograms, percentile_us
 
 _LEAST = {  # a bin gets the least of these, not their mean
     "burst_balance_percent",
@@ -19,61 +19,61 @@ RESOURCES = tuple(
 )
 
 
-def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:
+def bin_seconds(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:
     """Put seconds into bins of one step each; a rate is a mean over the bin's seconds with load."""
     bins: dict[tuple[int, int], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
         bins[second.epoch_s // every_s * every_s, second.step].append(second)
     ordered = [bins[key] for key in sorted(bins)]
     names = sorted({second.operation for members in ordered for second in members})
-    whole = [_rates(members, _span_s(members)) for members in ordered]
+    whole = [_compute_rates(members, _count_seconds(members)) for members in ordered]
     return SecondSeries(
         epoch_s=tuple(epoch_s for epoch_s, _ in sorted(bins)),
         step=tuple(step for _, step in sorted(bins)),
         ops_per_second=tuple(rate for rate, _ in whole),
         errors_per_second=tuple(errors for _, errors in whole),
-        operations={name: _operation(ordered, name) for name in names},
+        operations={name: _bin_operation(ordered, name) for name in names},
     )
 
 
-def _operation(bins: Sequence[Sequence[SecondTotals]], name: str) -> OperationSeries:
+def _bin_operation(bins: Sequence[Sequence[SecondTotals]], name: str) -> OperationSeries:
     rows: list[tuple[float | None, ...]] = []
     for members in bins:
         own = [second for second in members if second.operation == name]
         if not own:
             rows.append((None,) * 5)
             continue
-        buckets = added(second.buckets for second in own)
+        buckets = merge_histograms(second.buckets for second in own)
         worst = [second.max_us for second in own if second.max_us is not None]
-        rate, errors = _rates(own, _span_s(members))
+        rate, errors = _compute_rates(own, _count_seconds(members))
         percentiles = percentile_us(buckets, 0.50), percentile_us(buckets, 0.99)
         rows.append((rate, errors, *percentiles, max(worst, default=None)))
     fields = OperationSeries.model_fields
     return OperationSeries(**dict(zip(fields, zip(*rows, strict=True), strict=True)))
 
 
-def _span_s(members: Iterable[SecondTotals]) -> int:
+def _count_seconds(members: Iterable[SecondTotals]) -> int:
     return len({second.epoch_s for second in members})
 
 
-def _rates(members: Sequence[SecondTotals], span_s: int) -> tuple[float, float]:
+def _compute_rates(members: Sequence[SecondTotals], span_s: int) -> tuple[float, float]:
     succeeded = sum(second.succeeded for second in members)
     return succeeded / span_s, sum(second.errors for second in members) / span_s
 
 
-def resource_series(samples: Iterable[TargetSample], every_s: int) -> ResourceSeries:
+def bin_samples(samples: Iterable[TargetSample], every_s: int) -> ResourceSeries:
     """Put samples into bins: the mean of the known values, or the least of a balance."""
     bins: dict[int, list[TargetSample]] = defaultdict(list)
     for sample in samples:
         bins[sample.epoch_ms // 1000 // every_s * every_s].append(sample)
     ordered = [bins[epoch_s] for epoch_s in sorted(bins)]
     columns: Mapping[str, tuple[float | None, ...]] = {
-        name: tuple(_summary(name, members) for members in ordered) for name in RESOURCES
+        name: tuple(_summarize_bin(name, members) for members in ordered) for name in RESOURCES
     }
     return ResourceSeries(every_s=every_s, epoch_s=tuple(sorted(bins)), **columns)
 
 
-def _summary(name: str, members: Iterable[TargetSample]) -> float | None:
+def _summarize_bin(name: str, members: Iterable[TargetSample]) -> float | None:
     known = [value for one in members if (value := getattr(one, name)) is not None]
     if not known:
         return None

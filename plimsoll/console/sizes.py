@@ -11,7 +11,7 @@ from plimsoll.model.aws.prices import HOME_REGION
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.sizing.answer import Negative, Option, Sizing
-from plimsoll.sizing.rank import bound_words
+from plimsoll.sizing.rank import describe_bound
 from plimsoll.sizing.size import target_words
 
 
@@ -28,8 +28,8 @@ class OptionShown(Option):
         return cls(
             **dict(option),
             target_words=target_words(option.target),
-            binds_words=None if option.binds is None else bound_words(option.binds),
-            next_words=None if option.next is None else bound_words(option.next),
+            binds_words=None if option.binds is None else describe_bound(option.binds),
+            next_words=None if option.next is None else describe_bound(option.next),
         )
 
 
@@ -60,7 +60,7 @@ class SizesShown(Model):
     )
 
 
-def shown_sizes(answer: Sizing, *, most: int) -> SizesShown:
+def show_sizes(answer: Sizing, *, most: int) -> SizesShown:
     """Return an answer with a limited number of options."""
     same = {
         name: getattr(answer, name) for name in Sizing.model_fields.keys() & SizesShown.model_fields
@@ -71,21 +71,21 @@ def shown_sizes(answer: Sizing, *, most: int) -> SizesShown:
             "options": tuple(map(OptionShown.of, answer.options[:most])),
             "options_in_all": len(answer.options),
             "measured": tuple(map(OptionShown.of, answer.measured)),
-            "command": join(_command(answer)),
+            "command": join(_write_command(answer)),
         }
     )
 
 
-def _command(answer: Sizing) -> Iterable[str]:
+def _write_command(answer: Sizing) -> Iterable[str]:
     yield from ("plimsoll", "size", answer.run, "--want", f"{answer.want_ops_per_second:.12g}")
     for name, us in answer.limits_us.items():
-        yield from ("--limit", f"{name}={_latency(us)}")
+        yield from ("--limit", f"{name}={_write_latency(us)}")
     yield from ("--statistic", answer.statistic, "--headroom", f"{100 * answer.headroom:.5g}%")
     if answer.region != HOME_REGION:
         yield from ("--region", answer.region, "--prices", f"{answer.region}.json")
 
 
-def _latency(us: float) -> str:
+def _write_latency(us: float) -> str:
     """Write a latency without loss of precision: `20ms`, `3217.25us`."""
     whole = us.is_integer()
     return f"{us / 1000:.12g}ms" if whole else f"{us:.6f}".rstrip("0").rstrip(".") + "us"

@@ -25,7 +25,7 @@ _PASSING = {"at", "time", "money"}
 BYE = b'event: bye\ndata: {"why": "the service ends"}\n\n'
 
 
-def encoded(event: str, data: Model | str, event_id: str | None = None) -> bytes:
+def encode_event(event: str, data: Model | str, event_id: str | None = None) -> bytes:
     """Encode one event. JSON has no line breaks, so the data takes one line."""
     text = data if isinstance(data, str) else data.model_dump_json()
     lines = [f"event: {event}"] + ([f"id: {event_id}"] if event_id else []) + [f"data: {text}"]
@@ -55,7 +55,7 @@ class Pace:
         return not self._ended.wait(self._every_s)
 
 
-def run_events(
+def stream_run(
     read: Callable[[Cursor], Live],
     after: Cursor,
     pace: Pace,
@@ -76,7 +76,7 @@ def run_events(
         news = shown.model_dump(exclude=_PASSING)
         if news != before:
             cursor = Cursor.parse(shown.cursor)
-            yield encoded("live", shown, shown.cursor)
+            yield encode_event("live", shown, shown.cursor)
             pace.told()
             before = news
         elif pace.quiet:
@@ -84,13 +84,13 @@ def run_events(
             pace.told()
         if is_over(shown):
             return
-        yield from (encoded("second", second) for second in seconds())
+        yield from (encode_event("second", second) for second in seconds())
         if not pace.goes_on():
             yield BYE
             return
 
 
-def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iterator[bytes]:
+def stream_list(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iterator[bytes]:
     """Yield the events of a list of runs: the whole list first, then changes and new runs.
 
     Most runs have ended and do not change: usually only the newest are read, sometimes all.
@@ -103,12 +103,15 @@ def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iter
     number = 0
     for look in count():
         whole = look % WHOLE_EVERY == 0
-        runs = {run.run_id: run for run in read(LISTED if whole else _reach(known.values()))}
+        runs = {
+            run.run_id: run
+            for run in read(LISTED if whole else _count_runs_to_read(known.values()))
+        }
         changed = [run for run_id, run in runs.items() if known.get(run_id) != run]
         if look == 0 or changed:
             number += 1
             rows = ",".join(run.model_dump_json() for run in changed)
-            yield encoded("runs", f'{{"runs":[{rows}]}}', str(number))
+            yield encode_event("runs", f'{{"runs":[{rows}]}}', str(number))
             pace.told()
         elif pace.quiet:
             yield _ALIVE
@@ -119,7 +122,7 @@ def list_events(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iter
             return
 
 
-def _reach(known: Collection[RunSummary]) -> int:
+def _count_runs_to_read(known: Collection[RunSummary]) -> int:
     """Return how many of the newest runs to read: down to the oldest running, and a few more."""
     going = [run.submitted_at for run in known if not run.state.ended]
     newer = sum(run.submitted_at >= min(going) for run in known) if going else 0

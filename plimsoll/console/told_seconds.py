@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.service.live import LiveSecond, LiveSecondOperation
-from plimsoll.report.charts.clock import added, percentile_us
+from plimsoll.report.charts.clock import merge_histograms, percentile_us
 
 
 class ToldSeconds:
@@ -65,7 +65,7 @@ class ToldSeconds:
             clients=self._clients,
             clients_told=len(told),
             operations={
-                name: _operation([part for part in parts if part.operation == name])
+                name: _sum_operation([part for part in parts if part.operation == name])
                 for name in names
             },
         )
@@ -87,9 +87,9 @@ class SecondsReader:
         return new
 
 
-def _operation(parts: Sequence[SecondReport]) -> LiveSecondOperation:
+def _sum_operation(parts: Sequence[SecondReport]) -> LiveSecondOperation:
     return LiveSecondOperation(
         succeeded=sum(part.succeeded for part in parts),
         errors=sum(part.errors for part in parts),
-        p99_us=percentile_us(added(part.buckets for part in parts), 0.99),
+        p99_us=percentile_us(merge_histograms(part.buckets for part in parts), 0.99),
     )

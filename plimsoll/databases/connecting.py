@@ -78,7 +78,7 @@ class Watch:
             return None
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
-            raise TimeoutError(no_answer(self._login_timeout_s))
+            raise TimeoutError(describe_no_answer(self._login_timeout_s))
         return left_s
 
     def count(self, received: int) -> None:
@@ -156,7 +156,7 @@ class WatchedContext(ssl.SSLContext):
     watch: Watch
 
 
-def reach(target: EngineTarget, watch: Watch) -> WatchedSocket:
+def open_socket(target: EngineTarget, watch: Watch) -> WatchedSocket:
     """Connect to a target's server.
 
     Raises:
@@ -171,7 +171,7 @@ def reach(target: EngineTarget, watch: Watch) -> WatchedSocket:
     return made
 
 
-def tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
+def make_tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
     """Make the SSL context for a driver; None if the target uses no TLS."""
     if tls is None:
         return None
@@ -190,30 +190,30 @@ def tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
     return context
 
 
-def no_answer(timeout_s: float) -> str:
+def describe_no_answer(timeout_s: float) -> str:
     """Describe a login that has not ended in time."""
     return f"no answer to the login within {timeout_s:g} s"
 
 
-def tls_problem(error: ssl.SSLError) -> str:
+def describe_tls_error(error: ssl.SSLError) -> str:
     """Describe what a TLS error means."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"TLS: the server's certificate is not believed: {error.verify_message}"
     return f"TLS: {error.reason or error}"
 
 
-def unreadable(error: Exception) -> str:
+def describe_unreadable(error: Exception) -> str:
     """Describe an answer that the driver cannot read."""
     return f"the database's answer cannot be read ({type(error).__name__})"
 
 
-def said(words: object) -> str:
+def shorten_message(words: object) -> str:
     """Return a server's message as one line that a terminal can show, cut to 300 characters."""
     line = " ".join(str(words).split())
     return "".join(letter for letter in line if letter.isprintable())[:_SAID_MAX]
 
 
-def short(statement: str) -> str:
+def shorten_statement(statement: str) -> str:
     """Return a statement as one line, cut to 80 characters."""
     line = " ".join(statement.split())
     return line if len(line) <= _SHORT_MAX else line[: _SHORT_MAX - 3] + "..."

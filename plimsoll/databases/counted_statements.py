@@ -39,9 +39,9 @@ class Counted:
         return Counted(
             self.calls - before.calls,
             self.time_us - before.time_us,
-            _sum(self.rows_sent, before.rows_sent, -1),
-            _sum(self.rows_examined, before.rows_examined, -1),
-            _sum(self.rows_affected, before.rows_affected, -1),
+            _add_known(self.rows_sent, before.rows_sent, -1),
+            _add_known(self.rows_examined, before.rows_examined, -1),
+            _add_known(self.rows_affected, before.rows_affected, -1),
             self.order,
             self.closes,
         )
@@ -51,15 +51,15 @@ class Counted:
         return Counted(
             self.calls + more.calls,
             self.time_us + more.time_us,
-            _sum(self.rows_sent, more.rows_sent),
-            _sum(self.rows_examined, more.rows_examined),
-            _sum(self.rows_affected, more.rows_affected),
+            _add_known(self.rows_sent, more.rows_sent),
+            _add_known(self.rows_examined, more.rows_examined),
+            _add_known(self.rows_affected, more.rows_affected),
             self.order,
             self.closes,
         )
 
 
-def _sum(one: int | None, other: int | None, sign: int = 1) -> int | None:
+def _add_known(one: int | None, other: int | None, sign: int = 1) -> int | None:
     return None if one is None or other is None else max(one + sign * other, 0)
 
 
@@ -112,7 +112,7 @@ class StatementReader(Protocol):
         """Return notes on how the server counts, for the reader."""
 
 
-def grown(looks: Sequence[Look]) -> dict[str, Counted]:
+def sum_growth(looks: Sequence[Look]) -> dict[str, Counted]:
     """Return each kind's growth from the first look to the last; the totals of a single look."""
     if len(looks) == 1:
         return {kind: one for kind, one in looks[0].counted.items() if one.calls}
@@ -125,14 +125,14 @@ def grown(looks: Sequence[Look]) -> dict[str, Counted]:
     return total
 
 
-def foremost(counted: Mapping[str, Counted]) -> dict[str, Counted]:
+def select_foremost(counted: Mapping[str, Counted]) -> dict[str, Counted]:
     """Return the kinds with the most time and the kinds with the most calls."""
     by_time = heapq.nlargest(STATEMENTS_MOST, counted, key=lambda kind: counted[kind].time_us)
     by_calls = heapq.nlargest(STATEMENTS_MOST, counted, key=lambda kind: counted[kind].calls)
     return {kind: counted[kind] for kind in dict.fromkeys([*by_time, *by_calls])}
 
 
-def named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
+def find_named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     """Return the tables that the statement texts name, at most `TABLES_MOST`."""
     said = {word for text in texts for word in _WORD.findall(text.lower())}
     return [name for name in names if name.lower() in said][:TABLES_MOST]

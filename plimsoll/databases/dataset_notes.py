@@ -58,12 +58,13 @@ def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table:
     """
     if note.parameters != compiled.dataset_parameters:
         raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
-            f"{_listed(compiled.dataset_parameters)}: {_ELSEWHERE.format(notes_table)}"
+            f"the dataset {compiled.dataset} is there with"
+            f" {_list_parameters(note.parameters)}, not "
+            f"{_list_parameters(compiled.dataset_parameters)}: {_ELSEWHERE.format(notes_table)}"
         )
 
 
-def check_not_there(table: str, *, there: bool) -> None:
+def check_absent(table: str, *, there: bool) -> None:
     """Check that no table of a dataset without a note exists: it would belong to something else.
 
     Raises:
@@ -100,7 +101,7 @@ def is_complete(compiled: Compiled, note: DatasetNote | None) -> bool:
     return all(note.loaded_rows.get(table.name, 0) >= table.rows for table in compiled.tables)
 
 
-def check_whole(compiled: Compiled, note: DatasetNote | None, where: str) -> None:
+def check_complete(compiled: Compiled, note: DatasetNote | None, where: str) -> None:
     """Check that a dataset is complete.
 
     Args:
@@ -119,7 +120,7 @@ def check_whole(compiled: Compiled, note: DatasetNote | None, where: str) -> Non
         )
 
 
-def note_counted(
+def note_counts(
     compiled: Compiled,
     counts: Mapping[str, int],
     note_progress: Callable[[Compiled, dict[str, int]], None],
@@ -144,7 +145,7 @@ def note_counted(
     note_progress(compiled, {table.name: table.rows for table in compiled.tables})
 
 
-def _listed(parameters: dict[str, Scalar]) -> str:
+def _list_parameters(parameters: dict[str, Scalar]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
 
 
@@ -156,7 +157,7 @@ Ask = Callable[..., Sequence[Sequence[Any]]]
 _MIB = 2**20
 
 
-def mysql_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+def read_mysql_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
     """Read the sizes of InnoDB's trees, from statistics that ANALYZE TABLE has just renewed.
 
     dev.mysql.com/doc/refman/8.4/en/information-schema-tables-table.html: DATA_LENGTH is the number
@@ -173,11 +174,13 @@ def mysql_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> lis
             table.name,
         )
         data, index = (None if value is None else int(value) for value in rows[0])
-        found.append(_paged(table.name, counts[table.name], data, index, page_bytes))
+        found.append(_build_layout(table.name, counts[table.name], data, index, page_bytes))
     return found
 
 
-def postgres_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+def read_postgres_layout(
+    ask: Ask, compiled: Compiled, counts: Mapping[str, int]
+) -> list[TableLayout]:
     """Read the sizes of PostgreSQL's files: the table with its TOAST and maps, and its indexes."""
     ((page,),) = ask("SELECT current_setting('block_size')")
     found = []
@@ -186,11 +189,13 @@ def postgres_layout(ask: Ask, compiled: Compiled, counts: Mapping[str, int]) -> 
         ((data, index),) = ask(
             "SELECT pg_table_size(?::regclass), pg_indexes_size(?::regclass)", name, name
         )
-        found.append(_paged(table.name, counts[table.name], int(data), int(index), int(page)))
+        found.append(
+            _build_layout(table.name, counts[table.name], int(data), int(index), int(page))
+        )
     return found
 
 
-def cassandra_layout(
+def read_cassandra_layout(
     ask: Ask, keyspace: str, compiled: Compiled, counts: Mapping[str, int]
 ) -> list[TableLayout]:
     """Read the disk space of Cassandra's SSTables, in whole MiB; Cassandra has no pages.
@@ -205,7 +210,7 @@ def cassandra_layout(
     ]
 
 
-def _paged(
+def _build_layout(
     name: str, rows: int, data: int | None, index: int | None, page_bytes: int
 ) -> TableLayout:
     pages = None if data is None else (data + (index or 0)) // page_bytes

@@ -14,7 +14,7 @@ from plimsoll.model.engine.asked import EngineTarget
 LOAD_USER = "plimsoll_load"
 
 
-def load_password(master_password: str, run_id: str) -> str:
+def derive_load_password(master_password: str, run_id: str) -> str:
     """Derive the load user's password (HMAC-SHA-256, RFC 2104); it does not reveal the master's."""
     key, message = master_password.encode(), f"{LOAD_USER} {run_id}".encode()
     digest = hmac.new(key, message, hashlib.sha256).digest()
@@ -22,7 +22,7 @@ def load_password(master_password: str, run_id: str) -> str:
     return base64.urlsafe_b64encode(digest).decode().rstrip("=") + "-aA1"
 
 
-def as_load_user(master: EngineTarget, run_id: str) -> EngineTarget:
+def switch_to_load_user(master: EngineTarget, run_id: str) -> EngineTarget:
     """Return the connection settings with the load user in place of the master."""
-    password = load_password(master.password, run_id)
+    password = derive_load_password(master.password, run_id)
     return master.model_copy(update={"user": LOAD_USER, "password": password})

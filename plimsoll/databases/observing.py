@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from typing import assert_never
 
-from plimsoll.databases.connecting import unreadable
+from plimsoll.databases.connecting import describe_unreadable
 from plimsoll.databases.counted_statements import (
     Look,
     StatementReader,
-    foremost,
-    grown,
-    named_tables,
+    find_named_tables,
+    select_foremost,
+    sum_growth,
 )
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.engine.asked import EngineTarget
@@ -31,31 +31,31 @@ def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
         UsageError: Its family keeps none.
     """
     try:
-        with _opened(target) as reader:
+        with _open_family_reader(target) as reader:
             yield reader
     except PlimsollError:
         raise
     except (ValueError, TypeError, LookupError) as error:  # a server may send anything
-        raise PlimsollError(f"{target.host}:{target.port}: {unreadable(error)}") from None
+        raise PlimsollError(f"{target.host}:{target.port}: {describe_unreadable(error)}") from None
 
 
-def _opened(target: EngineTarget) -> AbstractContextManager[StatementReader]:
+def _open_family_reader(target: EngineTarget) -> AbstractContextManager[StatementReader]:
     match target.protocol:
         case "mysql":
-            from plimsoll.databases.mysql.statements import open_reader  # noqa: PLC0415 - a driver
+            from plimsoll.databases.mysql.statements import open_mysql_reader  # noqa: PLC0415 - a driver
 
-            return open_reader(target)
+            return open_mysql_reader(target)
         case "postgres":
             from plimsoll.databases.postgres import statements  # noqa: PLC0415 - a driver
 
-            return statements.open_reader(target)
+            return statements.open_postgres_reader(target)
         case "cql":
             raise UsageError("DSN: Cassandra does not count its statements by kind")
         case _:
             assert_never(target.protocol)
 
 
-def statements_seen(
+def combine_looks(
     reader: StatementReader, target: EngineTarget, looks: Sequence[Look]
 ) -> StatementsSeen:
     """Combine the readings of a database's statement statistics.
@@ -66,10 +66,10 @@ def statements_seen(
         looks: The readings. One gives all counts since the server began counting; several give the
             growth from the first to the last.
     """
-    everything = grown(looks)
-    counted = foremost(everything)
+    everything = sum_growth(looks)
+    counted = select_foremost(everything)
     texts = reader.texts(counted)
-    names = named_tables(reader.table_names(), texts.values())
+    names = find_named_tables(reader.table_names(), texts.values())
     rest = sum(one.calls for kind, one in everything.items() if kind not in texts)
     unknown = looks[-1].unknown - (looks[0].unknown if len(looks) > 1 else 0)
     return StatementsSeen(
@@ -91,14 +91,14 @@ def statements_seen(
             if kind in texts
         ),
         pool_pages=reader.pool_pages(),
-        pages_missed=_missed(looks),
+        pages_missed=_count_missed(looks),
         calls_unknown=max(unknown, 0) + rest,
         tables=tuple(reader.tables(names)),
         notes=reader.notes(),
     )
 
 
-def _missed(looks: Sequence[Look]) -> int | None:
+def _count_missed(looks: Sequence[Look]) -> int | None:
     """Return how many pages missed the pool in the time; None if unknown or counting restarted."""
     first, last = looks[0].pages_missed, looks[-1].pages_missed
     if len(looks) < 2 or first is None or last is None or last < first:
@@ -106,7 +106,7 @@ def _missed(looks: Sequence[Look]) -> int | None:
     return last - first
 
 
-def looks_for(
+def look_repeatedly(
     reader: StatementReader,
     for_s: float,
     wait: Callable[[float], None],

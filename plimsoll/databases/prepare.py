@@ -29,7 +29,7 @@ class Prepared:
     counted_rows: dict[str, int]
 
 
-def prepare(
+def prepare_dataset(
     target: EngineTarget,
     compiled: Compiled,
     *,
@@ -68,8 +68,8 @@ def prepare(
                 target, connections=connections, seed=seed, load_order=load_order
             )
             rows = {"from_row": table.first + done, "to_row": table.first + upto}
-            advance = partial(_advance, on_progress, before + done)
-            answer = _load(spec.model_copy(update=rows), advance, cancel)
+            advance = partial(_report_progress, on_progress, before + done)
+            answer = _load_slice(spec.model_copy(update=rows), advance, cancel)
             sent += answer["rows_sent"]
             inserted += answer["rows_inserted"]
             loaded[table.name] = upto
@@ -82,11 +82,11 @@ def prepare(
         return Prepared(sent, inserted, datasets.finish(compiled))
 
 
-def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:
+def _report_progress(on_progress: Callable[[int], None], start: int, rows: int) -> None:
     on_progress(start + rows)
 
 
-def _load(
+def _load_slice(
     spec: DatasetSpec,
     on_progress: Callable[[int], None],
     cancel: plimsoll_engine.CancelToken | None,

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
-    check_not_there,
+    check_absent,
     check_same_dataset,
-    note_counted,
+    note_counts,
 )
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -118,7 +118,7 @@ class SqlDatasets(ABC):
             check_same_dataset(compiled, note, notes_table=NOTES)
         else:
             for table in compiled.tables:
-                check_not_there(table.name, there=self._table_exists(table.name))
+                check_absent(table.name, there=self._table_exists(table.name))
         self._execute(f"{_CREATE_NOTES}{self.notes_options}")
         loaded_rows = note.loaded_rows if note else {}
         self._execute(
@@ -161,7 +161,7 @@ class SqlDatasets(ABC):
                     self._execute(sql)
             self._complete(table)
             counts[table.name] = self._count(table)
-        note_counted(compiled, counts, self.note_progress)
+        note_counts(compiled, counts, self.note_progress)
         return counts
 
     def count_own(self, compiled: Compiled) -> dict[str, int]:

@@ -37,11 +37,11 @@ def open_watcher(target: EngineTarget) -> AbstractContextManager[Watcher] | None
         case "mysql":
             # Imported here, since few of a step's clients sample and the others start faster
             # without it.
-            from plimsoll.databases.mysql.watching import watch  # noqa: PLC0415
+            from plimsoll.databases.mysql.watching import open_mysql_watcher  # noqa: PLC0415
 
-            return watch(target)
+            return open_mysql_watcher(target)
         case "postgres":
-            from plimsoll.databases.postgres.watching import watch as watch_postgres  # noqa: PLC0415
+            from plimsoll.databases.postgres.watching import open_postgres_watcher as watch_postgres  # noqa: PLC0415
 
             return watch_postgres(target)
         case "cql":

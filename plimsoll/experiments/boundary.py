@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.errors import NoGroundError, UsageError
-from plimsoll.experiments.cell_runs import begun, cell_runs
-from plimsoll.experiments.records import asked, experiments_of, require_running
+from plimsoll.experiments.cell_runs import list_begun, read_cell_runs
+from plimsoll.experiments.records import asked, open_experiments, require_running
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.deployment.function_settings import PricedSettings
 from plimsoll.model.request.boundary import Boundary
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.report.experiment.summary import CellRun, outcome
-from plimsoll.sizing.cheapest import Survey, boundary_of, by_price
+from plimsoll.sizing.cheapest import Survey, sort_by_price, summarize_boundary
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
-from plimsoll.workflow.past import ground
+from plimsoll.workflow.past import extract_measured
 
 
 def choose_cell(
@@ -36,16 +36,18 @@ def choose_cell(
         RunStoppedError: The experiment is being stopped.
     """
     experiment = asked(settings, experiment_id)
-    require_running(experiments_of(settings).get(experiment.team, experiment_id))
-    runs = cell_runs(settings, experiment_id, experiment, refused)
-    survey = _survey(experiment, runs, prices_for(settings.prices))
+    require_running(open_experiments(settings).get(experiment.team, experiment_id))
+    runs = read_cell_runs(settings, experiment_id, experiment, refused)
+    survey = _make_survey(experiment, runs, override_prices(settings.prices))
     found = survey.found()
     if found.outcome != "measure" or found.cell is None:
         return {"batches": []}
     return {"batches": [[survey.cells[found.cell].index]]}
 
 
-def sought(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Boundary | None:
+def find_boundary(
+    experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable
+) -> Boundary | None:
     """Return the cheapest cell that carries the load; None if the experiment has no such search.
 
     Args:
@@ -55,10 +57,12 @@ def sought(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) 
     """
     if experiment.want is None:
         return None
-    return boundary_of(_survey(experiment, runs, prices), runs[0].cell.request.limits.statistic)
+    return summarize_boundary(
+        _make_survey(experiment, runs, prices), runs[0].cell.request.limits.statistic
+    )
 
 
-def _survey(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Survey:
+def _make_survey(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable) -> Survey:
     want, first = experiment.want, runs[0].cell.request
     assert want is not None  # noqa: S101 - asked by the callers
     targets = {
@@ -67,20 +71,20 @@ def _survey(experiment: Experiment, runs: Sequence[CellRun], prices: PriceTable)
         if not isinstance(run.cell.request.target, EndpointTarget)
     }
     return Survey(
-        cells=by_price(targets, prices),
-        runs={run.cell.index: _ground(run) for run in begun(runs)},
+        cells=sort_by_price(targets, prices),
+        runs={run.cell.index: _read_ground(run) for run in list_begun(runs)},
         wish=Wish(want.ops_per_second, first.limits.limits_us, want.headroom, least_gib=1),
         prices=prices,
     )
 
 
-def _ground(run: CellRun) -> Measured | str:
+def _read_ground(run: CellRun) -> Measured | str:
     """Return a run as the basis of predictions; otherwise the reason why it says nothing."""
     result = run.result
     if result is None or result.capacity is None or result.failure is not None:
         return outcome(run).no_answer or "it failed"
     limits = run.cell.request.limits
     try:
-        return ground(result, limits.statistic, limits.limits_us)
+        return extract_measured(result, limits.statistic, limits.limits_us)
     except (NoGroundError, UsageError) as error:
         return str(error)

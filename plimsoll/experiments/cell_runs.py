@@ -8,16 +8,16 @@ from plimsoll.aws import run_files
 from plimsoll.aws.run_files import files_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError, UnreadableRecordError
-from plimsoll.experiments.records import run_id_of
-from plimsoll.fleet.failures import plain_cause
+from plimsoll.experiments.records import cell_run_id
+from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.experiment.summary import CellRun
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 
 
-def cell_runs(
+def read_cell_runs(
     settings: RunSettings,
     experiment_id: str,
     experiment: Experiment,
@@ -31,17 +31,17 @@ def cell_runs(
         experiment: The experiment.
         refused: The cells that could not be submitted: cell, error and cause.
     """
-    reasons = {refusal["cell"]: plain_cause(str(refusal["cause"])) for refusal in refused}
+    reasons = {refusal["cell"]: extract_cause(str(refusal["cause"])) for refusal in refused}
     return [
-        _cell_run(settings, experiment_id, cell, reasons.get(cell.index))
-        for cell in cells_of(experiment)
+        _read_cell_run(settings, experiment_id, cell, reasons.get(cell.index))
+        for cell in expand_cells(experiment)
     ]
 
 
-def _cell_run(
+def _read_cell_run(
     settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
 ) -> CellRun:
-    run_id = run_id_of(experiment_id, cell)
+    run_id = cell_run_id(experiment_id, cell)
     try:
         record = records_of(settings).get(run_id)
     except RunNotFoundError:
@@ -55,7 +55,7 @@ def _cell_run(
     return CellRun(cell, run_id, record.state, result, submitted=record.submitted_at)
 
 
-def begun(runs: Sequence[CellRun]) -> list[CellRun]:
+def list_begun(runs: Sequence[CellRun]) -> list[CellRun]:
     """Return the cells that were begun, in that order; those without a record come last."""
     last = datetime.max.replace(tzinfo=UTC)
     tried = [run for run in runs if run.state is not None or run.why is not None]

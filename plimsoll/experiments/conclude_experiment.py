@@ -5,21 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.aws.run_records import now
-from plimsoll.experiments.boundary import sought
-from plimsoll.experiments.cell_runs import begun, cell_runs
-from plimsoll.experiments.datasets import dataset_outcomes
+from plimsoll.experiments.boundary import find_boundary
+from plimsoll.experiments.cell_runs import list_begun, read_cell_runs
+from plimsoll.experiments.datasets import read_dataset_outcomes
 from plimsoll.experiments.records import (
     REPORT,
     RESULT,
     asked,
-    experiment_files,
-    experiments_of,
+    open_experiment_files,
+    open_experiments,
 )
-from plimsoll.experiments.turns import turn_of
-from plimsoll.fleet.failures import plain_cause
+from plimsoll.experiments.turns import find_turn
+from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.deployment.function_settings import PricedSettings, RunSettings
 from plimsoll.model.request.boundary import Boundary
-from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.request.experiment import Experiment, shuffle_cells
 from plimsoll.model.run.experiment_record import (
     DatasetOutcome,
     ExperimentFailure,
@@ -28,10 +28,16 @@ from plimsoll.model.run.experiment_record import (
 )
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
-from plimsoll.quoting.prices import prices_for
-from plimsoll.report.experiment.answer import answer, phase_answers
-from plimsoll.report.experiment.factorials import factorials, gains
-from plimsoll.report.experiment.summary import CellRun, by_question, decisions, layout, outcome
+from plimsoll.quoting.prices import override_prices
+from plimsoll.report.experiment.answer import combine_decisions, describe_phase_gains
+from plimsoll.report.experiment.factorials import compute_factorials, gains
+from plimsoll.report.experiment.summary import (
+    CellRun,
+    arrange_by_question,
+    decide_questions,
+    layout,
+    outcome,
+)
 
 WAYS_OUT = {  # outcomes of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
@@ -59,18 +65,18 @@ def conclude_experiment(
         ended: The status of an execution that could not record its own end; None otherwise.
     """
     experiment = asked(settings, experiment_id)
-    experiments = experiments_of(settings)
+    experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     if not record.state.ended:
-        state, failed = _outcome(failure, ended)
+        state, failed = _end_state(failure, ended)
         last: dict[str, Any] = {"state": state, "failure": failed, "ended_at": now()}
         last["concluded"] = True
-        cells = cell_runs(settings, experiment_id, experiment, refused)
-        datasets = dataset_outcomes(settings, experiment, record)
-        boundary = sought(experiment, cells, prices_for(settings.prices))
+        cells = read_cell_runs(settings, experiment_id, experiment, refused)
+        datasets = read_dataset_outcomes(settings, experiment, record)
+        boundary = find_boundary(experiment, cells, override_prices(settings.prices))
         ended_as = record.model_copy(update=last)
-        result = concluded(ended_as, experiment, cells, datasets, boundary)
-        experiment_files(settings, experiment_id).put_model(RESULT, result)
+        result = build_result(ended_as, experiment, cells, datasets, boundary)
+        open_experiment_files(settings, experiment_id).put_model(RESULT, result)
         experiments.change(
             record, states=BEFORE_END, **last
         )  # written first: whoever sees the end then finds the result
@@ -79,20 +85,20 @@ def conclude_experiment(
     return {"failure": None if final is None else final.model_dump()}
 
 
-def _outcome(
+def _end_state(
     failure: Mapping[str, Any] | None, ended: str | None
 ) -> tuple[RunState, ExperimentFailure | None]:
     if failure is not None:
         error = str(failure["error"])
         state = RunState.STOPPED if error == "RunStoppedError" else RunState.FAILED
-        return state, ExperimentFailure(error=error, cause=plain_cause(str(failure["cause"])))
+        return state, ExperimentFailure(error=error, cause=extract_cause(str(failure["cause"])))
     if ended is not None:
         state, error, cause = WAYS_OUT[ended]
         return state, ExperimentFailure(error=error, cause=cause)
     return RunState.SUCCEEDED, None
 
 
-def concluded(
+def build_result(
     record: ExperimentRecord,
     experiment: Experiment,
     cells: Sequence[CellRun],
@@ -105,13 +111,13 @@ def concluded(
     are not compared.
     """
     places = layout(experiment)
-    rows = by_question(cells, places)
+    rows = arrange_by_question(cells, places)
     outcomes = tuple(outcome(cell) for cell in cells)
-    apart_s = _apart_s(experiment, cells, local=record.local)
-    decided = () if boundary else decisions(rows, apart_s=apart_s)
-    laid = () if boundary else factorials(experiment, cells)
-    ran = {run.cell.name for run in begun(cells)}
-    drawn = [cells[index] for index in order(len(cells), record.seed)]
+    apart_s = _pair_distance_s(experiment, cells, local=record.local)
+    decided = () if boundary else decide_questions(rows, apart_s=apart_s)
+    laid = () if boundary else compute_factorials(experiment, cells)
+    ran = {run.cell.name for run in list_begun(cells)}
+    drawn = [cells[index] for index in shuffle_cells(len(cells), record.seed)]
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -121,7 +127,7 @@ def concluded(
         state=record.state,
         failure=record.failure,
         seed=record.seed,
-        order=tuple(run.cell.name for run in (begun(cells) if boundary else drawn)),
+        order=tuple(run.cell.name for run in (list_begun(cells) if boundary else drawn)),
         submitted=record.submitted_at,
         started=record.started_at,
         ended=record.ended_at,
@@ -131,7 +137,7 @@ def concluded(
         cells=outcomes,
         answer=f"{boundary.sentence} {boundary.stopped}"
         if boundary
-        else " ".join([*phase_answers(laid), answer(decided)]),
+        else " ".join([*describe_phase_gains(laid), combine_decisions(decided)]),
         decisions=decided,
         boundary=boundary,
         gains=() if boundary else gains(rows, apart_s=apart_s),
@@ -145,20 +151,22 @@ def concluded(
     )
 
 
-def _apart_s(experiment: Experiment, cells: Sequence[CellRun], *, local: bool) -> float | None:
+def _pair_distance_s(
+    experiment: Experiment, cells: Sequence[CellRun], *, local: bool
+) -> float | None:
     """Return how far apart the steps of a pair may be: 1.5 slots; None if no runs take turns."""
     timings = ONE_MACHINE_TIMINGS if local else AWS_TIMINGS
-    turns = (turn_of(experiment, "", run.cell, timings) for run in cells)
+    turns = (find_turn(experiment, "", run.cell, timings) for run in cells)
     return max((1.5 * turn.slot_s for turn in turns if turn is not None), default=None)
 
 
 def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:
     """Write the page beside the result; as for a run, a failure is only logged."""
-    from plimsoll.report.experiment.page import render  # noqa: PLC0415 - needed only at the end
+    from plimsoll.report.experiment.page import render_experiment  # noqa: PLC0415 - needed only at the end
 
-    files = experiment_files(settings, experiment_id)
+    files = open_experiment_files(settings, experiment_id)
     try:
-        page = render(result)  # it can be drawn again from the files
+        page = render_experiment(result)  # it can be drawn again from the files
         files.put(REPORT, page, content_type="text/html; charset=utf-8")
     except Exception as error:  # noqa: BLE001 - it can be drawn again from the files
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import DatasetError, LimitReachedError, NoRoomYetError
-from plimsoll.experiments.records import asked, experiments_of
+from plimsoll.experiments.records import asked, open_experiments
 from plimsoll.model.datasets import DatasetLayout, snapshot_name
 from plimsoll.model.deployment.function_settings import (
     DeleteDatasetsSettings,
@@ -17,20 +17,20 @@ from plimsoll.model.run.experiment_record import DatasetOutcome, ExperimentRecor
 from plimsoll.model.run.run_record import Restored, RunState
 from plimsoll.requests.prepared_datasets import (
     SharedDataset,
-    dataset_of,
-    kept_for_s,
-    shared_datasets,
+    compute_keeping_s,
+    find_dataset_of_cell,
+    plan_shared_datasets,
 )
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.snapshots import delete_snapshot
 from plimsoll.targets.target_stacks import Deletion
-from plimsoll.workflow.dataset import snapshot_kind
+from plimsoll.workflow.snapshot import snapshot_kind
 from plimsoll.workflow.submit import record_request
 
 
-def datasets_of(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:
+def plan_datasets(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:
     """Return the datasets that an experiment prepares once."""
-    return shared_datasets(experiment, local=record.local)
+    return plan_shared_datasets(experiment, local=record.local)
 
 
 def record_dataset(
@@ -43,9 +43,11 @@ def record_dataset(
         LimitReachedError: The team's limits never have room for it.
         UsageError: The run is not possible.
     """
-    shared = next(one for one in datasets_of(experiment, record) if one.number == number)
+    shared = next(one for one in plan_datasets(experiment, record) if one.number == number)
     run_id = shared.run_id(record.experiment_id)
-    until = (now() + timedelta(seconds=kept_for_s(experiment, shared))).replace(microsecond=0)
+    until = (now() + timedelta(seconds=compute_keeping_s(experiment, shared))).replace(
+        microsecond=0
+    )
     try:
         record_request(settings, shared.request, run_id=run_id, prepares_until=until)
     except LimitReachedError as error:
@@ -55,7 +57,7 @@ def record_dataset(
     return run_id
 
 
-def restored_for(
+def find_restored(
     settings: RunSettings, experiment: Experiment, record: ExperimentRecord, cell: Cell
 ) -> Restored | None:
     """Return what a run's target is restored from; None if the run loads its own rows.
@@ -63,7 +65,7 @@ def restored_for(
     Raises:
         DatasetError: The shared dataset was not prepared.
     """
-    shared = dataset_of(datasets_of(experiment, record), cell)
+    shared = find_dataset_of_cell(plan_datasets(experiment, record), cell)
     if shared is None:
         return None
     run_id = shared.run_id(record.experiment_id)
@@ -81,10 +83,10 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
     They are looked up by the names that they would have, whether or not a record mentions them.
     """
     experiment = asked(settings, experiment_id)
-    experiments = experiments_of(settings)
+    experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     left = 0
-    shared = datasets_of(experiment, record)
+    shared = plan_datasets(experiment, record)
     for one in shared:
         run_id = one.run_id(experiment_id)
         if delete_snapshot(snapshot_kind(one.request), run_id) is Deletion.SEEN:
@@ -96,12 +98,12 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
     return {"gone": not left, "wait_s": settings.poll_seconds}
 
 
-def dataset_outcomes(
+def read_dataset_outcomes(
     settings: RunSettings, experiment: Experiment, record: ExperimentRecord
 ) -> tuple[DatasetOutcome, ...]:
     """Return the outcome of each dataset."""
     outcomes = []
-    for shared in datasets_of(experiment, record):
+    for shared in plan_datasets(experiment, record):
         run_id = shared.run_id(record.experiment_id)
         run = records_of(settings).find(run_id)
         counted = run is not None and run.rows is not None

@@ -5,19 +5,19 @@ import secrets
 from datetime import timedelta
 from functools import cache
 
-from plimsoll.aws.items import pass_over
+from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
-from plimsoll.experiments.datasets import dataset_outcomes
+from plimsoll.experiments.datasets import read_dataset_outcomes
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
     Experiments,
     asked,
-    experiment_files,
-    experiments_of,
-    run_id_of,
+    cell_run_id,
+    open_experiment_files,
+    open_experiments,
 )
 from plimsoll.model.deployment.function_settings import (
     ExperimentSettings,
@@ -32,14 +32,14 @@ from plimsoll.model.run.experiment_record import (
     ExperimentStatus,
 )
 from plimsoll.model.run.run_record import RunState
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import require_possible
-from plimsoll.requests.cells import cells_of, of_each_cell
-from plimsoll.requests.prepared_datasets import shared_datasets
-from plimsoll.sizing.cheapest import require_seekable
-from plimsoll.targets.engine_version import rds_version
+from plimsoll.requests.cells import apply_to_cells, expand_cells
+from plimsoll.requests.prepared_datasets import plan_shared_datasets
+from plimsoll.sizing.cheapest import require_searchable
+from plimsoll.targets.engine_version import resolve_rds_version
 from plimsoll.workflow.start_and_stop import stop_execution
-from plimsoll.workflow.submit import begin_execution, run_id_for, version_made
+from plimsoll.workflow.submit import begin_execution, name_run, resolve_version
 
 SEEDS = 2**31
 
@@ -60,7 +60,7 @@ def submit_experiment(
     Raises:
         UsageError: One of its runs is not possible, or the key was used for another experiment.
     """
-    cells = cells_of(experiment)
+    cells = expand_cells(experiment)
     local, results_days = settings.on_one_machine, settings.results_days
     for cell in () if local else cells:
         cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
@@ -68,19 +68,19 @@ def submit_experiment(
     if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
         problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
         raise UsageError(Complaint(("pairs",), problem))
-    prices = prices_for(settings.prices)
-    ask = cache(rds_version)  # called once for cells with the same version
-    of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
-    require_seekable(experiment, prices)
-    of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
-    for shared in shared_datasets(experiment, local=local):
+    prices = override_prices(settings.prices)
+    ask = cache(resolve_rds_version)  # called once for cells with the same version
+    apply_to_cells(experiment, lambda asked: require_possible(asked, prices, local=local))
+    require_searchable(experiment, prices)
+    apply_to_cells(experiment, lambda asked: resolve_version(settings, asked.target, ask=ask))
+    for shared in plan_shared_datasets(experiment, local=local):
         try:
             require_possible(shared.request, prices, local=local)
-            version_made(settings, shared.request.target, ask=ask)
+            resolve_version(settings, shared.request.target, ask=ask)
         except UsageError as error:
             raise error.within("dataset") from None
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
-    experiment_id = run_id_for(experiment.team, idempotency_key)
+    experiment_id = name_run(experiment.team, idempotency_key)
     submitted_at = now()
     forget_at = submitted_at + timedelta(days=results_days) if results_days else None
     record = ExperimentRecord(
@@ -95,12 +95,12 @@ def submit_experiment(
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
     )
-    experiments = experiments_of(settings)
+    experiments = open_experiments(settings)
     known = not experiments.create(record)
     if known and experiments.get(experiment.team, experiment_id).experiment_sha256 != digest:
         problem = "was used for another experiment"
         raise UsageError(Complaint(("Idempotency-Key",), problem, idempotency_key))
-    experiment_files(settings, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
+    open_experiment_files(settings, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
     machine = settings.experiment_machine_arn
     begin_execution(machine, experiment_id, {"experiment_id": experiment_id})
     return experiment_id
@@ -112,22 +112,24 @@ def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> 
     Raises:
         ExperimentNotFoundError: The team has no experiment with this id.
     """
-    record = experiments_of(settings).get(team, experiment_id)
+    record = open_experiments(settings).get(team, experiment_id)
     experiment = asked(settings, experiment_id)
     return ExperimentStatus(
         record=record,
-        cells=tuple(_status(settings, experiment_id, cell) for cell in cells_of(experiment)),
-        datasets=dataset_outcomes(settings, experiment, record),
+        cells=tuple(
+            _read_cell_status(settings, experiment_id, cell) for cell in expand_cells(experiment)
+        ),
+        datasets=read_dataset_outcomes(settings, experiment, record),
     )
 
 
-def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus:
-    run_id = run_id_of(experiment_id, cell)
+def _read_cell_status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus:
+    run_id = cell_run_id(experiment_id, cell)
     record, unreadable = None, False
     try:
         record = records_of(settings).find(run_id)
     except UnreadableRecordError as error:
-        pass_over(error)
+        log_unreadable(error)
         unreadable = True
     return CellStatus(
         index=cell.index,
@@ -144,11 +146,13 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
     )
 
 
-def result_of(settings: RunSettings, record: ExperimentRecord) -> ExperimentResult | None:
+def read_experiment_result(
+    settings: RunSettings, record: ExperimentRecord
+) -> ExperimentResult | None:
     """Read an experiment's result; None if it has not ended, or was stopped before it began."""
     if not record.concluded:  # S3 gives the same answer for a missing file and a forbidden one
         return None
-    files = experiment_files(settings, record.experiment_id)
+    files = open_experiment_files(settings, record.experiment_id)
     return files.get(RESULT, ExperimentResult)
 
 
@@ -164,7 +168,7 @@ def stop_experiment(
     Raises:
         ExperimentNotFoundError: The team has no experiment with this id.
     """
-    experiments = experiments_of(settings)
+    experiments = open_experiments(settings)
     record = experiments.get(team, experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)
     experiments.change(record, states=going, state=RunState.STOPPING)

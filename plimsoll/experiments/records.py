@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import as_item, read_item, readable, set_attributes, values_of
+from plimsoll.aws.items import item_values, read_all_readable, read_item, set_attributes, to_item
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.errors import ExperimentNotFoundError, RunStoppedError
 from plimsoll.model.deployment.function_settings import RunSettings, ServiceSettings
@@ -31,11 +31,11 @@ class Experiments:
             ExperimentNotFoundError: The team has no experiment with this id.
         """
         answer = clients.dynamodb().get_item(
-            TableName=self._table, Key=_key(team, experiment_id), ConsistentRead=True
+            TableName=self._table, Key=_record_key(team, experiment_id), ConsistentRead=True
         )
         if "Item" not in answer:
             raise ExperimentNotFoundError(f"there is no experiment {experiment_id!r}")
-        return _read(answer["Item"])
+        return _parse_record(answer["Item"])
 
     def of_team(self, team: str) -> tuple[list[ExperimentRecord], int]:
         """Return a team's experiments, newest first, and the number of unreadable ones."""
@@ -52,7 +52,9 @@ class Experiments:
             )
         )
         items = [item for page in pages for item in page["Items"]]
-        records, unreadable = readable(partial(_checked, item) for item in items)
+        records, unreadable = read_all_readable(
+            partial(_parse_record_checked, item) for item in items
+        )
         return sorted(records, key=lambda record: record.submitted_at, reverse=True), unreadable
 
     def create(self, record: ExperimentRecord) -> bool:
@@ -61,7 +63,7 @@ class Experiments:
         try:
             client.put_item(
                 TableName=self._table,
-                Item={**as_item(record), **_key(record.team, record.experiment_id)},
+                Item={**to_item(record), **_record_key(record.team, record.experiment_id)},
                 ConditionExpression="attribute_not_exists(pk)",
             )
         except client.exceptions.ConditionalCheckFailedException:
@@ -76,29 +78,29 @@ class Experiments:
         **changes: object,
     ) -> bool:
         """Set attributes of a record, as `plimsoll.aws.run_records.Records.change` does."""
-        key = _key(record.team, record.experiment_id)
+        key = _record_key(record.team, record.experiment_id)
         return set_attributes(self._table, key, states=states, changes=changes)
 
 
-def _read(item: Mapping[str, Any]) -> ExperimentRecord:
-    fields = {name: value for name, value in values_of(item).items() if name not in {"pk", "sk"}}
+def _parse_record(item: Mapping[str, Any]) -> ExperimentRecord:
+    fields = {name: value for name, value in item_values(item).items() if name not in {"pk", "sk"}}
     return ExperimentRecord.model_validate(fields)
 
 
-def _checked(item: Mapping[str, Any]) -> ExperimentRecord:
-    return read_item(f"the record of {item['sk']['S']}", partial(_read, item))
+def _parse_record_checked(item: Mapping[str, Any]) -> ExperimentRecord:
+    return read_item(f"the record of {item['sk']['S']}", partial(_parse_record, item))
 
 
-def _key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:
+def _record_key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:
     return {"pk": {"S": f"team#{team}"}, "sk": {"S": f"experiment#{experiment_id}"}}
 
 
-def experiments_of(settings: ServiceSettings) -> Experiments:
+def open_experiments(settings: ServiceSettings) -> Experiments:
     """Return access to the records of experiments."""
     return Experiments(settings.service_table)
 
 
-def experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles:
+def open_experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles:
     """Return access to an experiment's files."""
     return RunFiles(settings.results_bucket, experiment_id, folder="experiments")
 
@@ -109,11 +111,11 @@ def asked(settings: RunSettings, experiment_id: str) -> Experiment:
     Raises:
         FileNotFoundError: There is no such experiment.
     """
-    files = experiment_files(settings, experiment_id)
+    files = open_experiment_files(settings, experiment_id)
     return files.get(EXPERIMENT, Experiment)
 
 
-def run_id_of(experiment_id: str, cell: Cell) -> str:
+def cell_run_id(experiment_id: str, cell: Cell) -> str:
     """Return the id of a cell's run."""
     return f"{experiment_id}-{cell.index + 1:03d}"
 

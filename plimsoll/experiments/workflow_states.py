@@ -1,6 +1,6 @@
 """The states of an experiment's workflow: plan it, submit its cells, wait for their end."""
 
-from plimsoll.aws.items import pass_over
+from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import (
     LimitReachedError,
@@ -8,24 +8,24 @@ from plimsoll.errors import (
     RunNotFoundError,
     UnreadableRecordError,
 )
-from plimsoll.experiments.datasets import datasets_of, record_dataset, restored_for
-from plimsoll.experiments.records import asked, experiments_of, require_running, run_id_of
-from plimsoll.experiments.turns import turn_of
+from plimsoll.experiments.datasets import find_restored, plan_datasets, record_dataset
+from plimsoll.experiments.records import asked, cell_run_id, open_experiments, require_running
+from plimsoll.experiments.turns import find_turn
 from plimsoll.model.deployment.function_settings import (
     SettleCellsSettings,
     StopSettings,
     SubmitSettings,
     TeamSettings,
 )
-from plimsoll.model.request.experiment import Experiment, order, planned_batches
+from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import record_request
 
 
-def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
+def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     """Mark the experiment as started, and return its cells in batches.
 
     At most as many run at once as the team may have: each refused attempt lengthens the workflow's
@@ -35,21 +35,21 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
         RunStoppedError: The experiment was stopped before it began.
     """
     experiment = asked(settings, experiment_id)
-    experiments = experiments_of(settings)
+    experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     changes = {"state": RunState.RUNNING, "started_at": now()}
     begun = experiments.change(record, states=(RunState.PENDING,), **changes)
     if not begun:
         require_running(experiments.get(experiment.team, experiment_id))
-    drawn = order(record.cells, record.seed)
+    drawn = shuffle_cells(record.cells, record.seed)
     team = settings.teams.get(experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
-    shared = datasets_of(experiment, experiments.get(experiment.team, experiment_id))
+    shared = plan_datasets(experiment, experiments.get(experiment.team, experiment_id))
     seeks = experiment.want is not None  # each cell is chosen when the one before was measured
     return {
         "datasets": [one.number for one in shared],
-        "batches": [] if seeks else planned_batches(experiment, drawn),
+        "batches": [] if seeks else plan_batches(experiment, drawn),
         "at_once": at_once,
         "seeks": seeks,
     }
@@ -62,7 +62,7 @@ def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) ->
         As `submit_cell`.
     """
     experiment = asked(settings, experiment_id)
-    record = experiments_of(settings).get(experiment.team, experiment_id)
+    record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     run_id = record_dataset(settings, experiment, record, number)
     _require_still_running(settings, experiment, experiment_id, run_id)
@@ -80,14 +80,14 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         DatasetError: The shared dataset was not prepared.
     """
     experiment = asked(settings, experiment_id)
-    record = experiments_of(settings).get(experiment.team, experiment_id)
+    record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
-    this = cells_of(experiment)[cell]
-    run_id = run_id_of(experiment_id, this)
-    restores = restored_for(settings, experiment, record, this)
+    this = expand_cells(experiment)[cell]
+    run_id = cell_run_id(experiment_id, this)
+    restores = find_restored(settings, experiment, record, this)
     try:
         timings = ONE_MACHINE_TIMINGS if settings.on_one_machine else AWS_TIMINGS
-        turn = turn_of(experiment, experiment_id, this, timings)
+        turn = find_turn(experiment, experiment_id, this, timings)
         record_request(settings, this.request, run_id=run_id, turn=turn, restores=restores)
     except LimitReachedError as error:
         if error.waiting_helps:
@@ -105,7 +105,7 @@ def _require_still_running(
     A stop marks the experiment first, then goes through its runs: either it has seen this run, or
     this check sees the mark.
     """
-    record = experiments_of(settings).get(experiment.team, experiment_id)
+    record = open_experiments(settings).get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
         stop_run(settings, run_id)
     require_running(record)
@@ -123,24 +123,24 @@ def settle_cells(
     """
     experiment = asked(settings, experiment_id)
     if stop:
-        experiments = experiments_of(settings)
+        experiments = open_experiments(settings)
         record = experiments.get(experiment.team, experiment_id)
         going = (RunState.PENDING, RunState.RUNNING)
         experiments.change(record, states=going, state=RunState.STOPPING)
-    record = experiments_of(settings).get(experiment.team, experiment_id)
-    runs = [run_id_of(experiment_id, cell) for cell in cells_of(experiment)]
-    runs += [shared.run_id(experiment_id) for shared in datasets_of(experiment, record)]
-    left = [run_id for run_id in runs if not _settled(settings, run_id, stop=stop)]
+    record = open_experiments(settings).get(experiment.team, experiment_id)
+    runs = [cell_run_id(experiment_id, cell) for cell in expand_cells(experiment)]
+    runs += [shared.run_id(experiment_id) for shared in plan_datasets(experiment, record)]
+    left = [run_id for run_id in runs if not _is_settled(settings, run_id, stop=stop)]
     return {"settled": not left, "wait_s": settings.poll_seconds}
 
 
-def _settled(settings: StopSettings, run_id: str, *, stop: bool) -> bool:
+def _is_settled(settings: StopSettings, run_id: str, *, stop: bool) -> bool:
     try:
         record = records_of(settings).get(run_id)
     except RunNotFoundError:  # it was never started, and the experiment has ended
         return True
     except UnreadableRecordError as error:  # waiting would never end; a schedule deletes its target
-        pass_over(error)
+        log_unreadable(error)
         return True
     if stop or record.state is RunState.PENDING:  # if pending, its workflow could not be started
         record = stop_run(settings, run_id)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from plimsoll import words
-from plimsoll.fleet.failures import told_together
-from plimsoll.fleet.plan import warmed_s
+from plimsoll.fleet.failures import describe_failures
+from plimsoll.fleet.plan import toggle_warming_s
 from plimsoll.model.request.background import BackgroundLoad
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import FailedClient, StepPlan
@@ -22,14 +22,14 @@ EVEN_SHARE = 0.1  # largest difference between both halves of a window, as a sha
 LATE_MS = 500  # a span that begins later than this has lost a part
 
 
-def beside(request: Request, plan: StepPlan) -> StepPlan:
+def plan_background(request: Request, plan: StepPlan) -> StepPlan:
     """Add the background load to a plan.
 
     Steps that are compared without it get none, nor do phases, whose end is unknown.
     """
     if plan.purpose in ("without_background", "warm") or plan.phase is not None:
         return plan
-    loads, first, warm_s = [], plan.clients, warmed_s(request, plan.state)
+    loads, first, warm_s = [], plan.clients, toggle_warming_s(request, plan.state)
     for number, one in enumerate(request.background):
         spans_s = one.spans(plan.warmup_s + plan.duration_s - warm_s)
         if not spans_s:  # the window is shorter than the request's and ends before this load begins
@@ -48,12 +48,12 @@ def beside(request: Request, plan: StepPlan) -> StepPlan:
     return plan.model_copy(update={"background": tuple(loads)})
 
 
-def ran_s(plan: StepPlan, load: BackgroundLoad) -> float:
+def background_s(plan: StepPlan, load: BackgroundLoad) -> float:
     """Return for how many seconds of a step's window a background load runs."""
-    return _within(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
+    return _overlap_s(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
 
 
-def _within(load: BackgroundLoad, start_s: float, end_s: float) -> float:
+def _overlap_s(load: BackgroundLoad, start_s: float, end_s: float) -> float:
     return sum(max(0.0, min(end, end_s) - max(start, start_s)) for start, end in load.spans_s)
 
 
@@ -65,15 +65,15 @@ def is_even(plan: StepPlan) -> bool:
     half_s = plan.duration_s / 2
     first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
     return all(
-        abs(_within(load, first, middle) - _within(load, middle, last)) <= EVEN_SHARE * half_s
+        abs(_overlap_s(load, first, middle) - _overlap_s(load, middle, last)) <= EVEN_SHARE * half_s
         for load in plan.background
     )
 
 
-def _merged(
+def _sum_background(
     load: BackgroundLoad, fold: "Fold", failed: tuple[FailedClient, ...]
 ) -> BackgroundResult:
-    operations, length_s = fold.operations(), ran_s(fold.plan, load)
+    operations, length_s = fold.operations(), background_s(fold.plan, load)
     known = bool(fold.ran) and length_s > 0
     records = sum(totals.records for totals in operations.values())
     return BackgroundResult(
@@ -94,7 +94,7 @@ def _merged(
     )
 
 
-def with_background(
+def add_background_results(
     step: StepResult, folds: Sequence["Fold"], failed: Sequence[FailedClient]
 ) -> StepResult:
     """Add the results of the background load to a step, with notes for the reader.
@@ -107,20 +107,20 @@ def with_background(
     if not step.plan.background:
         return step
     found = tuple(
-        _merged(load, fold, tuple(client for client in failed if load.has(client.client)))
+        _sum_background(load, fold, tuple(client for client in failed if load.has(client.client)))
         for load, fold in zip(step.plan.background, folds, strict=True)
     )
     update: dict[str, object] = {}
     if not is_even(step.plan):
         update["step"] = step.step.model_copy(update={"halves": None, "trend": None})
-    problems = tuple(text for one in found for text in _problems(one))
+    problems = tuple(text for one in found for text in _list_problems(one))
     return step.model_copy(
         update={"background": found, "problems": (*step.problems, *problems), **update}
     )
 
 
-def _problems(one: BackgroundResult) -> Iterator[str]:
-    for told in told_together(one.failed):
+def _list_problems(one: BackgroundResult) -> Iterator[str]:
+    for told in describe_failures(one.failed):
         yield f"background {one.name}: {told}"
     if one.errors:
         yield f"background {one.name}: {words.plural(one.errors, 'operation')} failed"
@@ -132,7 +132,7 @@ def _problems(one: BackgroundResult) -> Iterator[str]:
         yield f"background {one.name}: no operation was answered in the window{cut}"
 
 
-def absent(step: StepResult) -> str | None:
+def describe_absent(step: StepResult) -> str | None:
     """Describe which background load did not run as planned; None if all did.
 
     Without it the step did not measure what was asked for. Operations that only time out still keep
@@ -141,7 +141,7 @@ def absent(step: StepResult) -> str | None:
     """
     for one in step.background:
         if one.clients_ran < one.clients:
-            why = "; ".join(told_together(one.failed)[:1]) or "they never answered"
+            why = "; ".join(describe_failures(one.failed)[:1]) or "they never answered"
             missing = words.plural(one.clients - one.clients_ran, "client")
             return f"{missing} of the background {one.name} did not run: {why}"
         if one.errors and all(t.latency_us.mean is None for t in one.operations.values()):

@@ -35,7 +35,7 @@ class SpanLoad:
     counts: bool  # False if it ends before the window begins
 
 
-def span_loads(
+def list_span_loads(
     plan: StepPlan,
     load: BackgroundLoad,
     client: int,
@@ -72,7 +72,7 @@ def span_loads(
         yield SpanLoad(spec, start_s, counts)
 
 
-def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> LoadReport:
+def join_spans(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> LoadReport:
     """Merge the reports of a client's spans into one, on the step's clock."""
     reports = [report for _, report in spans]
     counted = [report for span, report in spans if span.counts]
@@ -83,14 +83,14 @@ def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> Load
             "window_end_epoch_ms": plan.window_end_epoch_ms,
             "window_s": sum(report.window_s for report in counted),
             "late_start_ms": max(report.late_start_ms for report in reports),
-            "operations": {name: _operation(name, counted) for name in names},
+            "operations": {name: _merge_operation(name, counted) for name in names},
             "seconds": tuple(
                 second.model_copy(update={"second": second.second + int(span.start_s)})
                 for span, report in spans
                 for second in report.seconds
             ),
-            "client": _selves([report.client for report in counted or reports]),
-            "connection_report": _connections([r.connection_report for r in reports]),
+            "client": _add_self_reports([report.client for report in counted or reports]),
+            "connection_report": _add_connection_reports([r.connection_report for r in reports]),
             "error_examples": {k: v for r in reports for k, v in r.error_examples.items()},
             "statements_sent": sum(report.statements_sent for report in reports),
             "transaction_commands_sent": sum(r.transaction_commands_sent for r in reports),
@@ -100,7 +100,7 @@ def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> Load
     )
 
 
-def _operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
+def _merge_operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
     """Merge the reports of one operation from several loads."""
     parts = [report.operations[name] for report in reports if name in report.operations]
     histogram = plimsoll_engine.merge_histograms([part.histogram for part in parts])
@@ -116,7 +116,7 @@ def _operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
     )
 
 
-def _selves(parts: Sequence[SelfReport]) -> SelfReport:
+def _add_self_reports(parts: Sequence[SelfReport]) -> SelfReport:
     """Add up the client's figures about itself; lateness and backlog cannot be added."""
     waits = [part.processor_wait_s for part in parts if part.processor_wait_s is not None]
     polled = [part.polled_s for part in parts if part.polled_s is not None]
@@ -136,7 +136,7 @@ def _selves(parts: Sequence[SelfReport]) -> SelfReport:
     )
 
 
-def _connections(parts: Sequence[ConnectionReport]) -> ConnectionReport:
+def _add_connection_reports(parts: Sequence[ConnectionReport]) -> ConnectionReport:
     failed: Counter[str] = Counter()
     for part in parts:
         failed.update(part.failed)

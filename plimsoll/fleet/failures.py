@@ -30,12 +30,12 @@ class Nothing:
     passing: bool  # whether a repetition may give a result
 
 
-def too_late(client: FailedClient) -> bool:
+def is_too_late(client: FailedClient) -> bool:
     """Whether a client failed only because it was late."""
     return client.error == errors.ClientTooLateError.__name__
 
 
-def refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
+def describe_refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
     """Describe how many clients the target refused; None if it refused none."""
     full = [client for client in failed if client.error == errors.ConnectionsRefusedError.__name__]
     if not full:
@@ -44,29 +44,29 @@ def refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
     return f"the target refused connections of {whose}: {full[0].cause}"
 
 
-def failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
+def read_failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
     """Read the workflow's files on failed clients: the messages, without stack traces."""
     written = [FailedClient.model_validate_json(file) for file in files]
-    read = [failed.model_copy(update={"cause": plain_cause(failed.cause)}) for failed in written]
+    read = [failed.model_copy(update={"cause": extract_cause(failed.cause)}) for failed in written]
     return sorted(read, key=lambda failed: failed.client)
 
 
-def told_together(failed: Iterable[FailedClient]) -> list[str]:
+def describe_failures(failed: Iterable[FailedClient]) -> list[str]:
     """Describe which clients failed and why, one sentence per cause, the most frequent first.
 
     It is kept short: a thousand clients may fail at once, and an event holds 256 KiB.
     """
     by_cause: dict[str, list[int]] = defaultdict(list)
     for client in failed:
-        by_cause[_why(client)].append(client.client)
+        by_cause[_failure_cause(client)].append(client.client)
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
-    told = [f"{_who(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
+    told = [f"{_name_clients(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
     if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
         told.append(f"{words.plural(len(others), 'client')} more failed, for other reasons")
     return told
 
 
-def _why(client: FailedClient) -> str:
+def _failure_cause(client: FailedClient) -> str:
     """Return why a client failed. Our own errors are sentences; others need their type too."""
     kind = getattr(errors, client.error, None)
     ours = isinstance(kind, type) and issubclass(kind, errors.PlimsollError)
@@ -75,7 +75,7 @@ def _why(client: FailedClient) -> str:
     return f"{client.error}: {client.cause}"
 
 
-def _who(clients: Sequence[int]) -> str:
+def _name_clients(clients: Sequence[int]) -> str:
     if len(clients) == 1:
         return f"client {clients[0]}"
     named = [str(client) for client in clients[:CLIENTS_NAMED]]
@@ -83,7 +83,7 @@ def _who(clients: Sequence[int]) -> str:
     return f"{words.plural(len(clients), 'client')} ({', '.join(named + more)})"
 
 
-def plain_cause(cause: str) -> str:
+def extract_cause(cause: str) -> str:
     """Extract the message from a Lambda error, which also holds a stack trace.
 
     The workflow keeps only the beginning, so the text may be cut anywhere.
@@ -99,7 +99,7 @@ def plain_cause(cause: str) -> str:
     return " ".join(message.split())
 
 
-def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
+def explain_nothing(step: StepResult, fold: "Fold") -> Nothing | None:
     """Return why a step cannot be judged; None if it can, or if connections were refused.
 
     A repetition may help if the machine stalled or started clients slowly, but not if operations or
@@ -109,11 +109,11 @@ def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
     if step.step.refused is not None:
         return None
     if not fold.ran:
-        causes = "; ".join(told_together(fleet.failed)[:PROBLEMS_TOLD])
-        late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))
+        causes = "; ".join(describe_failures(fleet.failed)[:PROBLEMS_TOLD])
+        late = bool(fleet.failed) and not fleet.missing and all(map(is_too_late, fleet.failed))
         reason = f"no client of step {index} ran: {causes or 'none of them started'}"
         return Nothing(reason, passing=late)
-    if silence := _unanswered(step, fold):
+    if silence := _explain_unanswered(step, fold):
         return silence
     if step.step.throughput_ops_per_second is None:
         reason = f"the clients of step {index} did not run together for a whole second"
@@ -121,7 +121,7 @@ def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
     return None
 
 
-def _unanswered(step: StepResult, fold: "Fold") -> Nothing | None:
+def _explain_unanswered(step: StepResult, fold: "Fold") -> Nothing | None:
     """Describe which operations have no latency in a step's window, and why.
 
     A time-out counts as a latency with its full length; other failures have none.

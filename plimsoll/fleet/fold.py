@@ -131,7 +131,7 @@ class Fold:
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
-        self.memory_max_mib = _greater(self.memory_max_mib, client.memory_max_mib)
+        self.memory_max_mib = _greater_known(self.memory_max_mib, client.memory_max_mib)
         self.threads_s += report.window_s * report.threads
         self._note_self(report.client)
         self._note_operations(report)
@@ -142,11 +142,13 @@ class Fold:
         unknown = self.polled_s is None or client.polled_s is None
         self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
         self.unanswered += client.unanswered
-        self.busiest = _greater(self.busiest, client.busy_fraction)
-        waiting = _waiting_percent(client)
-        self.most_waiting_percent = _greater(self.most_waiting_percent, waiting)
+        self.busiest = _greater_known(self.busiest, client.busy_fraction)
+        waiting = _compute_waiting_percent(client)
+        self.most_waiting_percent = _greater_known(self.most_waiting_percent, waiting)
         if client.send_lateness_us is not None:
-            self.send_lateness_us = _greater(self.send_lateness_us, client.send_lateness_us.p99)
+            self.send_lateness_us = _greater_known(
+                self.send_lateness_us, client.send_lateness_us.p99
+            )
         if client.backlog_end is not None:
             self.backlog_end = (self.backlog_end or 0) + client.backlog_end
 
@@ -201,7 +203,7 @@ class Fold:
         return dict(self._sums.p99_medians(first, past))
 
 
-def folded(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
+def fold_clients(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
     """Add up results that are in memory."""
     fold = Fold(plan)
     for result in results:
@@ -209,13 +211,13 @@ def folded(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
     return fold
 
 
-def _greater(one: Number | None, other: Number | None) -> Number | None:
+def _greater_known(one: Number | None, other: Number | None) -> Number | None:
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)
 
 
-def _waiting_percent(client: SelfReport) -> float | None:
+def _compute_waiting_percent(client: SelfReport) -> float | None:
     """Return how much of its work's time a client waited for a processor; None if unknown."""
     waited_s, worked_s = client.processor_wait_s, client.cpu_user_s + client.cpu_system_s
     if waited_s is None or waited_s + worked_s <= 0:

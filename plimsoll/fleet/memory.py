@@ -4,7 +4,7 @@ import resource
 import sys
 
 
-def memory_max_mib() -> float:
+def peak_memory_mib() -> float:
     """Return the peak memory of this process, in MiB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)

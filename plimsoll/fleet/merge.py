@@ -44,31 +44,35 @@ class Window:
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
-def halves(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> tuple[Half, Half]:
+def compute_halves(
+    fold: Fold, window: Window, seconds: Sequence[SecondTotals]
+) -> tuple[Half, Half]:
     """Return the figures of both halves of the window, for the steady-state audit."""
     middle = (window.start_epoch_ms + window.end_epoch_ms) / 2
     return (
-        _half(fold, seconds, window.start_epoch_ms, middle),
-        _half(fold, seconds, middle, window.end_epoch_ms),
+        _compute_half(fold, seconds, window.start_epoch_ms, middle),
+        _compute_half(fold, seconds, middle, window.end_epoch_ms),
     )
 
 
-def _half(fold: Fold, seconds: Sequence[SecondTotals], start: float, end: float) -> Half:
-    first, past = _whole_seconds(fold, start, end)
-    each = _succeeded(fold, seconds, first, past)
+def _compute_half(fold: Fold, seconds: Sequence[SecondTotals], start: float, end: float) -> Half:
+    first, past = _find_whole_seconds(fold, start, end)
+    each = _count_successes(fold, seconds, first, past)
     return Half(
         throughput_ops_per_second=sum(each.values()) / len(each) if each else None,
         latency_us=fold.p99_medians(first, past),
     )
 
 
-def _whole_seconds(fold: Fold, start: float, end: float) -> tuple[int, int]:
+def _find_whole_seconds(fold: Fold, start: float, end: float) -> tuple[int, int]:
     """Return the first whole second of the load within a time, and the one after the last."""
     barrier = fold.plan.start_at_epoch_ms
     return max(0, math.ceil((start - barrier) / 1000)), max(0, math.floor((end - barrier) / 1000))
 
 
-def _succeeded(fold: Fold, seconds: Sequence[SecondTotals], first: int, past: int) -> Counter[int]:
+def _count_successes(
+    fold: Fold, seconds: Sequence[SecondTotals], first: int, past: int
+) -> Counter[int]:
     """Count the successful operations in each second."""
     zero_s = fold.plan.start_at_epoch_ms // 1000
     succeeded: Counter[int] = Counter()
@@ -78,10 +82,10 @@ def _succeeded(fold: Fold, seconds: Sequence[SecondTotals], first: int, past: in
     return succeeded
 
 
-def second_by_second(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> list[float]:
+def list_second_counts(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> list[float]:
     """Return the successful operations in each whole second of the window."""
-    whole = _whole_seconds(fold, window.start_epoch_ms, window.end_epoch_ms)
-    succeeded = _succeeded(fold, seconds, *whole)
+    whole = _find_whole_seconds(fold, window.start_epoch_ms, window.end_epoch_ms)
+    succeeded = _count_successes(fold, seconds, *whole)
     return [float(succeeded[second]) for second in sorted(succeeded)]
 
 
@@ -92,11 +96,11 @@ def throughput(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> f
     """
     if window.whole:
         return fold.succeeded / window.length_s if window.length_s else None
-    each = second_by_second(fold, window, seconds)
+    each = list_second_counts(fold, window, seconds)
     return sum(each) / len(each) if each else None
 
 
-def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
+def summarize_fleet(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
     """Return the figures of the clients: which ran, failed, never answered or were late."""
     without = set(range(fold.plan.clients)) - fold.ran
     failed_now = tuple(client for client in failed if client.client in without)
@@ -117,7 +121,7 @@ def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
     )
 
 
-def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
+def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
     """Summarize the observations of a server; None if there are none."""
     if not looks:
         return None

@@ -55,11 +55,12 @@ class NodeSums:
             merged: The merged histograms of the engine (`Fold.nodes`).
         """
         return tuple(
-            _totals(address, node, merged[address]) for address, node in sorted(self._nodes.items())
+            _make_totals(address, node, merged[address])
+            for address, node in sorted(self._nodes.items())
         )
 
 
-def _totals(address: str, node: _Node, merged: Mapping[str, Any]) -> NodeTotals:
+def _make_totals(address: str, node: _Node, merged: Mapping[str, Any]) -> NodeTotals:
     return NodeTotals(
         address=address,
         ring_share=node.ring_shares / node.clients,

@@ -6,7 +6,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 
 
-def pass_step(
+def plan_pass(
     planned: Pass,
     request: Request,
     *,
@@ -48,7 +48,7 @@ def pass_step(
     )
 
 
-def slice_of(plan: StepPlan, client: int, records_each: float) -> tuple[int, int]:
+def slice_pass(plan: StepPlan, client: int, records_each: float) -> tuple[int, int]:
     """Return a client's share of a pass.
 
     Args:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from plimsoll.fleet.failures import too_late
-from plimsoll.fleet.phase_plan import slice_of
+from plimsoll.fleet.failures import is_too_late
+from plimsoll.fleet.phase_plan import slice_pass
 from plimsoll.model.engine.asked import (
     ClosedLoop,
     EngineTarget,
@@ -14,8 +14,8 @@ from plimsoll.model.engine.asked import (
 )
 from plimsoll.model.judging.steps import FinishedStep
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.request.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
-from plimsoll.model.request.phases import records_of_one
+from plimsoll.model.request.load_request import ENDING_S, SECONDS_OF_A_CLIENT, longest_load_s
+from plimsoll.model.request.phases import records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep, RampSearch, StepsSearch
 from plimsoll.model.run.fleet import MISSING_SHARE_MOST, WARMING_STEP, ServerCounters, StepPlan
@@ -24,7 +24,7 @@ from plimsoll.model.run.results import StepResult
 LEAD_DOUBLINGS = 3
 
 
-def barrier_epoch_ms(
+def compute_barrier_ms(
     now_epoch_ms: int,
     *,
     clients: int,
@@ -51,7 +51,7 @@ def barrier_epoch_ms(
     return now_epoch_ms + min(lead << min(late_before, LEAD_DOUBLINGS), most)
 
 
-def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
+def compute_period_wait_ms(plan: StepPlan, period_s: int | None) -> int:
     """Return the delay in ms with which a step's window holds whole periods of the metrics.
 
     Args:
@@ -72,22 +72,22 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
 def finished(step: StepResult) -> FinishedStep:
     """Reduce a judged step to what the search needs."""
     warmup_ms = step.plan.warmup_s * 1000
-    late = sum(map(too_late, step.fleet.failed))
+    late = sum(map(is_too_late, step.fleet.failed))
     late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
     many = late > MISSING_SHARE_MOST * step.plan.clients
     # a step without its background is void, so one late client of it is too many
     beside = (client for one in step.background for client in one.failed)
-    too_many = many or any(map(too_late, beside))
+    too_many = many or any(map(is_too_late, beside))
     return FinishedStep(step=step.step, phase=step.plan.phase, late=too_many)
 
 
-def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
+def count_late_steps(steps: Sequence[FinishedStep]) -> int:
     """Count the steps with late clients at the end of the sequence."""
     late = takewhile(lambda step: step.late, reversed(steps))
     return sum(1 for _ in late)
 
 
-def warmed_s(request: Request, state: str | None) -> float:
+def toggle_warming_s(request: Request, state: str | None) -> float:
     """Return the seconds of unmeasured load at the beginning of a step, before its warm-up.
 
     After a toggle the server is warmed within the step, equally long each time.
@@ -116,8 +116,8 @@ def plan_step(
     `poll_us` applies if neither the search nor the request sets how long clients busy-poll.
     """
     load = request.load
-    warm_s = warmed_s(request, following.state)
-    room_s = load_most_s(following.clients + request.clients_beside) - warm_s
+    warm_s = toggle_warming_s(request, following.state)
+    room_s = longest_load_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=first + following.index + 1,
@@ -132,7 +132,7 @@ def plan_step(
         state=following.state,
         parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
-        poll_us=_first_of(following.poll_us, load.poll_us, poll_us),
+        poll_us=_first_known(following.poll_us, load.poll_us, poll_us),
         # each step draws other keys, but a repeated run draws the same ones
         seed=load.seed + first + following.index + 1,
         start_at_epoch_ms=start_at_epoch_ms,
@@ -142,11 +142,11 @@ def plan_step(
     )
 
 
-def _first_of(*chosen: int | None) -> int:
+def _first_known(*chosen: int | None) -> int:
     return next(value for value in chosen if value is not None)
 
 
-def warming_step(
+def plan_warming(
     request: Request,
     *,
     start_at_epoch_ms: int,
@@ -172,7 +172,7 @@ def warming_step(
         warmup_s=0,
         duration_s=request.prepare.warm_s,
         timeout_ms=request.load.timeout_ms,
-        seed=_seed_of_round(request, number),
+        seed=_round_seed(request, number),
         round=number,
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=None,
@@ -180,37 +180,37 @@ def warming_step(
     )
 
 
-def _seed_of_round(request: Request, number: int) -> int:
+def _round_seed(request: Request, number: int) -> int:
     """Return a seed with which a round draws other keys than other rounds and all steps."""
     return (request.load.seed + number * 2**32) % 2**63
 
 
-def connections_of(plan: StepPlan, client: int) -> int:
+def share_connections(plan: StepPlan, client: int) -> int:
     """Return a client's share of the connections; the first clients get the remainder."""
     share, rest = divmod(plan.connections, plan.clients)
     return share + (client < rest)
 
 
-def rate_of(plan: StepPlan, client: int) -> float | None:
+def share_rate(plan: StepPlan, client: int) -> float | None:
     """Return a client's rate in operations per second, in proportion to its connections."""
     if plan.rate_ops_per_second is None:
         return None
-    return plan.rate_ops_per_second * connections_of(plan, client) / plan.connections
+    return plan.rate_ops_per_second * share_connections(plan, client) / plan.connections
 
 
-def load_spec(
+def make_load_spec(
     plan: StepPlan, client: int, *, workload: EngineWorkload, target: EngineTarget
 ) -> LoadSpec:
     """Return the engine's instructions for one client of a step."""
-    rate = rate_of(plan, client)
+    rate = share_rate(plan, client)
     operations, sequence_from = None, 0
     if plan.operations is not None:
-        records_each = records_of_one(workload.operations)
-        operations, sequence_from = slice_of(plan, client, records_each)
+        records_each = records_per_operation(workload.operations)
+        operations, sequence_from = slice_pass(plan, client, records_each)
     return LoadSpec(
         target=target,
         workload=workload,
-        connections=connections_of(plan, client),
+        connections=share_connections(plan, client),
         loop=ClosedLoop() if rate is None else OpenLoop(rate_ops_per_second=rate),
         warmup_s=plan.warmup_s,
         duration_s=plan.duration_s,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from plimsoll.errors import StepError
-from plimsoll.fleet.background import absent
-from plimsoll.fleet.failures import Nothing, nothing_told
+from plimsoll.fleet.background import describe_absent
+from plimsoll.fleet.failures import Nothing, explain_nothing
 from plimsoll.fleet.fold import Fold
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.run.fleet import WARMING_STEP
@@ -13,27 +13,27 @@ from plimsoll.model.run.results import StepResult
 VOID_MAX = 5  # the run gives up after this many void steps in a row
 
 
-def void(step: StepResult, reason: str) -> StepResult:
+def mark_void(step: StepResult, reason: str) -> StepResult:
     """Mark a step as void, so that the search asks for it again."""
     problems = (f"it says nothing of the target: {reason}", *step.problems)
     void_step = step.step.model_copy(update={"void": reason})
     return step.model_copy(update={"step": void_step, "problems": problems})
 
 
-def sensible(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
+def check_sense(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
     """Check that a step can be judged. It becomes void if a repetition may help.
 
     A closing step whose connections were refused does not count against the answer, except in a
     soak, which uses the answer's own load.
     is: that is the answer's own.
     """
-    nothing, purpose = nothing_told(step, fold), step.plan.purpose
-    if nothing is None and (lacking := absent(step)) is not None:
+    nothing, purpose = explain_nothing(step, fold), step.plan.purpose
+    if nothing is None and (lacking := describe_absent(step)) is not None:
         nothing = Nothing(lacking, passing=True)
     if nothing is not None and (nothing.passing or purpose in CLOSING) and purpose != "warm":
-        return void(step, nothing.reason), nothing
+        return mark_void(step, nothing.reason), nothing
     if purpose in CLOSING and purpose != "soak" and step.step.refused is not None:
-        return void(step, step.step.refused), nothing
+        return mark_void(step, step.step.refused), nothing
     return step, nothing
 
 

@@ -15,7 +15,7 @@ BUSY_OPS_PER_SECOND = 10  # below this throughput, a second without a success me
 SHARES: Mapping[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
-def soaked(step: StepResult, statistic: Statistic) -> StepResult:
+def add_soak_figures(step: StepResult, statistic: Statistic) -> StepResult:
     """Add spans and the longest stall to a window of a soak; other steps stay unchanged."""
     start_ms, end_ms = step.window_start_epoch_ms, step.window_end_epoch_ms
     if step.plan.purpose != "soak" or start_ms is None or end_ms is None:
@@ -23,13 +23,13 @@ def soaked(step: StepResult, statistic: Statistic) -> StepResult:
     first, past = math.ceil(start_ms / 1000), end_ms // 1000
     within = [second for second in step.seconds if first <= second.epoch_s < past]
     read = {
-        "spans": spans(within, statistic, start_epoch_s=first, end_epoch_s=past),
-        "stall_s": longest_stall_s(within, start_epoch_s=first, end_epoch_s=past),
+        "spans": divide_into_spans(within, statistic, start_epoch_s=first, end_epoch_s=past),
+        "stall_s": find_longest_stall_s(within, start_epoch_s=first, end_epoch_s=past),
     }
     return step.model_copy(update={"step": step.step.model_copy(update=read)})
 
 
-def spans(
+def divide_into_spans(
     seconds: Sequence[SecondTotals], statistic: Statistic, *, start_epoch_s: int, end_epoch_s: int
 ) -> tuple[Span, ...]:
     """Divide a window into spans of ten whole seconds; a shorter rest at its end is dropped.
@@ -45,11 +45,11 @@ def spans(
     for second in seconds:
         by_span[(second.epoch_s - start_epoch_s) // SPAN_S].append(second)
     return tuple(
-        _span(by_span[i], statistic) for i in range((end_epoch_s - start_epoch_s) // SPAN_S)
+        _make_span(by_span[i], statistic) for i in range((end_epoch_s - start_epoch_s) // SPAN_S)
     )
 
 
-def longest_stall_s(
+def find_longest_stall_s(
     seconds: Sequence[SecondTotals], *, start_epoch_s: int, end_epoch_s: int
 ) -> float | None:
     """Return the longest run of whole seconds in which almost nothing succeeded.
@@ -68,18 +68,18 @@ def longest_stall_s(
     return float(max((len(list(run)) for stalled, run in runs if stalled), default=0))
 
 
-def _span(seconds: Sequence[SecondTotals], statistic: Statistic) -> Span:
+def _make_span(seconds: Sequence[SecondTotals], statistic: Statistic) -> Span:
     buckets: dict[str, Counter[int]] = defaultdict(Counter)
     for second in seconds:
         buckets[second.operation].update(second.buckets)
-    read = {name: _statistic(counts, statistic) for name, counts in buckets.items()}
+    read = {name: _read_statistic(counts, statistic) for name, counts in buckets.items()}
     return Span(
         throughput_ops_per_second=sum(second.succeeded for second in seconds) / SPAN_S,
         latency_us={name: us for name, us in read.items() if us is not None},
     )
 
 
-def _statistic(buckets: Mapping[int, int], statistic: Statistic) -> float | None:
+def _read_statistic(buckets: Mapping[int, int], statistic: Statistic) -> float | None:
     """Compute a statistic from counts by upper bound in microseconds; None without counts."""
     total = sum(buckets.values())
     if not total:

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll import words
-from plimsoll.capacity.statistics.trends import trend
+from plimsoll.capacity.statistics.trends import detect_trend
 from plimsoll.databases.family import family_of
 from plimsoll.fleet import merge
-from plimsoll.fleet.failures import CLIENTS_NAMED, refusal, told_together
-from plimsoll.fleet.fold import Fold, folded
+from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
+from plimsoll.fleet.fold import Fold, fold_clients
 from plimsoll.model.judging.steps import STATISTICS, Step
 from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.run.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 
 
-def merged_step(
+def merge_step(
     plan: StepPlan,
     results: Iterable[ClientResult],
     failed: Sequence[FailedClient],
@@ -21,10 +21,10 @@ def merged_step(
     server_after: ServerCounters | None,
 ) -> StepResult:
     """Compute a step from results that are in memory; see `step_of`."""
-    return step_of(folded(plan, results), failed, server_after=server_after)
+    return build_step(fold_clients(plan, results), failed, server_after=server_after)
 
 
-def step_of(
+def build_step(
     fold: Fold,
     failed: Sequence[FailedClient],
     *,
@@ -39,23 +39,23 @@ def step_of(
         server_after: The server's counters after the load; None if it did not answer.
         beside: The sums of background clients, whose statements the server counts too.
     """
-    fleet = merge.fleet_figures(fold, failed)
-    server = _server((fold, *beside), server_after)
+    fleet = merge.summarize_fleet(fold, failed)
+    server = _make_server_figures((fold, *beside), server_after)
     operations, seconds = fold.operations(), fold.seconds()
     window = merge.Window(fold) if fold.ran else None
     plan = fold.plan
     # to completion, so it lasted as long as it took
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
-    step = _step(fold, operations, window=window, fleet=fleet, server=server)
+    step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
     if window is not None:
         throughput = merge.throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
             throughput = 0.0  # the load has failed, however briefly those that were let in ran
         read = {
             "throughput_ops_per_second": throughput,
-            "halves": merge.halves(fold, window, seconds),
-            "trend": trend(merge.second_by_second(fold, window, seconds)),
+            "halves": merge.compute_halves(fold, window, seconds),
+            "trend": detect_trend(merge.list_second_counts(fold, window, seconds)),
         }
         step = step.model_copy(update=read)
     return StepResult(
@@ -66,13 +66,15 @@ def step_of(
         nodes=fold.nodes(),
         fleet=fleet,
         server=server,
-        problems=tuple(_problems(plan, fleet, server, window)),
+        problems=tuple(_list_problems(plan, fleet, server, window)),
         step=step,
         seconds=seconds,
     )
 
 
-def _server(folds: Sequence[Fold], after: ServerCounters | None) -> ServerFigures | None:
+def _make_server_figures(
+    folds: Sequence[Fold], after: ServerCounters | None
+) -> ServerFigures | None:
     """Return the server's counts and the statements that all clients sent.
 
     The first fold is that of the step's own clients.
@@ -84,10 +86,10 @@ def _server(folds: Sequence[Fold], after: ServerCounters | None) -> ServerFigure
     sent = sum(fold.statements_sent for fold in folds) if complete else None
     family = family_of(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
-    return figures.model_copy(update={"looks": merge.server_looks(folds[0].looks)})
+    return figures.model_copy(update={"looks": merge.summarize_server_looks(folds[0].looks)})
 
 
-def _step(
+def _make_step(
     fold: Fold,
     operations: dict[str, OperationTotals],
     *,
@@ -98,7 +100,7 @@ def _step(
     """Return the step without the figures that come from its seconds."""
     plan, succeeded = fold.plan, fold.succeeded
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
-    refused = refusal(fleet.failed, plan.clients)
+    refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
     return Step(
         index=plan.index,
@@ -117,7 +119,7 @@ def _step(
             name: latency
             for name, totals in operations.items()
             # of a load that was refused, an operation without an answer needs no latency
-            if (latency := _latency(totals)) or refused is None
+            if (latency := _known_latencies(totals)) or refused is None
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
@@ -134,32 +136,32 @@ def _step(
     )
 
 
-def _latency(totals: OperationTotals) -> dict[str, float]:
+def _known_latencies(totals: OperationTotals) -> dict[str, float]:
     summary = totals.latency_us.model_dump()
     return {name: summary[name] for name in STATISTICS if summary[name] is not None}
 
 
-def _named(clients: Sequence[int]) -> str:
+def _list_clients(clients: Sequence[int]) -> str:
     named = [str(client) for client in clients[:CLIENTS_NAMED]]
     return ", ".join([*named, "..."] if len(clients) > CLIENTS_NAMED else named)
 
 
-def _problems(
+def _list_problems(
     plan: StepPlan,
     fleet: FleetFigures,
     server: ServerFigures | None,
     window: merge.Window | None,
 ) -> list[str]:
     """Describe the problems of a step for its reader."""
-    problems = told_together(fleet.failed)
+    problems = describe_failures(fleet.failed)
     if fleet.missing:
         missing = words.plural(len(fleet.missing), "client")
-        problems.append(f"{missing} never answered: {_named(fleet.missing)}")
+        problems.append(f"{missing} never answered: {_list_clients(fleet.missing)}")
     if fleet.late:
         worst = words.duration(max(fleet.late.values()) / 1000)
         latest = sorted(fleet.late, key=lambda client: -fleet.late[client])
         late = words.plural(len(fleet.late), "client was", "clients were")
-        problems.append(f"{late} late, at most by {worst}: {_named(latest)}")
+        problems.append(f"{late} late, at most by {worst}: {_list_clients(latest)}")
     if window is not None and not window.whole:
         problems.append(
             f"all clients ran together for {words.duration(window.length_s)} only, not"

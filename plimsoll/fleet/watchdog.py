@@ -10,7 +10,7 @@ from plimsoll import words
 
 
 @contextmanager
-def killed_after(seconds: float) -> Iterator[None]:
+def kill_after(seconds: float) -> Iterator[None]:
     """Kill this process if the block takes longer.
 
     After a time-out Step Functions stops waiting, but the Lambda function runs on, and its load

@@ -9,21 +9,21 @@ from typing import TypeVar, cast
 
 from pydantic import ValidationError
 
-from plimsoll.complaints import Complaint, Range, unknown
+from plimsoll.complaints import Complaint, Range, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.load_line.options import PASSWORD
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.model.request.quantities import latency_us
+from plimsoll.model.request.quantities import parse_latency_us
 from plimsoll.workload import Workload, load_workload
-from plimsoll.workload.library import builtin_names
+from plimsoll.workload.library import list_builtin_names
 
 Limit = str | float  # "5ms", or a number of microseconds
 Limits = Mapping[str, Limit] | Limit | None
 Name = TypeVar("Name", bound=str)
 
 
-def limits_of(limits: Limits, operations: Collection[str]) -> dict[str, float]:
+def parse_limits(limits: Limits, operations: Collection[str]) -> dict[str, float]:
     """Parse limits, one for all operations or by name; returns microseconds by operation.
 
     Raises:
@@ -32,16 +32,18 @@ def limits_of(limits: Limits, operations: Collection[str]) -> dict[str, float]:
     if limits is None:
         return {}
     if not isinstance(limits, Mapping):
-        return dict.fromkeys(operations, _latency_us(limits, "limits"))
+        return dict.fromkeys(operations, _parse_latency_us(limits, "limits"))
     for name in limits:
         if name not in operations:
-            raise UsageError(unknown("operation", str(name), operations, ("limits",), value=name))
-    return {name: _latency_us(limit, f"limits[{name!r}]") for name, limit in limits.items()}
+            raise UsageError(
+                complain_of_unknown("operation", str(name), operations, ("limits",), value=name)
+            )
+    return {name: _parse_latency_us(limit, f"limits[{name!r}]") for name, limit in limits.items()}
 
 
-def _latency_us(limit: Limit, name: str) -> float:
+def _parse_latency_us(limit: Limit, name: str) -> float:
     if isinstance(limit, str):
-        return latency_us(limit, name)
+        return parse_latency_us(limit, name)
     return number(limit, name, Range(0, 300e6, open=True))
 
 
@@ -63,14 +65,14 @@ def number(value: float, name: str, allowed: Range, *, whole: bool = False) -> f
     return value
 
 
-def known(value: str, names: Collection[Name], name: str) -> Name:
+def check_name(value: str, names: Collection[Name], name: str) -> Name:
     """Return a name after checking that it is one of the allowed ones.
 
     Raises:
         UsageError: It is not.
     """
     if value not in names:
-        raise UsageError(unknown(name, str(value), names, (name,), value=str(value)))
+        raise UsageError(complain_of_unknown(name, str(value), names, (name,), value=str(value)))
     return cast("Name", value)
 
 
@@ -80,7 +82,7 @@ def known(value: str, names: Collection[Name], name: str) -> Name:
 WorkloadName = str | PathLike[str]
 
 
-def database(dsn: str, password: str | None) -> EngineTarget:
+def parse_database(dsn: str, password: str | None) -> EngineTarget:
     """Parse a DSN; one without a password gets the given one, or PLIMSOLL_PASSWORD."""
     if not isinstance(dsn, str):
         raise UsageError(Complaint(("dsn",), "must be text"))
@@ -99,10 +101,10 @@ def require_count(records: int | None) -> None:
         number(records, "records", Range(1, 1e12), whole=True)
 
 
-def workload_named(name: WorkloadName) -> tuple[Workload, bool]:
+def load_named_workload(name: WorkloadName) -> tuple[Workload, bool]:
     """Load a workload by its name or file; the second value says whether it is built in."""
     text = fspath(name)
-    return load_workload(text), text in builtin_names()
+    return load_workload(text), text in list_builtin_names()
 
 
 # Every error becomes a `PlimsollError` that names arguments as Python does.
@@ -123,7 +125,7 @@ _OPTION = re.compile(r"plimsoll \w+(?: --[a-z-]+(?: \w[\w-]*)?)+|--([a-z]+(?:-[a
 
 
 @contextmanager
-def plimsoll_errors() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn errors of other libraries into PlimsollErrors, and option names into argument names.
 
     Raises:
@@ -136,22 +138,22 @@ def plimsoll_errors() -> Iterator[None]:
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
     except UsageError as error:
-        raise type(error)(*map(_renamed, error.complaints)) from None
+        raise type(error)(*map(_rename_complaint, error.complaints)) from None
     except PlimsollError as error:
-        error.args = tuple(_in_python(str(part)) for part in error.args)
+        error.args = tuple(_rename_options(str(part)) for part in error.args)
         raise error from None
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         raise PlimsollError(f"{place}{error.strerror or error}") from None
 
 
-def _renamed(complaint: Complaint) -> Complaint | str:
+def _rename_complaint(complaint: Complaint) -> Complaint | str:
     """Return a complaint with Python argument names; one about an option becomes a sentence."""
     text = str(complaint)
-    return _in_python(text) if _OPTION.search(text) else complaint
+    return _rename_options(text) if _OPTION.search(text) else complaint
 
 
-def _in_python(text: str) -> str:
+def _rename_options(text: str) -> str:
     def named(found: re.Match[str]) -> str:
         option: str | None = found[1]
         return found[0] if option is None else _NAMES.get(option, option.replace("-", "_"))

@@ -11,21 +11,21 @@ from plimsoll.errors import PlimsollError
 from plimsoll.library.arguments import (
     Limits,
     WorkloadName,
-    database,
-    known,
-    limits_of,
+    check_name,
+    load_named_workload,
     number,
-    plimsoll_errors,
+    parse_database,
+    parse_limits,
     require_count,
-    workload_named,
+    translate_errors,
 )
-from plimsoll.library.load import Callback, Progress, rows_made, shows_of
+from plimsoll.library.load import Callback, Progress, make_rows, report_to_callback
 from plimsoll.library.results import Result
 from plimsoll.load_line import dataset
-from plimsoll.load_line.clients import INTERRUPTED, ended_by_signals
+from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.dataset import Found, Made
-from plimsoll.load_line.options import SearchOptions, StopRule, asked_request
-from plimsoll.load_line.outcome import searched
+from plimsoll.load_line.options import SearchOptions, StopRule, write_search_request
+from plimsoll.load_line.outcome import search_and_judge
 from plimsoll.load_line.search_loop import Finder
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
@@ -107,12 +107,12 @@ def find(
         UsageError: An argument is not valid, or the rows do not exist.
         PlimsollError: The database is unreachable or refuses, or nothing could be measured.
     """
-    with plimsoll_errors():
-        known(statistic, STATISTICS, "statistic")
+    with translate_errors():
+        check_name(statistic, STATISTICS, "statistic")
         require_count(records)
-        options = _checked(
+        options = _check_ranges(
             SearchOptions(
-                strategy=known(strategy, ("ramp", "rate"), "strategy"),
+                strategy=check_name(strategy, ("ramp", "rate"), "strategy"),
                 max_connections=max_connections,
                 max_rate=max_rate,
                 warmup_s=warmup_s,
@@ -122,11 +122,11 @@ def find(
                 quick=quick,
             )
         )
-        target = database(dsn, password)
-        chosen, built_in = workload_named(workload)
+        target = parse_database(dsn, password)
+        chosen, built_in = load_named_workload(workload)
         found = dataset.look(target, chosen, records, parameters or {})
         operations = [operation.name for operation in found.compiled.engine.operations]
-        rules = Rules(limits_us=limits_of(limits, operations), statistic=statistic)
+        rules = Rules(limits_us=parse_limits(limits, operations), statistic=statistic)
         stops = [
             replace(StopRule.parse(rule, operations), text=f"stop_if {rule!r}")
             for rule in ([stop_if] if isinstance(stop_if, str) else stop_if)
@@ -136,14 +136,14 @@ def find(
 
         def ask(there: Found) -> Finder:
             engine = engine_of(dsn)
-            request = asked_request(
+            request = write_search_request(
                 options, engine, target, there, chosen, built_in=built_in, rules=rules
             )
             return Finder(
                 request=request,
                 target=target,
                 compiled=there.compiled,
-                load_number=lambda reached: dataset.load_number(reached, there),
+                load_number=lambda reached: dataset.reserve_load_number(reached, there),
                 stop_rules=stops,
             )
 
@@ -151,14 +151,14 @@ def find(
         to_drop = drop and found.note is None  # a refusal must not drop an existing dataset
         try:
             made = Made()
-            if dataset.needs_no_rows(found, records=records, prepare=prepare):
+            if dataset.is_ready_to_search(found, records=records, prepare=prepare):
                 dataset.require_place(target, found)
                 dataset.require_harmless(found, allow_writes=allow_writes)
             else:
-                made = _made(target, found, progress, prepare=prepare)
+                made = _make_rows(target, found, progress, prepare=prepare)
                 found = dataset.look(target, chosen, found.compiled.records, found.given)
             to_drop = drop
-            result = _searched(ask(found), found, made, progress)
+            result = _run_search(ask(found), found, made, progress)
         except BaseException:
             if to_drop:
                 with suppress(PlimsollError):  # report the first error, not this one
@@ -174,7 +174,7 @@ def find(
         return result
 
 
-def _checked(options: SearchOptions) -> SearchOptions:
+def _check_ranges(options: SearchOptions) -> SearchOptions:
     """Refuse numbers that are out of range."""
     for name in (field.name for field in fields(options) if field.name in _RANGES):
         value = getattr(options, name)
@@ -183,20 +183,22 @@ def _checked(options: SearchOptions) -> SearchOptions:
     return options
 
 
-def _made(target: EngineTarget, found: Found, progress: Callback, *, prepare: bool) -> Made:
+def _make_rows(target: EngineTarget, found: Found, progress: Callback, *, prepare: bool) -> Made:
     """Make the rows if that is asked for; refuse to search without them."""
     if not prepare:
-        dataset.require_nothing_begun(found)
-        raise dataset.lacking_rows(found, target)
-    prepared = rows_made(target, found.compiled, progress)
+        dataset.require_no_partial_dataset(found)
+        raise dataset.missing_rows_error(found, target)
+    prepared = make_rows(target, found.compiled, progress)
     progress(Progress("waiting until the server has worked off the loading"))
-    return dataset.settled(target, prepared)
+    return dataset.wait_until_settled(target, prepared)
 
 
-def _searched(finder: Finder, found: Found, made: Made, progress: Callback) -> Result:
-    finder.shows = shows_of(finder, progress)
-    with ended_by_signals(lambda: finder.end(INTERRUPTED), (signal.SIGINT,)):
-        result, seconds = searched(finder, server=found.server, rows=made.rows, notes=made.notes)
+def _run_search(finder: Finder, found: Found, made: Made, progress: Callback) -> Result:
+    finder.shows = report_to_callback(finder, progress)
+    with end_on_signals(lambda: finder.end(INTERRUPTED), (signal.SIGINT,)):
+        result, seconds = search_and_judge(
+            finder, server=found.server, rows=made.rows, notes=made.notes
+        )
     if result.capacity is None and result.failure is not None and finder.cut_short is None:
         raise PlimsollError(result.failure.cause)
     return Result.of(result, seconds)

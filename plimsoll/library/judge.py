@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from plimsoll.capacity.readers import Reading, read_values
-from plimsoll.capacity.readers.tables import Judging, check_units, from_values, judge_table
+from plimsoll.capacity.readers.tables import Judging, check_units, judge_table, read_table
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
-from plimsoll.library.arguments import Limits, known, limits_of, number, plimsoll_errors
+from plimsoll.library.arguments import Limits, check_name, number, parse_limits, translate_errors
 from plimsoll.model.judging.capacity import AuditName, Capacity
 from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
 from plimsoll.requests.step_files import read_steps
@@ -54,15 +54,17 @@ def judge(
     >>> print(capacity.summary)
     sustains 3,500 ops/s at 4 connections; at 8 it does not: read took 9.00 ms, limit 5.00 ms
     """
-    with plimsoll_errors():
+    with translate_errors():
         if statistic is not None:
-            known(statistic, STATISTICS, "statistic")
+            check_name(statistic, STATISTICS, "statistic")
         for audit in audits_off:
-            known(audit, get_args(AuditName), "audits_off")
+            check_name(audit, get_args(AuditName), "audits_off")
         checked = "littles_law" not in audits_off
-        read, told = _read(_rows(steps), statistic or "mean", units_by_littles_law=checked)
+        read, told = _read_steps(
+            _list_rows(steps), statistic or "mean", units_by_littles_law=checked
+        )
         judging = Judging(
-            limits_us=limits_of(limits, {name for step in read for name in step.latency_us}),
+            limits_us=parse_limits(limits, {name for step in read for name in step.latency_us}),
             deterioration=None
             if deterioration is None
             else number(deterioration, "deterioration", Range(1, 1000, open=True)),
@@ -77,7 +79,7 @@ def judge(
         return judge_table(read, told, judging)
 
 
-def _read(
+def _read_steps(
     rows: Sequence[Any], unnamed: Statistic, *, units_by_littles_law: bool
 ) -> tuple[list[Step], list[str]]:
     """Read rows, paths or loads as steps, with notes for the reader."""
@@ -92,12 +94,12 @@ def _read(
     if rows and all(hasattr(row, "as_json") for row in rows):  # results of `load`
         readings = [read_values(row.as_json(), f"load {n}") for n, row in enumerate(rows, 1)]
         return [one.step for one in readings if isinstance(one, Reading)], []
-    read = from_values(rows, "steps", unnamed)
+    read = read_table(rows, "steps", unnamed)
     check_units(read, by_littles_law=units_by_littles_law)
     return read, []
 
 
-def _rows(steps: Any) -> list[Any]:
+def _list_rows(steps: Any) -> list[Any]:
     """Turn rows, paths or a data frame into a list.
 
     Raises:

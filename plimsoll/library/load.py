@@ -9,27 +9,27 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.complaints import Complaint, Range, Scalar
 from plimsoll.databases.prepare import Prepared
-from plimsoll.databases.prepare import prepare as prepare_rows
+from plimsoll.databases.prepare import prepare_dataset as prepare_rows
 from plimsoll.errors import UsageError
 from plimsoll.library.arguments import (
     WorkloadName,
-    database,
-    known,
+    check_name,
+    load_named_workload,
     number,
-    plimsoll_errors,
+    parse_database,
     require_count,
-    workload_named,
+    translate_errors,
 )
-from plimsoll.library.results import Frames, frame_of
-from plimsoll.load_line.clients import INTERRUPTED, cancelled_by_interrupt
+from plimsoll.library.results import Frames, make_frame
+from plimsoll.load_line.clients import INTERRUPTED, cancel_on_interrupt
 from plimsoll.load_line.dataset import CONNECTIONS
-from plimsoll.load_line.load import Loaded, a_seed, loadable, run_load
-from plimsoll.load_line.machine import poll_us_here, threads_here
+from plimsoll.load_line.load import Loaded, draw_seed, loadable, run_load
+from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.model.engine.asked import POLL_MOST_US, ClosedLoop, EngineTarget, LoadSpec, OpenLoop
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import StepResult
-from plimsoll.report.words import finished_words, planned_words
+from plimsoll.report.words import describe_finished_step, describe_plan
 from plimsoll.workload import Compiled
 
 # The progress of a search.
@@ -59,7 +59,7 @@ class Progress:
 Callback = Callable[[Progress], object]
 
 
-def shows_of(finder: Finder, progress: Callback) -> Shows:
+def report_to_callback(finder: Finder, progress: Callback) -> Shows:
     """Pass a finder's events to a callback; one that raises KeyboardInterrupt ends the search."""
 
     def tell(happened: Progress) -> None:
@@ -69,7 +69,7 @@ def shows_of(finder: Finder, progress: Callback) -> Shows:
             finder.end(INTERRUPTED)
 
     def ended(step: StepResult) -> None:
-        text = finished_words(step, finder.request.limits.statistic)
+        text = describe_finished_step(step, finder.request.limits.statistic)
         number = step.plan.index
         tell(Progress(f"step {number}: {text}", step=number, result=step))
         for problem in step.problems:
@@ -77,7 +77,7 @@ def shows_of(finder: Finder, progress: Callback) -> Shows:
 
     return Shows(
         say=lambda text: tell(Progress(text)),
-        planned=lambda plan: tell(Progress(planned_words(plan), step=plan.index, plan=plan)),
+        planned=lambda plan: tell(Progress(describe_plan(plan), step=plan.index, plan=plan)),
         finished=ended,
     )
 
@@ -121,8 +121,8 @@ class LoadResult(Loaded):
             }
             for name, one in self.report.operations.items()
         ]
-        with plimsoll_errors():
-            return frame_of(rows, library)
+        with translate_errors():
+            return make_frame(rows, library)
 
     def __str__(self) -> str:
         """Return its figures in one line."""
@@ -179,7 +179,7 @@ def load(
         UsageError: An argument is not valid.
         PlimsollError: The database refuses, or does not have the rows.
     """
-    with plimsoll_errors():
+    with translate_errors():
         number(duration_s, "duration_s", Range(0.001, 86_400))
         require_count(records)
         number(warmup_s, "warmup_s", Range(0, 86_400))
@@ -192,29 +192,29 @@ def load(
         if operations_most is not None:
             number(operations_most, "operations_most", Range(1, 2**53), whole=True)
         if arrivals is not None:
-            known(arrivals, ("constant", "poisson"), "arrivals")
+            check_name(arrivals, ("constant", "poisson"), "arrivals")
             if rate is None:
                 raise UsageError(Complaint(("arrivals",), "goes with a rate (an open loop) only"))
         loop: ClosedLoop | OpenLoop = ClosedLoop()
         if rate is not None:
             number(rate, "rate", Range(0, 10_000_000, open=True))
             loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals or "constant")
-        target = database(dsn, password)
-        chosen, _ = workload_named(workload)
+        target = parse_database(dsn, password)
+        chosen, _ = load_named_workload(workload)
         there = loadable(target, chosen, records, parameters or {})
-        threads = threads or threads_here(target, connections, rate)
+        threads = threads or choose_threads(target, connections, rate)
         spec = LoadSpec(
             target=target,
             workload=there.sent,
             connections=connections,
             threads=threads,
-            poll_us=poll_us_here(target, threads) if poll_us is None else poll_us,
+            poll_us=choose_poll_us(target, threads) if poll_us is None else poll_us,
             loop=loop,
             warmup_s=warmup_s,
             duration_s=duration_s,
             operations_limit=operations_most,
             timeout_ms=timeout_ms,
-            seed=a_seed() if seed is None else seed,
+            seed=draw_seed() if seed is None else seed,
         )
         token = plimsoll_engine.CancelToken()
 
@@ -263,16 +263,16 @@ def prepare(
         UsageError: An argument is not valid.
         PlimsollError: The database refuses, or a table of that name is not Plimsoll's.
     """
-    with plimsoll_errors():
+    with translate_errors():
         number(connections, "connections", Range(1, 1000), whole=True)
         require_count(records)
-        target = database(dsn, password)
-        chosen, _ = workload_named(workload)
+        target = parse_database(dsn, password)
+        chosen, _ = load_named_workload(workload)
         compiled = chosen.compile(records, parameters or {}, target.protocol)
-        return rows_made(target, compiled, progress, connections).counted_rows
+        return make_rows(target, compiled, progress, connections).counted_rows
 
 
-def rows_made(
+def make_rows(
     target: EngineTarget, compiled: Compiled, progress: Callback, connections: int = CONNECTIONS
 ) -> Prepared:
     """Make a dataset and report its progress."""
@@ -280,7 +280,7 @@ def rows_made(
     def advance(rows: int) -> None:
         progress(Progress(f"{rows:,} of {compiled.rows:,} rows"))
 
-    with cancelled_by_interrupt() as token:
+    with cancel_on_interrupt() as token:
         return prepare_rows(
             target, compiled, connections=connections, on_progress=advance, cancel=token
         )

@@ -11,20 +11,20 @@ from pydantic import PrivateAttr
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import MissingToolError, UsageError
-from plimsoll.library.arguments import known, plimsoll_errors
-from plimsoll.load_line.outcome import write
-from plimsoll.model.request.expectations import BaselineRule, require_operations, rule_of
+from plimsoll.library.arguments import check_name, translate_errors
+from plimsoll.load_line.outcome import write_result
+from plimsoll.model.request.expectations import BaselineRule, parse_rule, require_operations
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.comparing.comparing import Comparison
-from plimsoll.report.comparing.comparing import compare as compare_results
-from plimsoll.report.expectations import Judged, expectation, read_baseline
+from plimsoll.report.comparing.comparing import compare_runs as compare_results
+from plimsoll.report.expectations import Judged, check_rule, read_baseline
 from plimsoll.report.folder import RESULT, read_run
-from plimsoll.report.headline import headline
-from plimsoll.report.tables import step_rows
+from plimsoll.report.headline import build_headline
+from plimsoll.report.tables import list_step_rows
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.request_values import checked_request
+from plimsoll.requests.request_values import validate_request
 
 # Data frames of pandas or polars.
 
@@ -33,7 +33,7 @@ Frames = Literal["pandas", "polars"]
 LIBRARIES: tuple[Frames, ...] = ("pandas", "polars")
 
 
-def frame_of(table: Sequence[Mapping[str, Any]], library: Frames | None) -> Any:
+def make_frame(table: Sequence[Mapping[str, Any]], library: Frames | None) -> Any:
     """Make a data frame from rows that have the same columns.
 
     Args:
@@ -43,7 +43,7 @@ def frame_of(table: Sequence[Mapping[str, Any]], library: Frames | None) -> Any:
     Raises:
         MissingToolError: The library is not installed.
     """
-    wanted = LIBRARIES if library is None else (known(library, LIBRARIES, "library"),)
+    wanted = LIBRARIES if library is None else (check_name(library, LIBRARIES, "library"),)
     found = next((name for name in wanted if find_spec(name) is not None), None)
     if found is None:
         either = " or ".join(wanted)
@@ -80,7 +80,7 @@ class Result(RunResult):
     @property
     def summary(self) -> str:
         """The answer in one sentence, or why there is none."""
-        return headline(self).sentence
+        return build_headline(self).sentence
 
     def __str__(self) -> str:
         """Return the answer in one sentence."""
@@ -101,13 +101,13 @@ class Result(RunResult):
             UsageError: The text is no rule, names an operation that was not measured, or its
                 baseline cannot be read.
         """
-        with plimsoll_errors():
-            asked, baselines = rule_of(rule), {}
+        with translate_errors():
+            asked, baselines = parse_rule(rule), {}
             if measured := {name for step in self.steps for name in step.operations}:
                 require_operations([asked], measured)
             if isinstance(asked, BaselineRule):
                 baselines[asked.baseline] = read_baseline(Path(asked.baseline))
-            answer = expectation(rule, Judged.of(self), baselines).answer
+            answer = check_rule(rule, Judged.of(self), baselines).answer
             return {"met": True, "not met": False, "no answer": None}[answer]
 
     def to_frame(self, rows: Rows = "steps", *, library: Frames | None = None) -> Any:
@@ -121,12 +121,16 @@ class Result(RunResult):
         Raises:
             MissingToolError: The library is not installed.
         """
-        with plimsoll_errors():
-            table = step_rows(self) if known(rows, ("steps", "seconds"), "rows") == "steps" else []
+        with translate_errors():
+            table = (
+                list_step_rows(self)
+                if check_name(rows, ("steps", "seconds"), "rows") == "steps"
+                else []
+            )
             if rows == "seconds" and self._seconds is not None:
                 shown = {"epoch_s", "step", "operation", "succeeded", "errors", "max_us"}
                 table = [one.model_dump(include=shown) for one in self._seconds.operations]
-            return frame_of(table, library)
+            return make_frame(table, library)
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write `result.json`, `seconds.json` and `report.html`, as `plimsoll find` does.
@@ -138,11 +142,11 @@ class Result(RunResult):
             PlimsollError: The folder is not empty, or cannot be written.
         """
         place = Path(folder)
-        with plimsoll_errors():
+        with translate_errors():
             if place.exists() and any(place.iterdir()):
                 raise UsageError(Complaint(("folder",), f"{place} is not empty"))
             seconds = self._seconds or Seconds(run_id=self.run_id, operations=(), target=())
-            write(place, self, seconds)
+            write_result(place, self, seconds)
         return place / "report.html"
 
 
@@ -168,7 +172,7 @@ def read_result(place: str | PathLike[str]) -> Result:
     1        2         2413.0  passed
     """
     path = Path(place)
-    with plimsoll_errors():
+    with translate_errors():
         result, seconds = read_run(path.parent if path.name == RESULT else path)
         return Result.of(result, seconds)
 
@@ -191,7 +195,7 @@ def compare(*results: RunResult, usd_per_hour: Sequence[float | None] = ()) -> C
     >>> print(comparison.sentences[0][:61])
     2,000 IOPS sustains 1.71 times the throughput of 1,000 IOPS (
     """
-    with plimsoll_errors():
+    with translate_errors():
         if len(results) < 2:
             raise UsageError(Complaint(("results",), "give two or more"))
         if usd_per_hour and len(usd_per_hour) != len(results):
@@ -227,9 +231,9 @@ def read_request(source: str | PathLike[str] | Mapping[str, Any]) -> Request:
     plimsoll.errors.UsageError: lacks the field 'workload'
     lacks the field 'search'
     """
-    with plimsoll_errors():
+    with translate_errors():
         if isinstance(source, Mapping):
-            return checked_request(source)
+            return validate_request(source)
         asked = read_file(Path(source))
         if isinstance(asked, Experiment):
             raise UsageError(f"{source}: is an experiment, not one run")

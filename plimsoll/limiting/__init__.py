@@ -1,5 +1,5 @@
 """Finds the limiting resource of a run: one module for each kind of limit. No I/O."""
 
-from plimsoll.limiting.naming import limiting_resource
+from plimsoll.limiting.naming import find_limiting_resource
 
-__all__ = ["limiting_resource"]
+__all__ = ["find_limiting_resource"]

@@ -12,7 +12,7 @@ from plimsoll import words
 from plimsoll.capacity.credits import CREDITS, is_burst
 from plimsoll.databases.family import family_of
 from plimsoll.limiting import processors, server, storage
-from plimsoll.limiting.seen import Seen, of_nodes
+from plimsoll.limiting.seen import Seen, judge_each_node
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.verdicts import verdict_facts
@@ -20,19 +20,19 @@ from plimsoll.model.run.results import Candidate, LimitingResource, StepResult
 
 TOLD_FROM = 0.01  # smallest part of the threshold that is reported
 _STORAGE = (
-    of_nodes(storage.storage_iops, "IOPS"),
-    of_nodes(storage.storage_throughput, "throughput"),
-    of_nodes(storage.io_credits, "last I/O credits"),
-    of_nodes(storage.byte_credits, "last throughput credits"),
+    judge_each_node(storage.judge_iops, "IOPS"),
+    judge_each_node(storage.judge_throughput, "throughput"),
+    judge_each_node(storage.judge_io_credits, "last I/O credits"),
+    judge_each_node(storage.judge_byte_credits, "last throughput credits"),
 )
-_CPU_OF_NODES = of_nodes(processors.cpu, "CPU")
+_CPU_OF_NODES = judge_each_node(processors.judge_cpu, "CPU")
 _WAITS = (
-    server.row_locks,
-    server.table_locks,
-    server.inner_locks,
-    server.buffer_pool,
-    server.log,
-    storage.storage_latency,
+    server.judge_row_locks,
+    server.judge_table_locks,
+    server.judge_inner_locks,
+    server.judge_buffer_pool,
+    server.judge_log,
+    storage.judge_log_flushes,
 )
 
 
@@ -49,7 +49,7 @@ class _Ranked:
         return one.reached, -self.tier if one.reached else 0, nearness
 
 
-def limiting_resource(
+def find_limiting_resource(
     capacity: Capacity,
     steps: Sequence[StepResult],
     volume: VolumeLimits | None,
@@ -65,24 +65,26 @@ def limiting_resource(
         flat_out: whether the load was as fast as possible, so that a resource at its limit is the
             limit even if no step failed.
     """
-    step = deciding_step(capacity, steps)
-    lightest = _lightest(capacity, steps)
-    if volume is not None and _ends_on_credits(capacity):
+    step = choose_deciding_step(capacity, steps)
+    lightest = _choose_lightest(capacity, steps)
+    if volume is not None and _only_credits_above(capacity):
         # The sustained throughput has no burst
         volume = volume.model_copy(update={"burst_credits": None})
     seen = None if step is None else Seen(step, volume, lightest)
-    found = [*_client(capacity, step), *_disturbed(capacity, step)]
-    found += [] if seen is None else _found(seen)
+    found = [*_rank_clients(capacity, step), *_rank_disturbance(capacity, step)]
+    found += [] if seen is None else _find_candidates(seen)
     ranked = [one.candidate for one in sorted(found, key=lambda one: one.place, reverse=True)]
     known = [one for one in ranked if one.share is not None or one.reached]
     if seen is not None and seen.lacks_devices and not any(one.reached for one in known):
         known = []  # an unmeasured resource may be nearer to its limit than these
     first = known[0] if known else None
-    others = (one for one in known[1:] if _is_told(one) and one.resource != known[0].resource)
+    others = (one for one in known[1:] if _is_reported(one) and one.resource != known[0].resource)
     second = next(others, None)
-    evidence = [one.evidence for one in ranked if _is_told(one)]
-    evidence = [*_lacking(seen), *evidence] if not known else [*evidence, *_lacking(seen)]
-    evidence += _signs(step)
+    evidence = [one.evidence for one in ranked if _is_reported(one)]
+    evidence = (
+        [*_list_unmeasured(seen), *evidence] if not known else [*evidence, *_list_unmeasured(seen)]
+    )
+    evidence += _list_signs(step)
     limit_met = verdict_facts(capacity.verdict).limit is not None
     return LimitingResource(
         resource=first.resource if first else "unknown",
@@ -90,28 +92,28 @@ def limiting_resource(
         share=first.share if first else None,
         to_change=first.to_change if first else None,
         second=second,
-        host_bound=None if seen is None else _host_bound(seen),
+        host_bound=None if seen is None else _is_host_bound(seen),
         step=None if step is None else step.plan.index,
         evidence=tuple(evidence),
     )
 
 
-def _found(seen: Seen) -> list[_Ranked]:
+def _find_candidates(seen: Seen) -> list[_Ranked]:
     """Return all candidates for the limit in a step, each with its figures.
 
     Candidates at their limits in an earlier tier explain those in a later one.
     """
     on_one_machine = seen.target.host_idle_percent is not None  # then all nodes share the CPUs
-    cpu = (processors.cpu if on_one_machine else _CPU_OF_NODES,)
-    devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
-    disk = (processors.machine_disk,)
+    cpu = (processors.judge_cpu if on_one_machine else _CPU_OF_NODES,)
+    devices = (_STORAGE, cpu) if storage.is_most_waiting_for_volume(seen) else ((*_STORAGE, *cpu),)
+    disk = (processors.judge_machine_disk,)
     # With a full CPU, I/O seems slow too: a process sees its completion only once it gets the CPU
-    disk_first, disk_last = ((), disk) if processors.full(seen) else (disk, ())
+    disk_first, disk_last = ((), disk) if processors.is_cpu_full(seen) else (disk, ())
     tiers = (
-        (server.connections,),
+        (server.judge_connections,),
         disk_first,
         *devices,
-        (processors.machine_processors,),
+        (processors.judge_machine_cpu,),
         disk_last,
         _WAITS,
     )
@@ -123,13 +125,13 @@ def _found(seen: Seen) -> list[_Ranked]:
     ]
 
 
-def _is_told(candidate: Candidate) -> bool:
+def _is_reported(candidate: Candidate) -> bool:
     """Return whether a candidate is worth a line; one that nothing waited for is not."""
     share = candidate.share
     return candidate.reached or share is None or share / candidate.threshold >= TOLD_FROM
 
 
-def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
+def _rank_clients(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     """Return the clients: the limit if the verdict says so, otherwise by how busy they were."""
     busy = None if step is None else step.step.client_busy
     bound = capacity.verdict == "CLIENT_BOUND"
@@ -147,7 +149,7 @@ def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     return [_Ranked(0, client)]
 
 
-def _disturbed(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
+def _rank_disturbance(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     """Return the disturbance by other programs if it decided the verdict."""
     if capacity.verdict != "DISTURBED":
         return []
@@ -163,12 +165,12 @@ def _disturbed(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     return [_Ranked(0, work)]
 
 
-def _host_bound(seen: Seen) -> bool | None:
-    disk = processors.machine_disk(seen)
+def _is_host_bound(seen: Seen) -> bool | None:
+    disk = processors.judge_machine_disk(seen)
     return None if disk is None else disk.reached
 
 
-def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
+def choose_deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
     """Return the step that shows the limit: the lightest that failed, otherwise the heaviest.
 
     If the answer's load failed in the soak, it is the last window of the soak. A load that passed
@@ -182,7 +184,7 @@ def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult
     judged = sorted(capacity.steps, key=lambda judged_load: judged_load.load)
     if capacity.verdict != "BURST":
         judged = [judged_load for judged_load in judged if not is_burst(judged_load)]
-    if _ends_on_credits(capacity):
+    if _only_credits_above(capacity):
         judged = [judged_load for judged_load in judged if judged_load.passed]
     failed = [
         judged_load for judged_load in judged if not judged_load.passed and judged_load.consistent
@@ -198,25 +200,25 @@ def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult
     return best[-1] if best else None
 
 
-def _ends_on_credits(capacity: Capacity) -> bool:
+def _only_credits_above(capacity: Capacity) -> bool:
     """Return whether the loads above the sustained one pass only on credits."""
     return capacity.cause == CREDITS and capacity.verdict != "BURST"
 
 
-def _lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
+def _choose_lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
     """Return a step of the lightest load, which shows what operations cost on their own."""
     judged = min(capacity.steps, key=lambda judged_load: judged_load.load, default=None)
     indexes = set() if judged is None else {one.index for one in judged.steps}
     return next((step for step in steps if step.plan.index in indexes), None)
 
 
-def _signs(step: StepResult | None) -> list[str]:
+def _list_signs(step: StepResult | None) -> list[str]:
     if step is None or step.server is None or step.plan.server_before is None:
         return []
     return family_of(step.plan.server_before.family).signs_of_limits(step.server)
 
 
-def _lacking(seen: Seen | None) -> list[str]:
+def _list_unmeasured(seen: Seen | None) -> list[str]:
     """List what was not measured and therefore cannot be the result."""
     if seen is None:
         return ["no step was judged"]

@@ -8,7 +8,7 @@ from plimsoll.model.run.results import Candidate
 NEAR = 0.90  # share of the available CPU time
 
 
-def cpu(seen: Seen) -> Candidate | None:
+def judge_cpu(seen: Seen) -> Candidate | None:
     """Compare the server's CPU time with what was available to it.
 
     On one machine, clients use some of the CPU. If the server uses most of what is used, idle time
@@ -34,13 +34,13 @@ def cpu(seen: Seen) -> Candidate | None:
     )
 
 
-def full(seen: Seen) -> bool:
+def is_cpu_full(seen: Seen) -> bool:
     """Return whether, on one machine, almost no CPU time was left."""
     idle = seen.target.host_idle_percent
     return idle is not None and idle < 100 * (1 - NEAR)
 
 
-def machine_disk(seen: Seen) -> Candidate | None:
+def judge_machine_disk(seen: Seen) -> Candidate | None:
     """On one machine: return its disk, if that is slower than the emulated volume should be."""
     percent = seen.target.host_late_percent
     if percent is None:
@@ -56,7 +56,7 @@ def machine_disk(seen: Seen) -> Candidate | None:
     )
 
 
-def machine_processors(seen: Seen) -> Candidate | None:
+def judge_machine_cpu(seen: Seen) -> Candidate | None:
     """On one machine: return its CPUs, if the server does not use most of their time."""
     target = seen.target
     idle, others = target.host_idle_percent, _others_percent(seen)

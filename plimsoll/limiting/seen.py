@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from plimsoll.capacity.steps.littles_law import weights_of
+from plimsoll.capacity.steps.littles_law import weigh_operations
 from plimsoll.databases.family import family_of
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.steps import TargetFigures
@@ -71,7 +71,7 @@ class Seen:
         """Return the concurrent operations at this throughput with another step's latencies."""
         step, latency_us = self.step.step, other.step.latency_us
         means = {name: one["mean"] for name, one in latency_us.items() if "mean" in one}
-        weighed = weights_of(step, means)
+        weighed = weigh_operations(step, means)
         if step.throughput_ops_per_second is None or weighed is None:
             return None
         mean_us = sum(weighed[0][name] * mean for name, mean in means.items())
@@ -93,7 +93,7 @@ class Seen:
 Resource = Callable[[Seen], Candidate | None]
 
 
-def of_nodes(resource: Resource, name: str) -> Resource:
+def judge_each_node(resource: Resource, name: str) -> Resource:
     """Return a limit that is checked on each node.
 
     Args:
@@ -105,7 +105,11 @@ def of_nodes(resource: Resource, name: str) -> Resource:
     """
 
     def of_all(seen: Seen) -> Candidate | None:
-        each = [resource(_at(seen, node)) for node in seen.step.nodes if node.target is not None]
+        each = [
+            resource(_view_of_node(seen, node))
+            for node in seen.step.nodes
+            if node.target is not None
+        ]
         found = [one for one in each if one is not None]
         if not found:  # the sum over all volumes cannot be compared with the limit of one volume
             return None if seen.step.nodes else resource(seen)
@@ -122,7 +126,7 @@ def of_nodes(resource: Resource, name: str) -> Resource:
     return of_all
 
 
-def _at(seen: Seen, node: NodeTotals) -> Seen:
+def _view_of_node(seen: Seen, node: NodeTotals) -> Seen:
     """Return one node as a step of its own: its volume, and the operations sent to it."""
     all_of_them = sum(one.succeeded for one in seen.step.nodes)
     of_all = seen.step.step.throughput_ops_per_second

@@ -15,40 +15,42 @@ WAITED = 0.50  # share of the operations' time, above which the wait is most of 
 LOG_FULL = 0.75  # InnoDB flushes pages with priority from 7/8 on, until the age is somewhat lower
 
 
-def row_locks(seen: Seen) -> Candidate | None:
+def judge_row_locks(seen: Seen) -> Candidate | None:
     """Return the waits for rows that other transactions have locked."""
-    waits, looks = seen.waits, _looks(seen)
-    return _waited(
+    waits, looks = seen.waits, _server_looks(seen)
+    return _judge_wait(
         seen,
         "row_locks",
         count=waits.row_lock_waits,
-        waiting=_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
-        evidence=f"row locks: {_number(waits.row_lock_waits)}",
+        waiting=_mean_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
+        evidence=f"row locks: {_format_count(waits.row_lock_waits)}",
         for_others=True,
         to_change="transactions that hold locks for less time, or changes spread over more rows",
     )
 
 
-def table_locks(seen: Seen) -> Candidate | None:
+def judge_table_locks(seen: Seen) -> Candidate | None:
     """Return the waits for table locks: engines without row locks, LOCK TABLES, DDL."""
-    waits, looks = seen.waits, _looks(seen)
-    return _waited(
+    waits, looks = seen.waits, _server_looks(seen)
+    return _judge_wait(
         seen,
         "table_locks",
         count=waits.table_lock_waits,
-        waiting=_waiting(seen, waits.table_locks_s, looks.table_lock_waiters if looks else None),
-        evidence=f"table locks: {_number(waits.table_lock_waits)}",
+        waiting=_mean_waiting(
+            seen, waits.table_locks_s, looks.table_lock_waiters if looks else None
+        ),
+        evidence=f"table locks: {_format_count(waits.table_lock_waits)}",
         for_others=True,
         to_change="tables of an engine that locks rows (InnoDB), and nobody who locks whole tables",
     )
 
 
-def inner_locks(seen: Seen) -> Candidate | None:
+def judge_inner_locks(seen: Seen) -> Candidate | None:
     """Return the waits for the server's internal locks: a page in memory, a part of a table."""
-    looks = _looks(seen)
+    looks = _server_looks(seen)
     if looks is None or looks.inner_lock_waiters is None:
         return None
-    return _waited(
+    return _judge_wait(
         seen,
         "inner_locks",
         count=None,
@@ -58,23 +60,23 @@ def inner_locks(seen: Seen) -> Candidate | None:
     )
 
 
-def buffer_pool(seen: Seen) -> Candidate | None:
+def judge_buffer_pool(seen: Seen) -> Candidate | None:
     """Return the reads of pages missing in the buffer pool; operations wait for each."""
-    waits, looks, latency_us = seen.waits, _looks(seen), seen.target.read_latency_us
+    waits, looks, latency_us = seen.waits, _server_looks(seen), seen.target.read_latency_us
     if waits.page_reads is None:
         return None
     reads = waits.page_reads / seen.load_s
     waiting = None
     if looks is not None and looks.page_read_waiters is not None:
         # reads served by the operating system's cache are no I/O, and nobody waits for them
-        waiting = _waiting(seen, waits.page_reads_s, looks.page_read_waiters)
+        waiting = _mean_waiting(seen, waits.page_reads_s, looks.page_read_waiters)
     elif waits.page_reads_s is not None:
         waiting = waits.page_reads_s / seen.load_s
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
     each = seen.each(reads)
     misses = "" if each is None else f", {words.three_figures(each)} for each operation"
-    return _waited(
+    return _judge_wait(
         seen,
         "buffer_pool",
         count=waits.page_reads,
@@ -84,9 +86,9 @@ def buffer_pool(seen: Seen) -> Candidate | None:
     )
 
 
-def log(seen: Seen) -> Candidate | None:
+def judge_log(seen: Seen) -> Candidate | None:
     """Return how full the redo log was. Once full, the server must write pages to go on."""
-    looks = _looks(seen)
+    looks = _server_looks(seen)
     if looks is None or looks.checkpoint_share is None:
         return None
     share = looks.checkpoint_share
@@ -102,7 +104,7 @@ def log(seen: Seen) -> Candidate | None:
     )
 
 
-def connections(seen: Seen) -> Candidate | None:
+def judge_connections(seen: Seen) -> Candidate | None:
     """Return the server's maximum of connections; reached if it refused any."""
     refused, most = seen.step.step.refused, seen.waits.connections_max
     asked = seen.step.plan.connections
@@ -122,21 +124,21 @@ def connections(seen: Seen) -> Candidate | None:
     )
 
 
-def _looks(seen: Seen) -> ServerLooks | None:
+def _server_looks(seen: Seen) -> ServerLooks | None:
     return seen.step.server.looks if seen.step.server else None
 
 
-def _number(waits: int | None) -> str:
+def _format_count(waits: int | None) -> str:
     return "waits" if waits is None else words.plural(waits, "wait")
 
 
-def _waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float | None:
+def _mean_waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float | None:
     """Return the mean number of waiting sessions, by wait time or samples (long waits end late)."""
     known = [] if waited_s is None else [waited_s / seen.load_s]
     return max([*known, *([] if waiters is None else [waiters])], default=None)
 
 
-def _waited(
+def _judge_wait(
     seen: Seen,
     resource: Resource,
     *,

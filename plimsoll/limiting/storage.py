@@ -14,31 +14,31 @@ NEAR = 0.90  # mean share of a limit over the step, above which the limit held m
 LOG_BUSY = 0.75
 
 
-def holds_most_operations(seen: Seen) -> bool:
+def is_most_waiting_for_volume(seen: Seen) -> bool:
     """Return whether most concurrent operations wait for the volume, so they use no CPU."""
     return seen.target.queue is not None and seen.target.queue > seen.under_way / 2
 
 
-def storage_iops(seen: Seen) -> Candidate | None:
+def judge_iops(seen: Seen) -> Candidate | None:
     """Compare I/Os per second with the volume's limit at that time."""
     target = seen.target
     if target.read_iops is None or target.write_iops is None:
-        rates = _by_server(seen)
-        limit = None if seen.volume is None else _peak(seen.volume)
-        return _capped(
+        rates = _server_rates(seen)
+        limit = None if seen.volume is None else _burst_rate(seen.volume)
+        return _judge_cap(
             seen, "storage_iops", None if rates is None else rates.iops, limit, "IOPS", rates=rates
         )
     iops, limit = target.read_iops + target.write_iops, _iops_limit(target, seen.volume)
-    return _capped(seen, "storage_iops", iops, limit, "IOPS", queue=target.queue)
+    return _judge_cap(seen, "storage_iops", iops, limit, "IOPS", queue=target.queue)
 
 
-def storage_throughput(seen: Seen) -> Candidate | None:
+def judge_throughput(seen: Seen) -> Candidate | None:
     """Compare bytes per second with the volume's limit."""
     target = seen.target
     limit = None if seen.volume is None else seen.volume.throughput_mib_s
     if target.read_iops is None or target.write_iops is None:
-        rates = _by_server(seen)
-        return _capped(
+        rates = _server_rates(seen)
+        return _judge_cap(
             seen,
             "storage_throughput",
             None if rates is None else rates.mib_s,
@@ -49,10 +49,10 @@ def storage_throughput(seen: Seen) -> Candidate | None:
     if target.read_mib_s is None or target.write_mib_s is None:
         return None
     mib_s = target.read_mib_s + target.write_mib_s
-    return _capped(seen, "storage_throughput", mib_s, limit, "MiB/s")
+    return _judge_cap(seen, "storage_throughput", mib_s, limit, "MiB/s")
 
 
-def _capped(
+def _judge_cap(
     seen: Seen,
     resource: Resource,
     done: float | None,
@@ -88,7 +88,7 @@ def _capped(
     )
 
 
-def _by_server(seen: Seen) -> StorageRates | None:
+def _server_rates(seen: Seen) -> StorageRates | None:
     """Return the server's own I/O counters, if CloudWatch has no data points of the step.
 
     They are read before the clients start and after the last has ended, so their mean is a lower
@@ -100,7 +100,7 @@ def _by_server(seen: Seen) -> StorageRates | None:
     return family_of(before.family).storage_rates(server)
 
 
-def _peak(volume: VolumeLimits) -> float | None:
+def _burst_rate(volume: VolumeLimits) -> float | None:
     """Return the rate with credits; the server's counters do not tell if any were left."""
     return volume.baseline_iops if volume.burst_credits is None else volume.burst_iops
 
@@ -110,20 +110,20 @@ def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | N
     if volume is None:
         return None
     spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1
-    return volume.baseline_iops if spent else _peak(volume)
+    return volume.baseline_iops if spent else _burst_rate(volume)
 
 
-def io_credits(seen: Seen) -> Candidate | None:
+def judge_io_credits(seen: Seen) -> Candidate | None:
     """Return the instance's I/O limit for its volumes, if it has used up its credits."""
-    return _credits("storage_iops", seen.target.ebs_io_balance_percent, "I/O")
+    return _judge_credits("storage_iops", seen.target.ebs_io_balance_percent, "I/O")
 
 
-def byte_credits(seen: Seen) -> Candidate | None:
+def judge_byte_credits(seen: Seen) -> Candidate | None:
     """Return the instance's limit of bytes for its volumes, if it has used up its credits."""
-    return _credits("storage_throughput", seen.target.ebs_byte_balance_percent, "throughput")
+    return _judge_credits("storage_throughput", seen.target.ebs_byte_balance_percent, "throughput")
 
 
-def _credits(resource: Resource, percent: float | None, name: str) -> Candidate | None:
+def _judge_credits(resource: Resource, percent: float | None, name: str) -> Candidate | None:
     if percent is None or percent >= 100:
         return None
     share = 1 - percent / 100
@@ -137,7 +137,7 @@ def _credits(resource: Resource, percent: float | None, name: str) -> Candidate 
     )
 
 
-def storage_latency(seen: Seen) -> Candidate | None:
+def judge_log_flushes(seen: Seen) -> Candidate | None:
     """Return the share of the time in which the log was flushed; commits wait for it in turn."""
     waits, target = seen.waits, seen.target
     if not waits.log_flushes:

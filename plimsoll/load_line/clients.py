@@ -13,12 +13,12 @@ from pydantic import TypeAdapter
 
 import plimsoll_engine
 from plimsoll.errors import ConnectionsRefusedError, PlimsollError
-from plimsoll.fleet.memory import memory_max_mib
-from plimsoll.fleet.plan import load_spec
+from plimsoll.fleet.memory import peak_memory_mib
+from plimsoll.fleet.plan import make_load_spec
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
-from plimsoll.workflow.client import send_watched
+from plimsoll.workflow.client import send_and_sample
 
 LEAD_MS = 300  # time from planning a step to its barrier, in which its clients connect
 LEAD_MS_PER_CONNECTION = 3  # a login with TLS takes about 2 ms of a processor
@@ -28,7 +28,7 @@ OnSecond = Callable[[int, Sequence[SecondReport]], None]  # client number, its l
 _SECONDS: TypeAdapter[tuple[SecondReport, ...]] = TypeAdapter(tuple[SecondReport, ...])
 
 
-def barrier_epoch_ms(connections: int) -> int:
+def compute_local_barrier_ms(connections: int) -> int:
     """Return the moment at which all clients of a step can be ready, in ms of the epoch."""
     return round(time.time() * 1000) + LEAD_MS + connections * LEAD_MS_PER_CONNECTION
 
@@ -52,11 +52,12 @@ def run_clients(
     """
     tokens = [plimsoll_engine.CancelToken() for _ in range(plan.clients)]
     specs = [
-        load_spec(plan, client, workload=workload, target=target) for client in range(plan.clients)
+        make_load_spec(plan, client, workload=workload, target=target)
+        for client in range(plan.clients)
     ]
     with ThreadPoolExecutor(plan.clients) as pool:
         answers = [
-            pool.submit(_run, plan, client, spec, on_second, tokens[client])
+            pool.submit(_run_client, plan, client, spec, on_second, tokens[client])
             for client, spec in enumerate(specs)
         ]
         waiting = set(answers)
@@ -71,7 +72,7 @@ def run_clients(
     return results, [outcome for outcome in outcomes if isinstance(outcome, FailedClient)]
 
 
-def _run(
+def _run_client(
     plan: StepPlan,
     client: int,
     spec: LoadSpec,
@@ -84,7 +85,7 @@ def _run(
         on_second(client, _SECONDS.validate_python(json.loads(text)))
 
     try:
-        report, looks = send_watched(spec, plan, tell, token)
+        report, looks = send_and_sample(spec, plan, tell, token)
     except (plimsoll_engine.EngineError, ConnectionsRefusedError) as error:
         return FailedClient(client=client, error=type(error).__name__, cause=str(error))
     return ClientResult(
@@ -93,7 +94,7 @@ def _run(
         client=client,
         invoked_epoch_ms=invoked_ms,
         cold_start=False,
-        memory_max_mib=memory_max_mib(),
+        memory_max_mib=peak_memory_mib(),
         report=report,
         looks=looks,
     )
@@ -107,7 +108,7 @@ _BOTH = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ended_by_signals(
+def end_on_signals(
     end: Callable[[], None], numbers: Sequence[signal.Signals] = _BOTH
 ) -> Iterator[None]:
     """Call `end` at the first signal; a second one is handled as before.
@@ -136,7 +137,7 @@ def ended_by_signals(
 
 
 @contextmanager
-def cancelled_by_interrupt() -> Iterator[plimsoll_engine.CancelToken]:
+def cancel_on_interrupt() -> Iterator[plimsoll_engine.CancelToken]:
     """Yield a token that Ctrl-C cancels.
 
     A shell's background processes ignore SIGINT by default; this one does not. Python can lose the
@@ -151,7 +152,7 @@ def cancelled_by_interrupt() -> Iterator[plimsoll_engine.CancelToken]:
         token.cancel()
         raise KeyboardInterrupt
 
-    with ended_by_signals(interrupt, (signal.SIGINT,)):
+    with end_on_signals(interrupt, (signal.SIGINT,)):
         try:
             yield token
         except PlimsollError:

@@ -74,7 +74,7 @@ def is_complete(found: Found) -> bool:
     return dataset_notes.is_complete(found.compiled, found.note)
 
 
-def needs_no_rows(found: Found, *, records: int | None, prepare: bool) -> bool:
+def is_ready_to_search(found: Found, *, records: int | None, prepare: bool) -> bool:
     """Whether a search can begin without making rows."""
     return is_complete(found) or (found.note is None and records is not None and not prepare)
 
@@ -93,7 +93,7 @@ def require_place(target: EngineTarget, found: Found) -> None:
         )
 
 
-def rows_to_make(found: Found) -> str:
+def describe_missing_rows(found: Found) -> str:
     """Describe the rows that would be made: `1,000 rows in usertable`."""
     compiled = found.compiled
     tables = ", ".join(table.name for table in compiled.tables[:3])
@@ -101,7 +101,7 @@ def rows_to_make(found: Found) -> str:
     return f"{words.plural(compiled.rows, 'row')} in {tables}{more}"
 
 
-def require_nothing_begun(found: Found) -> None:
+def require_no_partial_dataset(found: Found) -> None:
     """Refuse an existing dataset of Plimsoll that is incomplete or has other parameters.
 
     Raises:
@@ -112,17 +112,18 @@ def require_nothing_begun(found: Found) -> None:
         check_loaded(found.compiled, found.note)
 
 
-def lacking_rows(found: Found, target: EngineTarget) -> UsageError:
+def missing_rows_error(found: Found, target: EngineTarget) -> UsageError:
     """Return the error that says that rows are missing, and how to make them."""
     place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
     return UsageError(
         f"--workload {found.compiled.name}: {place} has no dataset of it that Plimsoll made:"
-        f" --prepare makes one ({rows_to_make(found)}); --records N says how many are there that"
+        f" --prepare makes one ({describe_missing_rows(found)}); --records N says how"
+        " many are there that"
         " you made"
     )
 
 
-def settled(target: EngineTarget, prepared: Prepared) -> Made:
+def wait_until_settled(target: EngineTarget, prepared: Prepared) -> Made:
     """Wait until the server has worked off the loading, at most `SETTLE_MAX_S`."""
     rows = sum(prepared.counted_rows.values())
     if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
@@ -137,7 +138,7 @@ def drop(target: EngineTarget, found: Found) -> None:
         datasets.drop(found.compiled)
 
 
-def load_number(target: EngineTarget, found: Found) -> int:
+def reserve_load_number(target: EngineTarget, found: Found) -> int:
     """Reserve the number of a load that inserts; 0 if the workload does not insert."""
     if not found.compiled.inserts:
         return 0
@@ -162,7 +163,9 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
     writing = [
         operation.name
         for operation in found.compiled.engine.operations
-        if any(not _reads(sql) for statement in operation.statements for sql in statement.sql)
+        if any(
+            not _is_plain_read(sql) for statement in operation.statements for sql in statement.sql
+        )
     ]
     if writing and not allow_writes:
         raise UsageError(
@@ -171,7 +174,7 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
         )
 
 
-def _reads(sql: str) -> bool:
+def _is_plain_read(sql: str) -> bool:
     """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
     found = set(re.findall(r"\w+", sql.upper()))
     return sql.upper().startswith(_READS) and not found & {"UPDATE", "SHARE"}

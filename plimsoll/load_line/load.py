@@ -9,8 +9,8 @@ import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.errors import PlimsollError
-from plimsoll.load_line.clients import ended_by_signals
-from plimsoll.load_line.dataset import load_number, look, require_place
+from plimsoll.load_line.clients import end_on_signals
+from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
@@ -63,7 +63,7 @@ class Loaded:
         }
 
 
-def a_seed() -> int:
+def draw_seed() -> int:
     """Draw a random seed for a load."""
     return secrets.randbelow(SEEDS)
 
@@ -91,7 +91,7 @@ def loadable(
         return Loadable(found.server, found.compiled, found.compiled.engine)
     check_same_parameters(found.compiled, found.note, notes_table="plimsoll_datasets")
     check_loaded(found.compiled, found.note)
-    sent = found.compiled.engine_workload(load_number(target, found))
+    sent = found.compiled.engine_workload(reserve_load_number(target, found))
     return Loadable(found.server, found.compiled, sent)
 
 
@@ -112,7 +112,7 @@ def run_load(
     """
     token = token or plimsoll_engine.CancelToken()
     try:
-        with ended_by_signals(token.cancel):
+        with end_on_signals(token.cancel):
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None

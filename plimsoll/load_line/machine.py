@@ -32,7 +32,7 @@ def _is_this_machine(host: str) -> bool:
     return True
 
 
-def poll_us_here(target: EngineTarget, threads: int) -> int:
+def choose_poll_us(target: EngineTarget, threads: int) -> int:
     """Return for how long clients on this machine busy-poll before they sleep, in microseconds.
 
     0 if they share its processors with the database or with each other.
@@ -41,7 +41,7 @@ def poll_us_here(target: EngineTarget, threads: int) -> int:
     return POLL_US if own else 0
 
 
-def threads_here(target: EngineTarget, connections: int, rate: float | None) -> int:
+def choose_threads(target: EngineTarget, connections: int, rate: float | None) -> int:
     """Return the default number of sending threads on this machine.
 
     2 if they share its processors with the database, which then wakes clients less often
@@ -160,7 +160,7 @@ OWN_MOST = 50  # our own statements besides the load in a step: counters, recove
 OWN_OF_A_CONNECTION = 4  # statements that open a connection
 
 
-def without_others(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
+def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
     """Report how many statements others sent to the server during a step.
 
     If they sent some, the server's count cannot audit ours and is dropped. MySQL counts every

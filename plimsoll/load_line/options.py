@@ -12,17 +12,17 @@ from typing import Literal, cast
 from pydantic import ValidationError
 
 from plimsoll import words
-from plimsoll.complaints import Complaint, Scalar, unknown
+from plimsoll.complaints import Complaint, Scalar, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.load_line.dataset import Found
 from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Confirmation, Rules
-from plimsoll.model.request.dsn import TlsMode, authorities, tls_towards
+from plimsoll.model.request.dsn import TlsMode, authorities_of_host, make_tls
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice
-from plimsoll.model.request.quantities import latency_us
+from plimsoll.model.request.quantities import parse_latency_us
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
 from plimsoll.workload import Workload
@@ -57,7 +57,7 @@ USUAL = Effort(1.0, 5.0, 1.5, 0.05, Confirmation())
 QUICK = Effort(1.0, 2.0, 2.0, 0.15, Confirmation(least=3, most=5, precision=0.1))
 
 
-def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
+def describe_endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
     """Describe a database without its credentials."""
     tls: TlsMode = "verify"
     if target.tls is None or not target.tls.verify:
@@ -74,7 +74,7 @@ def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
     )
 
 
-def opened(target: EndpointTarget) -> EngineTarget:
+def add_credentials(target: EndpointTarget) -> EngineTarget:
     """Add the credentials from the environment to a database's description.
 
     Raises:
@@ -92,14 +92,14 @@ def opened(target: EndpointTarget) -> EngineTarget:
         user=user or "",
         password=os.environ.get(PASSWORD, ""),
         database=target.database,
-        tls=tls_towards(target.tls, authorities(target.host)),
+        tls=make_tls(target.tls, authorities_of_host(target.host)),
         statement_mode=target.statement_mode,
         allow_md5=target.allow_md5,
         nodes=target.nodes,
     )
 
 
-def search_of(
+def choose_search(
     effort: Effort,
     *,
     strategy: Literal["ramp", "rate"],
@@ -131,7 +131,7 @@ def search_of(
     )
 
 
-def request_of(
+def write_request(
     target: EndpointTarget,
     workload: Workload,
     *,
@@ -190,7 +190,7 @@ class SearchOptions:
     quick: bool = False
 
 
-def asked_request(
+def write_search_request(
     options: SearchOptions,
     engine: Engine,
     target: EngineTarget,
@@ -207,13 +207,13 @@ def asked_request(
     """
     effort = QUICK if options.quick else USUAL
     try:
-        return request_of(
-            endpoint(engine, target),
+        return write_request(
+            describe_endpoint(engine, target),
             workload,
             built_in=built_in,
             records=found.compiled.records,
             parameters=found.given,
-            search=search_of(
+            search=choose_search(
                 effort,
                 strategy=options.strategy,
                 connections_max=options.max_connections,
@@ -243,7 +243,7 @@ RULES = "'p99 > 200ms', 'p99.read > 200ms' (or p50, max), errors, 'errors > 1%'"
 Kind = Literal["p50", "p99", "max", "errors", "rate"]
 
 
-def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, float]:
+def parse_limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, float]:
     """Parse `--limit` options: `read=5ms` for one operation, `5ms` for all without their own.
 
     Raises:
@@ -254,13 +254,15 @@ def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, fl
     for text in given:
         name, equals, value = text.rpartition("=")
         if not equals:
-            for_all = latency_us(value, "--limit")
+            for_all = parse_latency_us(value, "--limit")
         elif name in limits:
             raise UsageError(f"--limit: {name} is there twice")
         elif name not in operations:
-            raise UsageError(unknown("operation", name, operations, ("--limit",), value=name))
+            raise UsageError(
+                complain_of_unknown("operation", name, operations, ("--limit",), value=name)
+            )
         else:
-            limits[name] = latency_us(value, f"--limit {name}")
+            limits[name] = parse_latency_us(value, f"--limit {name}")
     others = {} if for_all is None else dict.fromkeys(operations, for_all)
     return {**others, **limits}
 
@@ -294,13 +296,20 @@ class StopRule:
         kind, operation, most = match.groups()
         if operation is not None and operation not in operations:
             path = ("--stop-if",)
-            raise UsageError(unknown("operation", operation, operations, path, value=operation))
+            raise UsageError(
+                complain_of_unknown("operation", operation, operations, path, value=operation)
+            )
         if kind == "errors":
-            return cls(f"--stop-if {text!r}", operation, "errors", _share(most) if most else 0.0)
+            return cls(
+                f"--stop-if {text!r}", operation, "errors", _parse_share(most) if most else 0.0
+            )
         if most is None:
             raise UsageError(f"--stop-if: {text!r} has no limit: {RULES}")
         return cls(
-            f"--stop-if {text!r}", operation, cast("Kind", kind), latency_us(most, "--stop-if")
+            f"--stop-if {text!r}",
+            operation,
+            cast("Kind", kind),
+            parse_latency_us(most, "--stop-if"),
         )
 
     @classmethod
@@ -329,7 +338,7 @@ class StopRule:
         return None
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
     match = _SHARE.fullmatch(text.strip())
     if match is None or float(match[1]) > 100:
         raise UsageError(Complaint(("--stop-if",), f"{text!r} is no share: write errors > 1%"))

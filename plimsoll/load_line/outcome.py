@@ -7,21 +7,21 @@ from pathlib import Path
 
 import plimsoll
 from plimsoll.capacity import judge
-from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.limiting import limiting_resource
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.load_line.search_loop import Finder
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import Moments, RunResult, Seconds, StepResult, Versions
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.folder import RESULT, write_whole
-from plimsoll.requests.request_workload import workload_sha256
+from plimsoll.report.folder import RESULT, write_atomically
+from plimsoll.requests.request_workload import hash_workload
 
 
-def searched(
+def search_and_judge(
     finder: Finder, *, server: str, rows: int | None, notes: Sequence[str] = ()
 ) -> tuple[RunResult, Seconds]:
     """Search until done or cut short, and judge what was measured. Returns what `outcome` does."""
@@ -32,7 +32,7 @@ def searched(
     except PlimsollError as error:  # what was measured until then is judged all the same
         failure = error
     run_id = f"{finder.request.name}-{began:%Y%m%d-%H%M%S}"
-    return outcome(
+    return judge_search(
         finder,
         run_id=run_id,
         server=server,
@@ -43,7 +43,7 @@ def searched(
     )
 
 
-def outcome(
+def judge_search(
     finder: Finder,
     *,
     run_id: str,
@@ -70,7 +70,7 @@ def outcome(
         capacity = judge(judged, request.limits, axis=axis_of(request.search)) if steps else None
     except UsageError as error:
         capacity, failure = None, failure or error
-    limiting = limiting_resource(capacity, steps, None) if capacity else None
+    limiting = find_limiting_resource(capacity, steps, None) if capacity else None
     if capacity is not None and limiting is not None:
         capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
     cause = str(failure) if failure else finder.cut_short
@@ -89,16 +89,16 @@ def outcome(
         else None,
         capacity=capacity,
         limiting=limiting,
-        toggle=_toggled(request, steps) if steps else None,
+        toggle=_judge_toggle(request, steps) if steps else None,
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         rows=rows,
         volume_limits=None,
-        moments=_moments(began, ended),
+        moments=_make_moments(began, ended),
         versions=Versions(
             plimsoll=plimsoll.__version__,
             engine=next((step.fleet.engine_version for step in steps), None),
             server=server,
-            workload_sha256=workload_sha256(request),
+            workload_sha256=hash_workload(request),
         ),
         notes=tuple(notes),
         links=Dashboards.of_environment(os.environ).links(run_id, since=began, until=ended),
@@ -108,10 +108,10 @@ def outcome(
     return result, Seconds(run_id=run_id, operations=measured, target=())
 
 
-def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+def _judge_toggle(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
     if request.toggle is None:
         return None
-    return toggled(
+    return judge_toggle(
         request.toggle,
         [done.step for done in steps],
         request.limits,
@@ -121,7 +121,7 @@ def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | No
     )
 
 
-def _moments(began: datetime, ended: datetime) -> Moments:
+def _make_moments(began: datetime, ended: datetime) -> Moments:
     return Moments(
         submitted=began,
         record=began,
@@ -136,11 +136,11 @@ def _moments(began: datetime, ended: datetime) -> Moments:
     )
 
 
-def write(folder: Path, result: RunResult, seconds: Seconds) -> None:
+def write_result(folder: Path, result: RunResult, seconds: Seconds) -> None:
     """Write a result's files: `result.json`, `seconds.json` and `report.html`."""
-    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, needed only here
+    from plimsoll.report.page import render_run  # noqa: PLC0415 - half a second, needed only here
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / RESULT, result.model_dump_json())
+    write_atomically(folder / RESULT, result.model_dump_json())
     (folder / "seconds.json").write_text(seconds.model_dump_json(), encoding="utf-8")
-    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")
+    (folder / "report.html").write_text(render_run(result, seconds), encoding="utf-8")

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 
 from plimsoll import words
-from plimsoll.capacity import next_step
+from plimsoll.capacity import plan_next_step
 from plimsoll.databases.family import family_of
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.plan import plan_step, warmed_s, warming_step
-from plimsoll.fleet.sense import require_sense, sensible
-from plimsoll.fleet.spans import soaked
-from plimsoll.fleet.step import step_of
-from plimsoll.load_line.clients import barrier_epoch_ms, run_clients
-from plimsoll.load_line.machine import Host, poll_us_here, without_others
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.plan import plan_step, plan_warming, toggle_warming_s
+from plimsoll.fleet.sense import check_sense, require_sense
+from plimsoll.fleet.spans import add_soak_figures
+from plimsoll.fleet.step import build_step
+from plimsoll.load_line.clients import compute_local_barrier_ms, run_clients
+from plimsoll.load_line.machine import Host, choose_poll_us, report_other_statements
 from plimsoll.load_line.options import StopRule
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
@@ -31,7 +31,7 @@ from plimsoll.model.run.fleet import (
 )
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import Recovery
-from plimsoll.workflow.plan_step import Recovered, in_words, outcome, watched
+from plimsoll.workflow.recovery import Recovered, describe_recovery, end_recovery, update_recovery
 from plimsoll.workload.compiled import Compiled
 
 RECOVERY_LOOK_S = 1.0
@@ -99,7 +99,7 @@ class Finder:
         while not self._ended.is_set():
             done = [result.step for result in self.steps]
             rules, toggle = self.request.limits, self.request.toggle
-            following = next_step(self.request.search, done, rules, toggle)
+            following = plan_next_step(self.request.search, done, rules, toggle)
             if isinstance(following, Done):
                 return
             if following.window_factor > 1 and time.monotonic() + self._takes_s(following) > until:
@@ -114,15 +114,15 @@ class Finder:
     def _takes_s(self, following: NextStep) -> float:
         load, factor = self.request.load, following.window_factor
         window_s = following.duration_s or factor * load.duration_s
-        warm_s = warmed_s(self.request, following.state) + factor * load.warmup_s
+        warm_s = toggle_warming_s(self.request, following.state) + factor * load.warmup_s
         return warm_s + window_s + JUDGING_S
 
     def _warm(self) -> None:
-        search, plan = self.request.search, warming_step(self.request, start_at_epoch_ms=0)
+        search, plan = self.request.search, plan_warming(self.request, start_at_epoch_ms=0)
         if isinstance(search, RateSearch):  # warming may not exceed the lowest rate either
             rate = search.rate_first_ops_per_second
             plan = plan.model_copy(update={"rate_ops_per_second": rate})
-        start = barrier_epoch_ms(plan.connections)
+        start = compute_local_barrier_ms(plan.connections)
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
         self.shows.planned(plan)
         _, failed = self._run(plan)
@@ -144,10 +144,12 @@ class Finder:
             recovered=recovered.recovered if recovered else None,
             recovery=recovered.how if recovered else None,
             server_before=before,
-            poll_us=poll_us_here(self.target, following.clients),
+            poll_us=choose_poll_us(self.target, following.clients),
         )
         number, host = self.load_number(self.target), Host.of(self.target)
-        start = barrier_epoch_ms(plan.connections)  # computed last: the clients need the whole lead
+        start = compute_local_barrier_ms(
+            plan.connections
+        )  # computed last: the clients need the whole lead
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
         with host.watched(plan):
@@ -155,10 +157,10 @@ class Finder:
         if self._ended.is_set():
             return  # half a step says nothing
         after = family.read_counters(self.target)
-        fold = folded(plan, results)
-        merged = without_others(step_of(fold, failed, server_after=after), results)
-        merged = host.seen_in(soaked(merged, self.request.limits.statistic))
-        merged, nothing = sensible(merged, fold)
+        fold = fold_clients(plan, results)
+        merged = report_other_statements(build_step(fold, failed, server_after=after), results)
+        merged = host.seen_in(add_soak_figures(merged, self.request.limits.statistic))
+        merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)
         if plan.purpose not in CLOSING:  # the answer stands, whatever these closing steps give
@@ -202,10 +204,10 @@ class Finder:
                 work = family.unfinished_work(counters)
             if work is None:
                 return Recovered(recovered=True, how=None), counters
-            seen = watched(seen, work, round(time.time() * 1000))
-            ended = outcome(seen, longest_s)
+            seen = update_recovery(seen, work, round(time.time() * 1000))
+            ended = end_recovery(seen, longest_s)
             if ended is not None or self._ended.wait(RECOVERY_LOOK_S):
                 return ended, counters
             if (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
-                self.shows.say(in_words(seen, longest_s))
+                self.shows.say(describe_recovery(seen, longest_s))
             counters = family.read_counters(self.target)

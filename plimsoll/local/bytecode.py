@@ -6,10 +6,10 @@ forked from. Compiling them anew is a third of what the start of a twin takes.
 
 import sys
 
-from plimsoll.cache import cache_directory
+from plimsoll.cache import open_cache_directory
 
 
-def bytecode_environment() -> dict[str, str]:
+def bytecode_variables() -> dict[str, str]:
     """Return the variables for a Python process that keeps what it compiles.
 
     None where this one may: its children then do so by themselves. With PYTHONDONTWRITEBYTECODE,
@@ -19,5 +19,5 @@ def bytecode_environment() -> dict[str, str]:
         return {}
     return {
         "PYTHONDONTWRITEBYTECODE": "",
-        "PYTHONPYCACHEPREFIX": str(cache_directory() / "bytecode"),
+        "PYTHONPYCACHEPREFIX": str(open_cache_directory() / "bytecode"),
     }

@@ -16,7 +16,7 @@ def is_own_host(host: str | None, *, port: int) -> bool:
     return host in {f"{name}:{port}" for name in _OWN_NAMES}
 
 
-def is_of_a_page(*, host: str | None, origin: str | None, port: int) -> bool:
+def is_from_page(*, host: str | None, origin: str | None, port: int) -> bool:
     """Return whether a call came from a page in a browser rather than from a program.
 
     Args:
@@ -27,7 +27,7 @@ def is_of_a_page(*, host: str | None, origin: str | None, port: int) -> bool:
     return origin is not None or not is_own_host(host, port=port)
 
 
-def is_of_another_page(
+def is_from_other_page(
     *, host: str | None, origin: str | None, fetch_site: str | None, port: int
 ) -> bool:
     """Return whether a call came from a page in a browser that this port has not served.

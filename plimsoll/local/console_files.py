@@ -34,7 +34,9 @@ class ConsoleFiles:
 
     def __init__(self, config: ConsoleConfig) -> None:
         self._config = config.model_dump_json().encode()
-        self._files = dict(_walk(resources.files("plimsoll.console").joinpath("assets"), BASE))
+        self._files = dict(
+            _list_files(resources.files("plimsoll.console").joinpath("assets"), BASE)
+        )
 
     def answer(self, path: str, known: str | None) -> Answer | None:
         """Return the answer with a file; None if there is no file of this path.
@@ -49,25 +51,25 @@ class ConsoleFiles:
             return None
         path = f"{BASE}index.html" if path == BASE else path
         if path == CONFIG:
-            return _found(path, self._config, known)
+            return _file_answer(path, self._config, known)
         if path not in self._files:
             return Answer(
                 404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file"
             )
-        return _found(path, self._files[path].read_bytes(), known)
+        return _file_answer(path, self._files[path].read_bytes(), known)
 
 
-def _walk(folder: Traversable, path: str) -> list[tuple[str, Traversable]]:
+def _list_files(folder: Traversable, path: str) -> list[tuple[str, Traversable]]:
     found: list[tuple[str, Traversable]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            found += _walk(entry, f"{path}{entry.name}/")
+            found += _list_files(entry, f"{path}{entry.name}/")
         elif entry.name.rpartition(".")[2] in _TYPES:
             found.append((f"{path}{entry.name}", entry))
     return found
 
 
-def _found(path: str, content: bytes, known: str | None) -> Answer:
+def _file_answer(path: str, content: bytes, known: str | None) -> Answer:
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     headers = (("Content-Type", _TYPES[path.rpartition(".")[2]]), ("ETag", tag), *_HEADERS)
     return Answer(304, headers, b"") if known == tag else Answer(200, headers, content)

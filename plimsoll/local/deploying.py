@@ -212,11 +212,11 @@ class Deployer:
         )
 
 
-def _empty_package() -> bytes:
+def _make_empty_package() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("README", "the code is run from its own folder\n")
     return buffer.getvalue()
 
 
-_EMPTY_PACKAGE = _empty_package()
+_EMPTY_PACKAGE = _make_empty_package()

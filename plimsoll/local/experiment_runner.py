@@ -6,13 +6,13 @@ from pathlib import Path
 
 from plimsoll.aws.run_files import files_of
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, experiment_files
-from plimsoll.local.faults import Faults, planned_faults
-from plimsoll.local.runner import save_files, settings_of
+from plimsoll.experiments.records import RESULT, open_experiment_files
+from plimsoll.local.faults import Faults, list_faults
+from plimsoll.local.runner import save_files, twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import ExperimentResult, ExperimentStatus
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 from plimsoll.workflow.status import Watcher
 
 POLL_S = 0.5
@@ -30,8 +30,8 @@ class LocalExperiment:
         """
         self._twin = twin
         self._team = experiment.team
-        self._cells = cells_of(experiment)
-        self.settings = settings_of(twin)
+        self._cells = expand_cells(experiment)
+        self.settings = twin_settings(twin)
         self.experiment_id = submit_experiment(self.settings, experiment)
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 
@@ -39,7 +39,7 @@ class LocalExperiment:
         """Return where the experiment stands; start its runs' injected faults when they are due."""
         status = get_experiment(self.settings, self._team, self.experiment_id)
         for cell in status.running:
-            if faults := planned_faults(self._cells[cell.index].request):
+            if faults := list_faults(self._cells[cell.index].request):
                 if cell.run_id not in self._faulty:
                     watcher = Watcher(self.settings, cell.run_id)
                     made = Faults(self._twin, faults, identifier=f"plimsoll-{cell.run_id}")
@@ -64,7 +64,9 @@ class LocalExperiment:
     @property
     def result(self) -> ExperimentResult:
         """Return its result, once it has ended."""
-        return experiment_files(self.settings, self.experiment_id).get(RESULT, ExperimentResult)
+        return open_experiment_files(self.settings, self.experiment_id).get(
+            RESULT, ExperimentResult
+        )
 
     def save(self, directory: Path) -> ExperimentResult:
         """Save its files: a folder for each run that began, and `experiment.json`."""

@@ -9,7 +9,7 @@ from plimsoll.model.request.request import Fault, Request
 from plimsoll.workflow.status import Snapshot
 
 
-def planned_faults(request: Request) -> tuple[Fault, ...]:
+def list_faults(request: Request) -> tuple[Fault, ...]:
     """List a request's faults, including the credits for its first measured step."""
     share = request.credits_start_share
     if share is None:

@@ -21,9 +21,9 @@ from werkzeug.wrappers import Request, Response
 from plimsoll import words
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UnknownPrincipalError, UsageError
-from plimsoll.local.callers import is_of_another_page, is_own_host
+from plimsoll.local.callers import is_from_other_page, is_own_host
 from plimsoll.local.console_files import ConsoleFiles
-from plimsoll.local.rest_api import BROKEN, Answer, refusal
+from plimsoll.local.rest_api import BROKEN, Answer, build_refusal
 
 STREAMS_MOST = 32  # over all pages; each stream reads its run every second
 _END_PATIENCE_S = 3.0  # time in which streams can end properly
@@ -182,7 +182,7 @@ class Front:
     def _answer(self, request: Request, path: str) -> Answer | Response:
         headers, method = request.headers, request.method
         if not is_own_host(headers.get("Host"), port=self.port):
-            return refusal(403, "Forbidden")
+            return build_refusal(403, "Forbidden")
         if method in _READS and (file := self._files.answer(path, headers.get("If-None-Match"))):
             return file
         if refused := self._refused(request, path):
@@ -196,12 +196,12 @@ class Front:
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
         site = headers.get("Sec-Fetch-Site")
-        if is_of_another_page(host=host, origin=origin, fetch_site=site, port=self.port):
-            return refusal(403, "Forbidden")
+        if is_from_other_page(host=host, origin=origin, fetch_site=site, port=self.port):
+            return build_refusal(403, "Forbidden")
         if not self._carries_the_token(headers.get("Authorization", "")):
-            return refusal(401, "The call does not carry this service's token")
+            return build_refusal(401, "The call does not carry this service's token")
         if not self._may(request.method, path):
-            return refusal(403, "This page shows a run, and starts none")
+            return build_refusal(403, "This page shows a run, and starts none")
         return None
 
     def _carries_the_token(self, authorization: str) -> bool:
@@ -215,7 +215,9 @@ class Front:
 
     def _stream(self, request: Request) -> Answer | Response:
         if not self._streams.open():
-            full = refusal(503, f"{STREAMS_MOST} pages follow already: ask for documents instead")
+            full = build_refusal(
+                503, f"{STREAMS_MOST} pages follow already: ask for documents instead"
+            )
             return Answer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
         try:
             events = self._behind.events(request, self._ended)
@@ -233,7 +235,7 @@ class Front:
     def _no_stream(self, error: Exception) -> Answer:
         for kind, status in _STATUS.items():
             if isinstance(error, kind):
-                return refusal(status, str(error))
+                return build_refusal(status, str(error))
         self._say(f"a stream of events could not begin: {error}")
         return BROKEN
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from plimsoll.local.leftovers import HOME_PREFIX, IN_MEMORY
 from plimsoll.local.room import (
-    adds_rows,
-    available_bytes,
+    available_memory_bytes,
     free_disk_bytes,
+    load_adds_rows,
     require_room,
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.requests.row_bytes import rows_bytes
+from plimsoll.requests.row_bytes import estimate_rows_bytes
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
@@ -31,7 +31,7 @@ _SHARE = 0.5  # the share of free memory that a twin's databases may use
 
 
 @contextmanager
-def twin_home(
+def make_twin_home(
     requests: Iterable[Request] = (), *, at_once: int = 1, parent: Path | None = None
 ) -> Iterator[Path]:
     """Make a folder for a twin, with one in memory beside it, and remove both at the end.
@@ -48,7 +48,7 @@ def twin_home(
     known = list(requests)
     on_disk = parent or Path(tempfile.gettempdir())
     in_memory = parent is None and takes_direct_io(MEMORY)
-    fit = known and in_memory and at_once * max(map(_comfortable, known)) <= _memory_share()
+    fit = known and in_memory and at_once * max(map(_bytes_at_most, known)) <= _memory_share()
     require_room(known, MEMORY if fit else on_disk, at_once=at_once)
     with ExitStack() as kept:
         make = tempfile.TemporaryDirectory
@@ -59,17 +59,17 @@ def twin_home(
         yield home
 
 
-def _comfortable(request: Request) -> float:
+def _bytes_at_most(request: Request) -> float:
     """Return an upper bound in bytes for a request's database; infinite if unknown."""
     if isinstance(request.target, EndpointTarget):
         return 0
-    if adds_rows(request):
+    if load_adds_rows(request):
         return float("inf")
-    return _GROWTH * rows_bytes(request) + _SERVER_BYTES
+    return _GROWTH * estimate_rows_bytes(request) + _SERVER_BYTES
 
 
 def _memory_share() -> float:
-    return _SHARE * min(free_disk_bytes(MEMORY), available_bytes())
+    return _SHARE * min(free_disk_bytes(MEMORY), available_memory_bytes())
 
 
 class Places:
@@ -98,7 +98,7 @@ class Places:
         request = self._request_of(identifier)
         with self._lock:
             if request is not None and self._memory is not None:
-                most = _comfortable(request)
+                most = _bytes_at_most(request)
                 if sum(self._held.values()) + most <= _memory_share():
                     self._held[identifier] = most
                     return self._memory / identifier

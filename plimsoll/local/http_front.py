@@ -24,7 +24,7 @@ from plimsoll.complaints import Complaint
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.console.live import POINTS, Cursor
 from plimsoll.console.reading import RunReading
-from plimsoll.console.stream import LIST_S, LOOK_S, Pace, list_events, run_events
+from plimsoll.console.stream import LIST_S, LOOK_S, Pace, stream_list, stream_run
 from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.front import Front, Say
@@ -35,16 +35,16 @@ from plimsoll.local.rest_api import (
     TOO_LONG,
     TOO_LONG_FOR_FUNCTION,
     Answer,
-    proxy_answer,
-    proxy_event,
-    refusal,
+    build_proxy_event,
+    build_refusal,
+    read_proxy_answer,
 )
 from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.service.answers import RunSummary
-from plimsoll.teams.teams import caller_of
-from plimsoll.workflow.listing import page_of_runs, summary_of
+from plimsoll.teams.teams import identify_caller
+from plimsoll.workflow.listing import list_page, summarize_record
 
 
 class LocalService(Front):
@@ -99,10 +99,10 @@ class _Function:
 
     def answer(self, request: Request, path: str) -> Answer:
         """Answer a call."""
-        headers, body = request.headers, body_of(request)
+        headers, body = request.headers, read_body(request)
         if isinstance(body, Answer):
             return body
-        event = proxy_event(
+        event = build_proxy_event(
             method=request.method,
             path=path,
             query=request.query_string.decode("latin-1"),
@@ -121,13 +121,13 @@ class _Function:
             RunNotFoundError: The team has no such run.
             UsageError: A parameter is wrong.
         """
-        clients.through(self._twin.client)
+        clients.use_factory(self._twin.client)
         settings = ApiSettings.of_deployment(self._twin.settings)
-        team = caller_of(settings.teams, self._principal_of(request)).team
-        run_id, points = request.args.get("run_id"), asked_points(request)
+        team = identify_caller(settings.teams, self._principal_of(request)).team
+        run_id, points = request.args.get("run_id"), read_points(request)
         last = request.headers.get("Last-Event-ID")
         if run_id is None:
-            return list_events(partial(_listed, settings.runs_table, team), Pace(ended, LIST_S))
+            return stream_list(partial(_list_runs, settings.runs_table, team), Pace(ended, LIST_S))
         if records_of(settings).get(run_id).team != team:
             raise RunNotFoundError(f"there is no run {run_id!r}")
         after = Cursor.parse(last or request.args.get("after"))
@@ -138,7 +138,7 @@ class _Function:
         self, reading: RunReading, after: Cursor, points: int, pace: Pace
     ) -> Iterator[bytes]:
         with self._seconds.reading(reading.run_id) as seconds:
-            yield from run_events(
+            yield from stream_run(
                 lambda cursor: reading.live(cursor, points=points), after, pace, seconds=seconds
             )
 
@@ -160,14 +160,14 @@ class _Function:
             self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
         if "FunctionError" not in response:
-            return proxy_answer(payload)
+            return read_proxy_answer(payload)
         self._say(
             f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
         )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
 
 
-def body_of(request: Request) -> bytes | Answer:
+def read_body(request: Request) -> bytes | Answer:
     """Read the body of a call; return a refusal if it is too long or incomplete."""
     if (request.content_length or 0) > MAX_BODY_BYTES:
         return TOO_LONG
@@ -176,16 +176,16 @@ def body_of(request: Request) -> bytes | Answer:
     try:
         return request.get_data()
     except ClientDisconnected:
-        return refusal(400, "Bad Request")
+        return build_refusal(400, "Bad Request")
     except HTTPException:
         return TOO_LONG
 
 
-def _listed(table: str, team: str, most: int) -> list[RunSummary]:
-    return [summary_of(record) for record in page_of_runs(table, team, limit=most).runs]
+def _list_runs(table: str, team: str, most: int) -> list[RunSummary]:
+    return [summarize_record(record) for record in list_page(table, team, limit=most).runs]
 
 
-def asked_points(request: Request) -> int:
+def read_points(request: Request) -> int:
     """Read the approximate number of bins that a whole series may have.
 
     Raises:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from plimsoll.volumes.places import MEMORY, remove, state_path
+from plimsoll.volumes.places import MEMORY, remove_files, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # prefix of the temporary folders of twins
 IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
@@ -37,7 +37,7 @@ def remove_twin(home: Path) -> None:
 def remove_databases(databases: Path) -> None:
     """Remove the folders of database instances, and the state of their volumes."""
     for directory in databases.glob("*/"):
-        remove(state_path(directory))
+        remove_files(state_path(directory))
     deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
     while databases.exists() and time.monotonic() < deadline:

@@ -13,13 +13,13 @@ from plimsoll import words
 from plimsoll.aws.run_files import HISTORY, QUOTE, REPORT, REQUEST, RESULT, SECONDS, files_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.runner import settings_of
+from plimsoll.local.runner import twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.service.answers import RUN_ID
 from plimsoll.report.folder import read_model
-from plimsoll.workflow.past import record_of_result
+from plimsoll.workflow.past import rebuild_record
 
 RUNS_MOST = 200  # the newest are restored; the folders of the others stay
 BYTES_MOST = 512 * 2**20  # total size of their files, which the stand-in for S3 holds in memory
@@ -40,7 +40,7 @@ class PastRuns:
             say: The function that receives a line at the end, if there were any, and for each run
                 that cannot be read.
         """
-        self._settings = settings_of(twin)
+        self._settings = twin_settings(twin)
         self._folders = list(folders)
         self._say = say
         self._closed = threading.Event()
@@ -51,7 +51,7 @@ class PastRuns:
         brought, left = 0, BYTES_MOST
         try:
             for folder in self._folders[:RUNS_MOST]:
-                left -= sum(_size(folder / name) for name in _FILES)
+                left -= sum(_file_size(folder / name) for name in _FILES)
                 if self._closed.is_set() or left < 0:
                     break
                 brought += self._bring(folder)
@@ -65,7 +65,7 @@ class PastRuns:
     def _bring(self, folder: Path) -> bool:
         try:
             result = read_model(folder / RESULT, RunResult)
-            return bring_back(self._settings, result, folder)
+            return restore_run(self._settings, result, folder)
         except (PlimsollError, ClientError, OSError, ValueError) as error:
             # A single bad result must not stop the others: it may be from an older version, or
             # edited.
@@ -89,25 +89,25 @@ class PastRuns:
         self.close()
 
 
-def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
+def restore_run(settings: RunSettings, result: RunResult, folder: Path) -> bool:
     """Record a run that is over, with its files; return False if its id exists.
 
     Raises:
         UsageError: Its id is not a valid run id.
     """
     if not re.fullmatch(RUN_ID, result.run_id):
-        raise UsageError(f"{folder}: {words.visible(result.run_id)!r} is no run's id")
+        raise UsageError(f"{folder}: {words.escape_controls(result.run_id)!r} is no run's id")
     files = files_of(settings, result.run_id)
     files.put_model(REQUEST, result.request)
     for name in _FILES:
         if (folder / name).is_file():
             kind = "text/html; charset=utf-8" if name == REPORT else "application/json"
             files.put(name, (folder / name).read_bytes(), content_type=kind)
-    record = record_of_result(result).model_copy(update={"team": TEAM})
+    record = rebuild_record(result).model_copy(update={"team": TEAM})
     return records_of(settings).create(record)
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -34,7 +34,7 @@ def _die_with_guard() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _children() -> list[int]:
+def _list_children() -> list[int]:
     found = []
     for process in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended
@@ -44,9 +44,9 @@ def _children() -> list[int]:
     return found
 
 
-def _kill_what_is_left() -> None:
+def _kill_descendants() -> None:
     """Kill the processes that the program has left behind, and those that they leave."""
-    while left := _children():
+    while left := _list_children():
         for pid in left:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -84,7 +84,7 @@ def main() -> int:
 
     threading.Thread(target=watch_parent, daemon=True).start()
     code = program.wait()
-    _kill_what_is_left()
+    _kill_descendants()
     if orphaned.is_set():
         for folder in request["remove_on_orphaned"]:
             shutil.rmtree(folder, ignore_errors=True)

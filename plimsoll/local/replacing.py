@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def replace(owner: Any, **members: Any) -> None:
+def replace_members(owner: Any, **members: Any) -> None:
     """Replace members of one of moto's classes or modules.
 
     Raises:

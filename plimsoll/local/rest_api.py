@@ -30,7 +30,7 @@ class Answer:
     body: bytes
 
 
-def refusal(status: int, message: str) -> Answer:
+def build_refusal(status: int, message: str) -> Answer:
     """Answer as API Gateway does for itself."""
     body = json.dumps({"message": message}).encode()
     return Answer(status, (("Content-Type", "application/json"),), body)
@@ -42,12 +42,14 @@ TOO_LONG = Answer(
     (("Content-Type", "text; charset=utf-8"),),
     f"HTTP content length exceeded {MAX_BODY_BYTES} bytes.".encode(),
 )
-TOO_LONG_FOR_FUNCTION = refusal(413, "Request Too Long")  # an event has at most 6 MiB
-TIMED_OUT = refusal(504, "Endpoint request timed out")
-BROKEN = refusal(502, "Internal server error")  # the function failed, or returned no valid response
+TOO_LONG_FOR_FUNCTION = build_refusal(413, "Request Too Long")  # an event has at most 6 MiB
+TIMED_OUT = build_refusal(504, "Endpoint request timed out")
+BROKEN = build_refusal(
+    502, "Internal server error"
+)  # the function failed, or returned no valid response
 
 
-def proxy_event(
+def build_proxy_event(
     *,
     method: str,
     path: str,
@@ -70,16 +72,16 @@ def proxy_event(
         source_ip: The caller's address.
         now: The time of the request, in UTC.
     """
-    many = _collected(headers)
-    asked = _collected(parse_qsl(query, keep_blank_values=True))
+    many = _collect_values(headers)
+    asked = _collect_values(parse_qsl(query, keep_blank_values=True))
     account = _ARN.match(principal)
     return {
         "resource": "/{proxy+}",
         "path": path,
         "httpMethod": method,
-        "headers": _last(many),
+        "headers": _last_values(many),
         "multiValueHeaders": many or None,
-        "queryStringParameters": _last(asked),
+        "queryStringParameters": _last_values(asked),
         "multiValueQueryStringParameters": asked or None,
         "pathParameters": {"proxy": path.lstrip("/")},
         "stageVariables": None,
@@ -100,7 +102,7 @@ def proxy_event(
                 "userArn": principal,
                 "caller": principal.rpartition("/")[2],
                 "sourceIp": source_ip,
-                "userAgent": _last(many).get("User-Agent") if many else None,
+                "userAgent": _last_values(many).get("User-Agent") if many else None,
             },
         },
         "body": body.decode("utf-8", errors="replace") if body else None,
@@ -108,26 +110,26 @@ def proxy_event(
     }
 
 
-def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _collect_values(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     collected: dict[str, list[str]] = {}
     for name, value in pairs:
         collected.setdefault(name, []).append(value)
     return collected
 
 
-def _last(many: Mapping[str, list[str]]) -> Any:
+def _last_values(many: Mapping[str, list[str]]) -> Any:
     """Return the last value of each name; None if there are no names."""
     return {name: values[-1] for name, values in many.items()} or None
 
 
-def proxy_answer(payload: bytes) -> Answer:
+def read_proxy_answer(payload: bytes) -> Answer:
     """Convert a function's return value into a response; 502 if it is invalid."""
     try:
         answer = json.loads(payload)
         status = int(answer["statusCode"])
         text = answer.get("body") or ""
         body = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
-        headers = _collected((answer.get("headers") or {}).items())
+        headers = _collect_values((answer.get("headers") or {}).items())
         headers |= answer.get("multiValueHeaders") or {}
         pairs = tuple((name, str(value)) for name, all_ in headers.items() for value in all_)
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):

@@ -12,9 +12,9 @@ from plimsoll.model.engine.asked import EngineOperation
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.quoting.times import clients_least
-from plimsoll.requests.request_workload import background_workload, compiled_workload
-from plimsoll.requests.row_bytes import rows_bytes
+from plimsoll.quoting.times import lightest_step_clients
+from plimsoll.requests.request_workload import compile_background, compile_workload
+from plimsoll.requests.row_bytes import estimate_rows_bytes
 
 _MIB = 2**20
 _GIB = 2**30
@@ -43,23 +43,25 @@ def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1)
     free = free_disk_bytes(folder)
     if needed > free:
         raise PlimsollError(
-            f"{folder}: the rows of {_at_once(at_once)} need {_gib(needed)}, and {_gib(free)} are"
+            f"{folder}: the rows of {_describe_at_once(at_once)} need"
+            f" {_format_gib(needed)}, and {_format_gib(free)} are"
             " free: ask for fewer records, or give another folder (--data-dir)"
         )
     needed = _TWIN_BYTES + at_once * max(map(memory_bytes, requests), default=0)
-    free = available_bytes()
+    free = available_memory_bytes()
     if needed > free:
         raise PlimsollError(
-            f"memory: the database and the clients of {_at_once(at_once)} need {_gib(needed)}, and"
-            f" {_gib(free)} are free: ask for fewer clients, or end other programs"
+            f"memory: the database and the clients of {_describe_at_once(at_once)} need"
+            f" {_format_gib(needed)}, and"
+            f" {_format_gib(free)} are free: ask for fewer clients, or end other programs"
         )
 
 
-def _at_once(count: int) -> str:
+def _describe_at_once(count: int) -> str:
     return "this request" if count == 1 else f"{count} requests at once"
 
 
-def _gib(count: float) -> str:
+def _format_gib(count: float) -> str:
     return f"{words.number(round(count / _GIB, 2))} GiB"
 
 
@@ -70,12 +72,14 @@ def disk_bytes(request: Request) -> int:
     nodes, copies = 1, 1
     if isinstance(request.target, CassandraTarget):
         nodes, copies = request.target.nodes, request.target.copies
-    return round(copies * _LEAST_GROWTH * rows_bytes(request)) + nodes * _LEAST_SERVER_BYTES
+    return (
+        round(copies * _LEAST_GROWTH * estimate_rows_bytes(request)) + nodes * _LEAST_SERVER_BYTES
+    )
 
 
 def memory_bytes(request: Request) -> int:
     """Return roughly the least memory of a request's processes in bytes: database and clients."""
-    clients = _CLIENT_BYTES * (clients_least(request.search) + request.clients_beside)
+    clients = _CLIENT_BYTES * (lightest_step_clients(request.search) + request.clients_beside)
     match request.target:
         case EndpointTarget():
             return clients
@@ -84,14 +88,14 @@ def memory_bytes(request: Request) -> int:
     return clients + _MARIADB_BYTES
 
 
-def adds_rows(request: Request) -> bool:
+def load_adds_rows(request: Request) -> bool:
     """Return whether the load may leave more rows than it finds."""
-    beside = (background_workload(request, number) for number in range(len(request.background)))
-    sent = (compiled_workload(request), *beside)
-    return any(_grows(operation) for one in sent for operation in one.engine.operations)
+    beside = (compile_background(request, number) for number in range(len(request.background)))
+    sent = (compile_workload(request), *beside)
+    return any(_adds_rows(operation) for one in sent for operation in one.engine.operations)
 
 
-def _grows(operation: EngineOperation) -> bool:
+def _adds_rows(operation: EngineOperation) -> bool:
     """Return whether an operation may add rows: it does not if each INSERT follows a DELETE."""
     verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
     adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
@@ -104,7 +108,7 @@ def free_disk_bytes(folder: Path) -> int:
     return on_it.f_bavail * on_it.f_frsize
 
 
-def available_bytes() -> int:
+def available_memory_bytes() -> int:
     """Return the memory available in bytes, within this machine's and the container's limits."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     available = 1024 * next(

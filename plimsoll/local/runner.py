@@ -10,7 +10,7 @@ from types import FrameType
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.errors import PlimsollError
-from plimsoll.local.faults import Faults, planned_faults
+from plimsoll.local.faults import Faults, list_faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.deployment.function_settings import ExperimentSettings
@@ -18,17 +18,17 @@ from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.workflow.status import Snapshot, Watcher
-from plimsoll.workflow.submit import submit
+from plimsoll.workflow.submit import submit_run
 
 POLL_S = 0.25
 
 
-def settings_of(twin: LocalTwin) -> ExperimentSettings:
+def twin_settings(twin: LocalTwin) -> ExperimentSettings:
     """Return the settings for calling a twin as its API does, but without a team and its limits.
 
     Runs submitted this way run on one machine, whatever the settings of the twin's functions.
     """
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     own = {Setting.TEAMS: "{}", Setting.ON_ONE_MACHINE: "true"}
     return ExperimentSettings.of_deployment({**twin.settings, **own})
 
@@ -58,12 +58,12 @@ class LocalRun:
             UsageError: The request is invalid.
         """
         self._twin = twin
-        self.settings = settings_of(twin)
+        self.settings = twin_settings(twin)
         if prices is not None:
             self.settings = self.settings.model_copy(update={"prices": prices})
-        self.run_id = submit(self.settings, request, idempotency_key=idempotency_key)
+        self.run_id = submit_run(self.settings, request, idempotency_key=idempotency_key)
         self._watcher = Watcher(self.settings, self.run_id)
-        self._faults = Faults(twin, planned_faults(request), identifier=f"plimsoll-{self.run_id}")
+        self._faults = Faults(twin, list_faults(request), identifier=f"plimsoll-{self.run_id}")
 
     @property
     def files(self) -> RunFiles:
@@ -118,7 +118,7 @@ def save_files(files: RunFiles, directory: Path) -> None:
 
 
 @contextmanager
-def termination_interrupts() -> Iterator[None]:
+def interrupt_on_termination() -> Iterator[None]:
     """Treat SIGTERM and SIGHUP like Ctrl-C: the run is stopped and torn down."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:

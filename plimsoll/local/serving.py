@@ -9,10 +9,10 @@ from typing import Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.aws.items import values_of
+from plimsoll.aws.items import item_values
 from plimsoll.aws.run_files import REPORT, files_of
 from plimsoll.aws.run_records import now
-from plimsoll.local.runner import save_files, settings_of
+from plimsoll.local.runner import save_files, twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.run.run_record import RunRecord
@@ -26,11 +26,11 @@ WAYS_OUT = ("teardown", "experiment-end")  # workflows that remove what others h
 Say = Callable[[str], None]
 
 
-def records_of(twin: LocalTwin) -> list[RunRecord]:
+def list_records(twin: LocalTwin) -> list[RunRecord]:
     """List every run of a twin."""
     table = twin.settings[Setting.RUNS_TABLE]
     pages = twin.client("dynamodb").get_paginator("scan").paginate(TableName=table)
-    return [RunRecord.model_validate(values_of(item)) for page in pages for item in page["Items"]]
+    return [RunRecord.model_validate(item_values(item)) for page in pages for item in page["Items"]]
 
 
 class Archive:
@@ -45,7 +45,7 @@ class Archive:
             say: The function that receives a line for each run.
         """
         self._twin = twin
-        self._settings = settings_of(twin)
+        self._settings = twin_settings(twin)
         self._directory = directory
         self._say = say
         self._saved: set[str] = set()
@@ -66,7 +66,7 @@ class Archive:
         Args:
             last: Whether to stop waiting for pages that are not drawn yet.
         """
-        for record in records_of(self._twin):
+        for record in list_records(self._twin):
             if not record.state.ended or record.past or record.run_id in self._saved:
                 continue
             files = files_of(self._settings, record.run_id)
@@ -115,7 +115,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     stopped: set[str] = set()
     while time.monotonic() < deadline:
         # Listed first: a teardown that begins later would be missing from a list read earlier.
-        over = all(record.state.ended for record in records_of(twin))
+        over = all(record.state.ended for record in list_records(twin))
         running = {
             execution["executionArn"]: machine
             for machine in machines

@@ -23,7 +23,7 @@ from plimsoll.local.leftovers import remove_all_databases
 from plimsoll.local.running_database import RunningDatabase
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 from plimsoll.statemachines import FOLDER
 from plimsoll.workflow.client import FILE, VARIABLE
 
@@ -93,7 +93,7 @@ class LocalTwin:
         self.directory = directory.resolve()
         self.keys = Keys.random()
         self._functions = functions
-        self._functions_directory = functions_directory or packaged_folder("functions")
+        self._functions_directory = functions_directory or find_packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
         ca_file = {Setting.RDS_CA_FILE: str(self.directory / RDS_CA_FILE)}
         self._settings = {**default_settings(), **ca_file, **(settings or {})}

@@ -7,9 +7,9 @@ are written to after the measured window, never within it.
 from plimsoll.errors import SinkError
 from plimsoll.metrics.publishing import (
     PublishReport,
-    from_environment,
-    publish,
+    create_sink,
     publish_from_environment,
+    publish_points,
 )
 from plimsoll.metrics.sink import Point, Sink
 
@@ -18,7 +18,7 @@ __all__ = [
     "PublishReport",
     "Sink",
     "SinkError",
-    "from_environment",
-    "publish",
+    "create_sink",
     "publish_from_environment",
+    "publish_points",
 ]

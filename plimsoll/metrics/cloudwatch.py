@@ -37,11 +37,11 @@ class CloudWatchSink:
             if point.measurement in TOLD:
                 of = {name: tag for name, tag in point.tags.items() if name in DIMENSIONS}
                 told = {name: tag for name, tag in point.tags.items() if name not in of}
-                line = embedded(self._namespace, point.epoch_ms, of, point.fields, told)
+                line = format_embedded(self._namespace, point.epoch_ms, of, point.fields, told)
                 print(line, flush=True)
 
 
-def embedded(
+def format_embedded(
     namespace: str,
     epoch_ms: int,
     dimensions: Mapping[str, str],
@@ -58,7 +58,7 @@ def embedded(
             count.
         told: Further properties of the line, for readers of the log.
     """
-    metrics = [{"Name": name, "Unit": _unit(name)} for name in figures]
+    metrics = [{"Name": name, "Unit": _find_unit(name)} for name in figures]
     directive = {"Namespace": namespace, "Dimensions": [list(dimensions)], "Metrics": metrics}
     line = {
         "_aws": {"Timestamp": epoch_ms, "CloudWatchMetrics": [directive]},
@@ -69,5 +69,5 @@ def embedded(
     return json.dumps(line)
 
 
-def _unit(name: str) -> str:
+def _find_unit(name: str) -> str:
     return next((unit for end, unit in _UNITS.items() if name.endswith(end)), "Count")

@@ -101,7 +101,7 @@ class InfluxSink:
 
     def write(self, points: Sequence[Point]) -> None:
         """Write one batch; see `Sink.write`."""
-        lines = [line(point) for point in points]
+        lines = [format_line(point) for point in points]
         with InfluxDBClient(**self._options, retries=self._retry()) as client:
             try:
                 client.write_api(write_options=SYNCHRONOUS).write(
@@ -109,13 +109,13 @@ class InfluxSink:
                 )
             except (InfluxDBError, ApiException) as error:
                 raise SinkError(
-                    f"InfluxDB refused {len(points)} points: {_reason(error)}"
+                    f"InfluxDB refused {len(points)} points: {_describe_refusal(error)}"
                 ) from None
             except urllib3.exceptions.HTTPError as error:
-                raise SinkError(f"InfluxDB cannot be reached: {_first_line(error)}") from None
+                raise SinkError(f"InfluxDB cannot be reached: {_read_first_line(error)}") from None
 
 
-def line(point: Point) -> str:
+def format_line(point: Point) -> str:
     """Return a point in InfluxDB's line protocol, with its time in milliseconds."""
     made = Line(point.measurement)
     for key, tag in point.tags.items():
@@ -126,11 +126,11 @@ def line(point: Point) -> str:
     return str(made.to_line_protocol())
 
 
-def _first_line(error: Exception) -> str:
+def _read_first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
-def _reason(error: InfluxDBError | ApiException) -> str:
+def _describe_refusal(error: InfluxDBError | ApiException) -> str:
     status = getattr(error, "status", None) or getattr(error.response, "status", None)
     message = getattr(error, "message", None) or getattr(error, "reason", None) or ""
     return f"HTTP {status}: {message}" if status else str(message)

@@ -45,27 +45,27 @@ class LiveAnalyticsSink:
             self._client.write_records(
                 DatabaseName=self._database,
                 TableName=self._table,
-                Records=[record(point) for point in points if point.fields],
+                Records=[format_record(point) for point in points if point.fields],
             )
         except self._client.exceptions.RejectedRecordsException as error:
-            raise SinkError(f"LiveAnalytics {_rejections(error)}") from None
+            raise SinkError(f"LiveAnalytics {_describe_rejections(error)}") from None
         except (ClientError, BotoCoreError) as error:
             raise SinkError(f"LiveAnalytics: {error}") from None
 
 
-def record(point: Point) -> "RecordTypeDef":
+def format_record(point: Point) -> "RecordTypeDef":
     """Return a point as a multi-measure record, with its time in milliseconds."""
     return {
         "Dimensions": [{"Name": key, "Value": tag} for key, tag in point.tags.items()],
         "MeasureName": point.measurement,
         "MeasureValueType": "MULTI",
-        "MeasureValues": [_measure(name, value) for name, value in point.fields.items()],
+        "MeasureValues": [_make_measure(name, value) for name, value in point.fields.items()],
         "Time": str(point.epoch_ms),
         "TimeUnit": "MILLISECONDS",
     }
 
 
-def _measure(name: str, value: FieldValue) -> "MeasureValueTypeDef":
+def _make_measure(name: str, value: FieldValue) -> "MeasureValueTypeDef":
     return {
         "Name": name,
         "Value": str(value),
@@ -73,7 +73,7 @@ def _measure(name: str, value: FieldValue) -> "MeasureValueTypeDef":
     }
 
 
-def _rejections(error: Any) -> str:
+def _describe_rejections(error: Any) -> str:
     rejected = error.response.get("RejectedRecords", [])
     reason = rejected[0].get("Reason", "no reason given") if rejected else "no reason given"
     return f"rejected {len(rejected)} records, the first because: {reason}"

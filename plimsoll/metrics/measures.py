@@ -60,7 +60,7 @@ class Measure:
     at_epoch_ms: int
 
 
-def run_measures(result: RunResult) -> Iterator[Measure]:
+def list_run_measures(result: RunResult) -> Iterator[Measure]:
     """Yield the metrics of a run's answer and of its steps."""
     began = round(result.moments.submitted.timestamp() * 1000)
     ended = round(result.moments.ended.timestamp() * 1000) if result.moments.ended else began
@@ -91,10 +91,10 @@ def run_measures(result: RunResult) -> Iterator[Measure]:
                     "plimsoll.capacity.interval", "{operation}/s", about, value, end=end
                 )
     for step in result.steps:
-        yield from _step_measures(step, run)
+        yield from _list_step_measures(step, run)
 
 
-def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
+def _list_step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
     began = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
     ended = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     labels = {**run, "step": str(step.plan.index)}
@@ -110,12 +110,16 @@ def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
             yield Measure(
                 f"plimsoll.step.{name}", unit, about, "gauge", labels, float(value), began, ended
             )
-    yield from _target_measures(step, labels, began, ended)
+    yield from _list_target_measures(step, labels, began, ended)
     for operation, totals in step.operations.items():
-        yield from _operation_measures(totals, {**labels, "operation": operation}, began, ended)
+        yield from _list_operation_measures(
+            totals, {**labels, "operation": operation}, began, ended
+        )
 
 
-def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -> Iterator[Measure]:
+def _list_target_measures(
+    step: StepResult, labels: Labels, began: int, ended: int
+) -> Iterator[Measure]:
     """Yield the figures of the target's volume and CPU in a step: means, but the least balance."""
     target = step.target
     if target is None:
@@ -125,13 +129,13 @@ def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -
     figures: tuple[tuple[str, str, str, float | None, Labels], ...] = (
         ("volume.io", "{operation}/s", io, target.read_iops, {"direction": "read"}),
         ("volume.io", "{operation}/s", io, target.write_iops, {"direction": "write"}),
-        ("volume.throughput", "By/s", moved, _bytes(target.read_mib_s), {"direction": "read"}),
-        ("volume.throughput", "By/s", moved, _bytes(target.write_mib_s), {"direction": "write"}),
+        ("volume.throughput", "By/s", moved, _to_bytes(target.read_mib_s), {"direction": "read"}),
+        ("volume.throughput", "By/s", moved, _to_bytes(target.write_mib_s), {"direction": "write"}),
         ("volume.queue", "{operation}", "I/Os under way at the volume.", target.queue, {}),
         ("cpu", "1", "Of the target's processors, the share in use.",
-         _share(target.cpu_percent), {}),
-        ("balance", "1", share, _share(target.burst_balance_percent), {"of": "volume"}),
-        ("balance", "1", share, _share(target.ebs_io_balance_percent), {"of": "instance"}),
+         _to_share(target.cpu_percent), {}),
+        ("balance", "1", share, _to_share(target.burst_balance_percent), {"of": "volume"}),
+        ("balance", "1", share, _to_share(target.ebs_io_balance_percent), {"of": "instance"}),
     )  # fmt: skip
     for name, unit, about, value, more in figures:
         if value is not None:
@@ -147,15 +151,15 @@ def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -
             )
 
 
-def _share(percent: float | None) -> float | None:
+def _to_share(percent: float | None) -> float | None:
     return None if percent is None else percent / 100
 
 
-def _bytes(mib: float | None) -> float | None:
+def _to_bytes(mib: float | None) -> float | None:
     return None if mib is None else mib * 2**20
 
 
-def load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
+def list_load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
     """Yield the metrics of `plimsoll load`; none if it ended during its warm-up."""
     if not report.window_s:
         return
@@ -176,10 +180,12 @@ def load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
             )
     for operation, totals in report.operations.items():
         of_one = OperationTotals.model_validate(totals.model_dump())
-        yield from _operation_measures(of_one, {**labels, "operation": operation}, began, ended)
+        yield from _list_operation_measures(
+            of_one, {**labels, "operation": operation}, began, ended
+        )
 
 
-def _operation_measures(
+def _list_operation_measures(
     totals: OperationTotals, labels: Labels, began: int, ended: int
 ) -> Iterator[Measure]:
     about = "Operations that succeeded."
@@ -191,7 +197,7 @@ def _operation_measures(
         yield Measure(
             "plimsoll.operation.errors", "{operation}", about, "total", of_code, count, began, ended
         )
-    latencies = _latencies(totals.histogram, totals.latency_us)
+    latencies = _make_latencies(totals.histogram, totals.latency_us)
     if latencies is not None:
         about = "Latencies, of successes and of time-outs at their full length."
         yield Measure(
@@ -199,7 +205,7 @@ def _operation_measures(
         )
 
 
-def _latencies(histogram: str, summary: LatencySummary) -> Latencies | None:
+def _make_latencies(histogram: str, summary: LatencySummary) -> Latencies | None:
     if not histogram or summary.mean is None or summary.max is None:
         return None
     *at_most, count = plimsoll_engine.histogram_counts(histogram, [*BOUNDS_US, _ALL_US])

@@ -35,7 +35,7 @@ TIME_LIMIT_S = 10.0
 _CUMULATIVE = AggregationTemporality.CUMULATIVE
 
 
-def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> None:
+def push_metrics(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> None:
     """Send metrics to a collector.
 
     Args:
@@ -46,9 +46,9 @@ def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> 
     Raises:
         SinkError: The collector is unreachable or refuses.
     """
-    data = MetricsData([_resource(measures, version)])
+    data = MetricsData([_make_resource(measures, version)])
     url = None if endpoint is None else endpoint.rstrip("/") + PATH
-    with _complaints() as complaints:
+    with _collect_complaints() as complaints:
         exporter = OTLPMetricExporter(endpoint=url, timeout=TIME_LIMIT_S)
         done = exporter.export(data)
         exporter.shutdown()
@@ -58,7 +58,7 @@ def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> 
 
 
 @contextmanager
-def _complaints() -> Iterator[list[str]]:
+def _collect_complaints() -> Iterator[list[str]]:
     """Collect the exporter's log messages: it reports failures nowhere else."""
     logger, said = logging.getLogger("opentelemetry.exporter"), list[str]()
     handler = logging.Handler()
@@ -72,7 +72,7 @@ def _complaints() -> Iterator[list[str]]:
         logger.propagate = propagates
 
 
-def _resource(measures: Iterable[Measure], version: str) -> ResourceMetrics:
+def _make_resource(measures: Iterable[Measure], version: str) -> ResourceMetrics:
     by_name: dict[str, list[Measure]] = {}
     for measure in measures:
         by_name.setdefault(measure.name, []).append(measure)
@@ -80,34 +80,34 @@ def _resource(measures: Iterable[Measure], version: str) -> ResourceMetrics:
     named = {"service.name": "plimsoll", "service.version": version}
     return ResourceMetrics(
         resource=Resource.create(named),
-        scope_metrics=[ScopeMetrics(scope, [_metric(same) for same in by_name.values()], "")],
+        scope_metrics=[ScopeMetrics(scope, [_make_metric(same) for same in by_name.values()], "")],
         schema_url="",
     )
 
 
-def _metric(same: list[Measure]) -> Metric:
+def _make_metric(same: list[Measure]) -> Metric:
     first = same[0]
     data: Gauge | Sum | Histogram
     match first.kind:
         case "gauge":
-            data = Gauge([_number(one) for one in same])
+            data = Gauge([_make_number_point(one) for one in same])
         case "total":
-            data = Sum([_number(one) for one in same], _CUMULATIVE, is_monotonic=True)
+            data = Sum([_make_number_point(one) for one in same], _CUMULATIVE, is_monotonic=True)
         case "histogram":
-            data = Histogram([_histogram(one) for one in same], _CUMULATIVE)
+            data = Histogram([_make_histogram_point(one) for one in same], _CUMULATIVE)
     return Metric(first.name, first.about, first.unit, data)
 
 
-def _number(measure: Measure) -> NumberDataPoint:
+def _make_number_point(measure: Measure) -> NumberDataPoint:
     assert not isinstance(measure.value, Latencies)  # noqa: S101 - its kind says so
-    since, at = _nanoseconds(measure)
+    since, at = _to_nanoseconds(measure)
     return NumberDataPoint(dict(measure.labels), since, at, measure.value)
 
 
-def _histogram(measure: Measure) -> HistogramDataPoint:
+def _make_histogram_point(measure: Measure) -> HistogramDataPoint:
     latencies = measure.value
     assert isinstance(latencies, Latencies)  # noqa: S101 - its kind says so
-    since, at = _nanoseconds(measure)
+    since, at = _to_nanoseconds(measure)
     below = (0, *latencies.at_most, latencies.count)
     return HistogramDataPoint(
         attributes=dict(measure.labels),
@@ -122,5 +122,5 @@ def _histogram(measure: Measure) -> HistogramDataPoint:
     )
 
 
-def _nanoseconds(measure: Measure) -> tuple[int, int]:
+def _to_nanoseconds(measure: Measure) -> tuple[int, int]:
     return measure.since_epoch_ms * 1_000_000, measure.at_epoch_ms * 1_000_000

@@ -63,7 +63,7 @@ def _select(columns: str, measurement: str, by: str) -> str:
     return f'SELECT {columns} FROM "{measurement}" WHERE {RUN} GROUP BY {by}'
 
 
-def _every_second(field: str) -> Asked:
+def _query_every_second(field: str) -> Asked:
     """Query a count per second, summed over clients and averaged over the screen's interval."""
     seconds = _select(f'sum("{field}") AS "rate"', "plimsoll_second", 'time(1s), "operation"')
     by = f'{BY_INTERVAL}, "operation" fill(none)'
@@ -71,31 +71,31 @@ def _every_second(field: str) -> Asked:
     return Asked(query, "$tag_operation")
 
 
-def _worst_client(field: str) -> Asked:
+def _query_worst_client(field: str) -> Asked:
     by = f'{BY_INTERVAL}, "operation" fill(none)'
     return Asked(_select(f'max("{field}")', "plimsoll_second", by), "$tag_operation")
 
 
-def _samples(*fields: str, times: int = 1) -> Asked:
+def _query_samples(*fields: str, times: int = 1) -> Asked:
     scale = f" * {times}" if times != 1 else ""
     columns = ", ".join(f'mean("{field}"){scale} AS "{field}"' for field in fields)
     return Asked(_select(columns, "plimsoll_target", f"{BY_INTERVAL} fill(none)"), "$col")
 
 
-def _rows(measurement: str, fields: tuple[str, ...], tags: str) -> Asked:
+def _query_rows(measurement: str, fields: tuple[str, ...], tags: str) -> Asked:
     return Asked(_select(", ".join(f'"{field}"' for field in fields), measurement, tags), "")
 
 
-def _of_steps(name: str, of: str = "", *, times: str = "") -> Asked:
+def _query_steps(name: str, of: str = "", *, times: str = "") -> Asked:
     label = f" {{{{{of}}}}}" if of else ""
     return Asked(f"{times}plimsoll_step_{name}{OF_RUN}", f"step {{{{step}}}}{label}")
 
 
-def _own(name: str, by: str | None = None, legend: str = "${PROP('MetricName')}") -> Metric:
+def _own_metric(name: str, by: str | None = None, legend: str = "${PROP('MetricName')}") -> Metric:
     return Metric(NAMESPACE, name, {"run": "$run"} | ({by: "*"} if by else {}), legend)
 
 
-def _rds(*names: str) -> tuple[Metric, ...]:
+def _rds_metrics(*names: str) -> tuple[Metric, ...]:
     dimensions = {"DBInstanceIdentifier": "plimsoll-$run"}
     return tuple(Metric(RDS, name, dimensions, name) for name in names)
 
@@ -128,7 +128,7 @@ PANELS = (
             ),
         ),
         tuple(
-            _own(field, "bound", "${PROP('MetricName')}, bound ${PROP('Dim.bound')}")
+            _own_metric(field, "bound", "${PROP('MetricName')}, bound ${PROP('Dim.bound')}")
             for field in _FIGURES
         ),
     ),
@@ -136,9 +136,9 @@ PANELS = (
         "Throughput",
         "Successful operations a second, all clients together. Failed ones are no throughput.",
         "ops",
-        _every_second("succeeded"),
-        (_of_steps("throughput_operations_per_second"),),
-        (_own("throughput_ops_per_second"),),
+        _query_every_second("succeeded"),
+        (_query_steps("throughput_operations_per_second"),),
+        (_own_metric("throughput_ops_per_second"),),
     ),
     Panel(
         "p99 latency",
@@ -146,64 +146,64 @@ PANELS = (
         " histogram). Of a second: of the client that had the worst, since percentiles of several"
         " clients cannot be merged.",
         "µs",
-        _worst_client("p99_us"),
+        _query_worst_client("p99_us"),
         (Asked(f"1e6 * {_P99}", "step {{step}} {{operation}}"),),
-        (_own("p99_us", "operation", _OF_OPERATION),),
+        (_own_metric("p99_us", "operation", _OF_OPERATION),),
         logarithmic=True,
     ),
     Panel(
         "Failed operations",
         "Time-outs among them: those of each second, or of each step's window.",
         "short",
-        _every_second("errors"),
+        _query_every_second("errors"),
         (
             Asked(
                 f"sum by (step, operation, code) (plimsoll_operation_errors_total{OF_RUN})",
                 "step {{step}} {{operation}} {{code}}",
             ),
         ),
-        (_own("errors"),),
+        (_own_metric("errors"),),
     ),
     Panel(
         "Volume: I/O a second",
         "Reads and writes of the target's volume.",
         "iops",
-        _samples("read_iops", "write_iops"),
-        (_of_steps("volume_io_operations_per_second", "direction"),),
-        _rds("ReadIOPS", "WriteIOPS"),
+        _query_samples("read_iops", "write_iops"),
+        (_query_steps("volume_io_operations_per_second", "direction"),),
+        _rds_metrics("ReadIOPS", "WriteIOPS"),
     ),
     Panel(
         "Volume: throughput",
         "Read from and written to the target's volume.",
         "binBps",
-        _samples("read_mib_s", "write_mib_s", times=2**20),
-        (_of_steps("volume_throughput_bytes_per_second", "direction"),),
-        _rds("ReadThroughput", "WriteThroughput"),
+        _query_samples("read_mib_s", "write_mib_s", times=2**20),
+        (_query_steps("volume_throughput_bytes_per_second", "direction"),),
+        _rds_metrics("ReadThroughput", "WriteThroughput"),
     ),
     Panel(
         "Volume: queue",
         "I/Os under way at the target's volume.",
         "short",
-        _samples("queue"),
-        (_of_steps("volume_queue"),),
-        _rds("DiskQueueDepth"),
+        _query_samples("queue"),
+        (_query_steps("volume_queue"),),
+        _rds_metrics("DiskQueueDepth"),
     ),
     Panel(
         "Server's CPU, credits left",
         "Credits of gp2 volumes and small instances; absent where there are none.",
         "percent",
-        _samples("cpu_percent", "burst_balance_percent", "ebs_io_balance_percent"),
+        _query_samples("cpu_percent", "burst_balance_percent", "ebs_io_balance_percent"),
         (
             Asked(f"100 * plimsoll_step_cpu_ratio{OF_RUN}", "step {{step}} CPU"),
-            _of_steps("balance_ratio", "of", times="100 * "),
+            _query_steps("balance_ratio", "of", times="100 * "),
         ),
-        _rds("CPUUtilization", "BurstBalance", "EBSIOBalance%"),
+        _rds_metrics("CPUUtilization", "BurstBalance", "EBSIOBalance%"),
     ),
     Panel(
         "Steps",
         "One row for each step, stamped with the end of its window.",
         "short",
-        _rows(
+        _query_rows(
             "plimsoll_step",
             ("clients", "connections", "throughput_ops_per_second", "errors", "client_busy"),
             '"run", "step"',
@@ -214,7 +214,7 @@ PANELS = (
         "Latency of each step, µs",
         "Of the merged histograms of all clients.",
         "short",
-        _rows(
+        _query_rows(
             "plimsoll_latency",
             ("mean_us", "p50_us", "p95_us", "p99_us", "p999_us", "max_us"),
             '"run", "step", "operation"',

@@ -18,11 +18,11 @@ from plimsoll.model.judging.steps import Step, TargetSample
 from plimsoll.model.run.results import Seconds
 
 
-def _known(fields: Mapping[str, FieldValue | None]) -> dict[str, FieldValue]:
+def _keep_known(fields: Mapping[str, FieldValue | None]) -> dict[str, FieldValue]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def second_points(
+def make_second_points(
     seconds: Iterable[SecondReport],
     *,
     run_id: str,
@@ -41,7 +41,7 @@ def second_points(
                 "client": str(client),
                 "operation": second.operation,
             },
-            fields=_known(
+            fields=_keep_known(
                 {
                     "succeeded": second.succeeded,
                     "errors": second.errors,
@@ -53,7 +53,7 @@ def second_points(
         )
 
 
-def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterator[Point]:
+def make_step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterator[Point]:
     """Yield a finished step over all clients, stamped with the end of its window.
 
     Percentiles come from the merged histograms.
@@ -63,7 +63,7 @@ def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterat
         measurement="plimsoll_step",
         epoch_ms=epoch_ms,
         tags=tags,
-        fields=_known(
+        fields=_keep_known(
             {
                 "clients": step.clients,
                 "connections": step.connections,
@@ -84,14 +84,14 @@ def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterat
         )
 
 
-def target_points(samples: Iterable[TargetSample], *, run_id: str) -> Iterator[Point]:
+def make_target_points(samples: Iterable[TargetSample], *, run_id: str) -> Iterator[Point]:
     """Yield the target's own samples: volume, queue, credits, CPU."""
     for sample in samples:
-        fields = _known(sample.model_dump(exclude={"epoch_ms"}))
+        fields = _keep_known(sample.model_dump(exclude={"epoch_ms"}))
         yield Point("plimsoll_target", sample.epoch_ms, fields, {"run": run_id})
 
 
-def answer_points(capacity: Capacity, seconds: Seconds) -> Iterator[Point]:
+def make_answer_points(capacity: Capacity, seconds: Seconds) -> Iterator[Point]:
     """Yield a run's answer with its 95 % interval, stamped with the end of its last second.
 
     Nothing if the verdict has no figure, or nothing was measured.
@@ -106,4 +106,4 @@ def answer_points(capacity: Capacity, seconds: Seconds) -> Iterator[Point]:
     }
     tags = {"run": seconds.run_id, "verdict": capacity.verdict, "bound": capacity.bound}
     ended_ms = 1000 * (1 + max(second.epoch_s for second in seconds.operations))
-    yield Point("plimsoll_run", ended_ms, _known(fields), tags)
+    yield Point("plimsoll_run", ended_ms, _keep_known(fields), tags)

@@ -34,11 +34,11 @@ class _Told(Collector):
     def collect(self) -> Iterator[Metric]:
         families: dict[str, _Family] = {}
         for measure in self._measures:
-            family = families.setdefault(measure.name, _family(measure))
+            family = families.setdefault(measure.name, _make_family(measure))
             labels = list(measure.labels.values())
             if isinstance(family, HistogramMetricFamily):
                 assert isinstance(measure.value, Latencies)  # noqa: S101 - its kind says so
-                buckets = [*_buckets(measure.value), ("+Inf", measure.value.count)]
+                buckets = [*_format_buckets(measure.value), ("+Inf", measure.value.count)]
                 family.add_metric(labels, buckets, measure.value.sum_us / 1e6)
             else:
                 assert not isinstance(measure.value, Latencies)  # noqa: S101 - likewise
@@ -46,7 +46,7 @@ class _Told(Collector):
         yield from families.values()
 
 
-def prometheus_text(measures: Iterable[Measure]) -> str:
+def format_prometheus(measures: Iterable[Measure]) -> str:
     """Return metrics in the text format, with cumulative histograms in seconds."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Told(measures))
@@ -58,7 +58,7 @@ def prometheus_name(measure: Measure) -> str:
     return measure.name.replace(".", "_") + _UNITS.get(measure.unit, "")
 
 
-def _family(measure: Measure) -> _Family:
+def _make_family(measure: Measure) -> _Family:
     name, labels = prometheus_name(measure), list(measure.labels)
     match measure.kind:
         case "gauge":
@@ -69,6 +69,6 @@ def _family(measure: Measure) -> _Family:
             return HistogramMetricFamily(name, measure.about, labels=labels)
 
 
-def _buckets(latencies: Latencies) -> list[tuple[str, float]]:
+def _format_buckets(latencies: Latencies) -> list[tuple[str, float]]:
     bounds = (f"{bound / 1e6:g}" for bound in BOUNDS_US)
     return list(zip(bounds, latencies.at_most, strict=True))

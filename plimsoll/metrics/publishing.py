@@ -31,7 +31,7 @@ class PublishReport(Model):
     problem: str | None = None  # one line; None if all were written
 
 
-def publish(
+def publish_points(
     points: Iterable[Point], sink: Sink | None, *, time_limit_s: float = TIME_LIMIT_S
 ) -> PublishReport:
     """Write points to a sink in batches. After a batch fails, the rest is not tried.
@@ -51,16 +51,16 @@ def publish(
     while batch := list(islice(batches, sink.batch_points)):
         if time.monotonic() - started > time_limit_s:
             problem = f"{sink.name} was too slow: {words.duration(time_limit_s)} passed"
-            return _partly(sink, written, len(waiting), problem)
+            return _report_partial(sink, written, len(waiting), problem)
         try:
             sink.write(batch)
         except SinkError as error:
-            return _partly(sink, written, len(waiting), str(error))
+            return _report_partial(sink, written, len(waiting), str(error))
         written += len(batch)
     return PublishReport(sink=sink.name, written=written, failed=0)
 
 
-def _partly(sink: Sink, written: int, total: int, problem: str) -> PublishReport:
+def _report_partial(sink: Sink, written: int, total: int, problem: str) -> PublishReport:
     return PublishReport(sink=sink.name, written=written, failed=total - written, problem=problem)
 
 
@@ -86,7 +86,7 @@ class LiveAnalyticsVariables(Variables):
     metrics_table: Text
 
 
-def from_environment(environment: Mapping[str, str] | None = None) -> Sink | None:
+def create_sink(environment: Mapping[str, str] | None = None) -> Sink | None:
     """Create the sink that the deployment chose, from a function's environment.
 
     Args:
@@ -113,7 +113,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
                 url=influxdb.metrics_url,
                 org=influxdb.metrics_org,
                 bucket=influxdb.metrics_bucket,
-                credentials=Credentials(**_secret(influxdb.metrics_secret_arn)),
+                credentials=Credentials(**_read_secret(influxdb.metrics_secret_arn)),
             )
         case "liveanalytics":
             from plimsoll.metrics.liveanalytics import LiveAnalyticsSink  # noqa: PLC0415 - 0.4 s
@@ -139,17 +139,17 @@ def publish_from_environment(
         time_limit_s: See `publish`.
     """
     try:
-        sink = from_environment()
+        sink = create_sink()
     except PlimsollError as error:
         name = os.environ.get("METRICS_SINK", "none")
         failed = sum(1 for _ in points)
         return PublishReport(sink=name, written=0, failed=failed, problem=str(error))
     if sink is None:
         return PublishReport(sink="none", written=0, failed=0)
-    return publish(points, sink, time_limit_s=time_limit_s)
+    return publish_points(points, sink, time_limit_s=time_limit_s)
 
 
-def _secret(secret_arn: str) -> dict[str, str]:
+def _read_secret(secret_arn: str) -> dict[str, str]:
     """Read the secret: a bare token, or JSON with `token`, or with `username` and `password`.
 
     Timestream for InfluxDB itself creates the last form.

@@ -23,7 +23,7 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return pydantic's schema with strict numbers, unless the input is all text."""
         schema = handler(source)
-        return schema if cls.numbers_as_text() else _strict(schema)
+        return schema if cls.numbers_as_text() else _make_strict(schema)
 
     @classmethod
     def numbers_as_text(cls) -> bool:
@@ -31,11 +31,13 @@ class Model(BaseModel):
         return False
 
 
-def _strict(schema: Any) -> Any:
+def _make_strict(schema: Any) -> Any:
     """Make every number and boolean in a schema strict, at any depth."""
     if isinstance(schema, dict):
-        made = {key: part if key in _AS_THEY_ARE else _strict(part) for key, part in schema.items()}
+        made = {
+            key: part if key in _AS_THEY_ARE else _make_strict(part) for key, part in schema.items()
+        }
         return {**made, "strict": True} if made.get("type") in _NUMBERS else made
     if isinstance(schema, list | tuple):
-        return type(schema)(map(_strict, schema))
+        return type(schema)(map(_make_strict, schema))
     return schema

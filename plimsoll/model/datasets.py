@@ -55,7 +55,7 @@ class DatasetLayout(Model):
     @property
     def bytes(self) -> int | None:
         """Bytes of all tables and indexes; None if one is unknown."""
-        return _sum(
+        return _sum_known(
             None if table.data_bytes is None else table.data_bytes + (table.index_bytes or 0)
             for table in self.tables
         )
@@ -63,7 +63,7 @@ class DatasetLayout(Model):
     @property
     def pages(self) -> int | None:
         """Pages of all tables and indexes; None if one is unknown."""
-        return _sum(table.pages for table in self.tables)
+        return _sum_known(table.pages for table in self.tables)
 
     @property
     def size_words(self) -> str:
@@ -86,7 +86,7 @@ class DatasetLayout(Model):
         return before + self.order.sentence
 
 
-def _sum(parts: Iterable[int | None]) -> int | None:
+def _sum_known(parts: Iterable[int | None]) -> int | None:
     known = list(parts)
     return None if not known or None in known else sum(part or 0 for part in known)
 
@@ -106,6 +106,6 @@ def snapshot_name(run_id: str) -> str:
     return f"{PREFIX}{run_id}"
 
 
-def preparing_run(name: str) -> str:
+def preparing_run_id(name: str) -> str:
     """Return the id of the run that made a snapshot, from the snapshot's name."""
     return name.removeprefix(PREFIX)

@@ -10,7 +10,7 @@ PATIENCE_PERIODS = 3
 LATE_SHARE = 0.01
 
 
-def held(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
+def whole_periods(start_epoch_ms: int, end_epoch_ms: int, *, period_s: int) -> range:
     """List the periods that lie within a time span, except for `LATE_SHARE` of one at either end.
 
     Returns:

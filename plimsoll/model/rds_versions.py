@@ -177,18 +177,18 @@ def rds_majors(engine: ManagedEngine) -> Mapping[str, Major]:
             assert_never(engine)
 
 
-def _numbers_of_major(engine: ManagedEngine) -> int:
+def _count_major_numbers(engine: ManagedEngine) -> int:
     return 1 if engine in _POSTGRESQL else 2
 
 
 def major_of(engine: ManagedEngine, version: str) -> str:
     """Return the major version of a version: 11.4 for MariaDB 11.4.10, 18 for PostgreSQL 18.4."""
-    return ".".join(version.split(".")[: _numbers_of_major(engine)])
+    return ".".join(version.split(".")[: _count_major_numbers(engine)])
 
 
 def is_major(engine: ManagedEngine, version: str) -> bool:
     """Whether a version names no minor version: MariaDB 11.4, PostgreSQL 18."""
-    return version.count(".") < _numbers_of_major(engine)
+    return version.count(".") < _count_major_numbers(engine)
 
 
 def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> None:
@@ -203,12 +203,12 @@ def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> 
         UsageError: The version is refused; the error lists the major versions that are allowed.
     """
     numbers = version.partition(".mysql_aurora.")[0].split(".")
-    least, called = _numbers_of_major(engine), words.ENGINES[engine]
+    least, called = _count_major_numbers(engine), words.ENGINES[engine]
     allowed = tuple(
         name for name, major in rds_majors(engine).items() if not major.has_ended(AS_OF)
     )
     if not least <= len(numbers) <= least + 1:
-        examples = " or ".join(next(_examples(engine)))
+        examples = " or ".join(next(_example_versions(engine)))
         problem = f"a version of {called} is written {examples}"
         raise UsageError(Complaint(path, problem, version, allowed))
     if engine in _POSTGRESQL and int(numbers[0]) < OLDEST_POSTGRES:
@@ -216,7 +216,7 @@ def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> 
         raise UsageError(Complaint(path, problem, version, allowed))
 
 
-def _examples(engine: ManagedEngine) -> Iterator[tuple[str, str]]:
+def _example_versions(engine: ManagedEngine) -> Iterator[tuple[str, str]]:
     for major, known in rds_majors(engine).items():
         for minor in known.minors:
             yield major, minor
@@ -235,7 +235,7 @@ def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
     if ended is not None and ended < on:
         name = major_of(engine, version) if ended == major.until else version
         problem = f"RDS's support of {words.ENGINES[engine]} {name} ended on {ended}"
-        raise _refusal(engine, version, problem, on)
+        raise _version_error(engine, version, problem, on)
 
 
 def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
@@ -252,25 +252,27 @@ def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
     if major is None or not (is_major(engine, version) or version in major.minors):
         name = f"{words.ENGINES[engine]} {version}"
         problem = f"{name} is none of the versions that RDS was known to offer on {AS_OF}"
-        raise _refusal(engine, version, problem, on)
+        raise _version_error(engine, version, problem, on)
 
 
-def _refusal(engine: ManagedEngine, version: str, problem: str, on: date) -> UsageError:
+def _version_error(engine: ManagedEngine, version: str, problem: str, on: date) -> UsageError:
     return UsageError(
-        Complaint(("target", "engine_version"), problem, version, offered(engine, version, on=on))
+        Complaint(
+            ("target", "engine_version"), problem, version, offered_versions(engine, version, on=on)
+        )
     )
 
 
-def offered(engine: ManagedEngine, version: str, *, on: date) -> tuple[str, ...]:
+def offered_versions(engine: ManagedEngine, version: str, *, on: date) -> tuple[str, ...]:
     """List valid versions for an error message: of the same major version, else major versions."""
     majors = rds_majors(engine)
     major = majors.get(major_of(engine, version))
     if major is None or major.has_ended(on):
         return tuple(name for name, other in majors.items() if not other.has_ended(on))
-    return tuple(_alive(major_of(engine, version), major, on))
+    return tuple(_supported_versions(major_of(engine, version), major, on))
 
 
-def _alive(name: str, major: Major, on: date) -> Iterator[str]:
+def _supported_versions(name: str, major: Major, on: date) -> Iterator[str]:
     yield name
     for minor, until in major.minors.items():
         if until is None or until >= on:

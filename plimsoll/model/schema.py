@@ -28,15 +28,17 @@ class Spot:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it may have, where its type lists them."""
-        return tuple(str(value) for kind in self.kinds for value in _values(kind))
+        return tuple(str(value) for kind in self.kinds for value in _allowed_values(kind))
 
     @property
     def tags(self) -> tuple[tuple[str, str], ...]:
         """The tag field and its value, for each of its models that a union tells apart by one."""
-        return tuple(tag for model in _models(self.kinds) if (tag := tag_of(model)) is not None)
+        return tuple(
+            tag for model in _select_models(self.kinds) if (tag := find_tag(model)) is not None
+        )
 
 
-def tag_of(model: type[BaseModel]) -> tuple[str, str] | None:
+def find_tag(model: type[BaseModel]) -> tuple[str, str] | None:
     """Return the tag field of a model in a union, and its value: the first single literal."""
     for name, field in model.model_fields.items():
         values = get_args(field.annotation)
@@ -45,7 +47,7 @@ def tag_of(model: type[BaseModel]) -> tuple[str, str] | None:
     return None
 
 
-def spot_at(annotation: Any, location: Sequence[str | int]) -> Spot:
+def find_spot(annotation: Any, location: Sequence[str | int]) -> Spot:
     """Resolve the location of a validation error to a place in a model.
 
     Pydantic adds marks to a location that are no part of the path: the tag or type of the union
@@ -56,50 +58,52 @@ def spot_at(annotation: Any, location: Sequence[str | int]) -> Spot:
         location: Names, indexes and marks; the last name may be unknown to every model.
     """
     path: list[str | int] = []
-    kinds = _members(annotation)
+    kinds = _union_members(annotation)
     parents: tuple[type[BaseModel], ...] = ()
     for number, part in enumerate(location):
         if part == "[key]":
             continue
-        inside = tuple(inner for kind in kinds for inner in _inside(kind, part))
+        inside = tuple(inner for kind in kinds for inner in _inner_types(kind, part))
         if inside:
             path.append(part)
-            parents, kinds = _models(kinds), inside
-        elif chosen := tuple(kind for kind in _models(kinds) if part in (tag_of(kind) or ())[1:]):
+            parents, kinds = _select_models(kinds), inside
+        elif chosen := tuple(
+            kind for kind in _select_models(kinds) if part in (find_tag(kind) or ())[1:]
+        ):
             kinds = chosen
-        elif _models(kinds) and number == len(location) - 1:
-            return Spot((*path, part), (), _models(kinds))
+        elif _select_models(kinds) and number == len(location) - 1:
+            return Spot((*path, part), (), _select_models(kinds))
     return Spot(tuple(path), kinds, parents)
 
 
-def _models(kinds: Sequence[Any]) -> tuple[type[BaseModel], ...]:
+def _select_models(kinds: Sequence[Any]) -> tuple[type[BaseModel], ...]:
     return tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _union_members(annotation: Any) -> tuple[Any, ...]:
     """Return the members of a union, at any depth, or the type itself."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _members(get_args(annotation)[0])
+        return _union_members(get_args(annotation)[0])
     if origin in (Union, UnionType):
-        return tuple(member for part in get_args(annotation) for member in _members(part))
+        return tuple(member for part in get_args(annotation) for member in _union_members(part))
     return (annotation,)
 
 
-def _inside(kind: Any, part: str | int) -> tuple[Any, ...]:
+def _inner_types(kind: Any, part: str | int) -> tuple[Any, ...]:
     """Return the types of a model's field, a mapping's value or a list's entry."""
-    if model := _models((kind,)):
+    if model := _select_models((kind,)):
         field = model[0].model_fields.get(str(part))
-        return () if field is None else _members(field.annotation)
+        return () if field is None else _union_members(field.annotation)
     arguments = get_args(kind)
     if get_origin(kind) is dict:
-        return _members(arguments[1])
+        return _union_members(arguments[1])
     if get_origin(kind) in (tuple, list, frozenset) and isinstance(part, int):
-        return _members(arguments[0])
+        return _union_members(arguments[0])
     return ()
 
 
-def _values(kind: Any) -> tuple[Any, ...]:
+def _allowed_values(kind: Any) -> tuple[Any, ...]:
     if get_origin(kind) is Literal:
         return get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):

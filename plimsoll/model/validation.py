@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from plimsoll.complaints import Complaint, Range, Scalar, missing, unknown
+from plimsoll.complaints import Complaint, Range, Scalar, complain_of_missing, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.schema import Spot, spot_at
+from plimsoll.model.schema import Spot, find_spot
 from plimsoll.words import plural
 
 # Plain words, since pydantic names Python's types
@@ -39,7 +39,7 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
-def validated(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
+def validate(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
     """Validate a value against a model.
 
     Raises:
@@ -48,10 +48,10 @@ def validated(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise UsageError(*complaints_of(model, error.errors())) from None
+        raise UsageError(*make_complaints(model, error.errors())) from None
 
 
-def complaints_of(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Complaint]:
+def make_complaints(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Complaint]:
     """Turn pydantic's errors into complaints.
 
     Pydantic counts only the valid entries of a list. If some are invalid, it may call the list too
@@ -67,26 +67,26 @@ def complaints_of(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Compl
         place = error["loc"]
         inner = any(len(other) > len(place) and other[: len(place)] == place for other in wrong)
         if error["type"] != "too_short" or not inner:
-            complaints += _of_error(spot_at(annotation, place), error)
+            complaints += _complain_of_error(find_spot(annotation, place), error)
     return complaints
 
 
-def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
+def _complain_of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     context = error.get("ctx", {})
     kind, path, given = error["type"], spot.path, error["input"]
     shown: Scalar = given if isinstance(given, str | int | float) else None
-    value = _in_json(shown)
+    value = _to_json_value(shown)
     if isinstance(cause := context.get("error"), UsageError):  # raised by our own validator
         return [complaint.within(*path) for complaint in cause.complaints]
     if kind == "value_error":
         return [Complaint(path, str(cause), value)]
     if kind == "extra_forbidden":  # an unknown field may hold a secret: do not repeat its value
         known = {name for model in spot.parents for name in model.model_fields}
-        return [unknown("field", str(path[-1]), known, path)]
+        return [complain_of_unknown("field", str(path[-1]), known, path)]
     if kind == "missing":
-        return [missing(path)]
+        return [complain_of_missing(path)]
     if kind in {"union_tag_not_found", "union_tag_invalid"}:
-        return [_of_tag(spot, context.get("tag"))]
+        return [_complain_of_tag(spot, context.get("tag"))]
     problem = error["msg"]
     if kind in _KINDS:
         problem = _KINDS[kind]
@@ -101,17 +101,17 @@ def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     return [Complaint(path, problem, value, allowed, listed=False)]
 
 
-def _in_json(value: Scalar) -> Scalar:
+def _to_json_value(value: Scalar) -> Scalar:
     """Return None for what JSON cannot express: infinity and NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _of_tag(spot: Spot, tag: object) -> Complaint:
+def _complain_of_tag(spot: Spot, tag: object) -> Complaint:
     """Complain about a tag field that is missing or matches no member of a union."""
     fields, values = zip(*spot.tags, strict=True)
     path = (*spot.path, fields[0])
     if tag is None:
-        return missing(path)
+        return complain_of_missing(path)
     *others, last = map(repr, values)
     problem = f"input should be {', '.join(others)} or {last}, not {tag!r}"
     return Complaint(path, problem, str(tag), values, listed=False)

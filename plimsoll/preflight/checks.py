@@ -49,22 +49,22 @@ class Preflight(Model):
         return tuple(check for check in self.checks if check.state == "failed")
 
 
-def passed(name: str, detail: str) -> Check:
+def make_passed(name: str, detail: str) -> Check:
     """Return a check that passed."""
     return Check(name=name, state="passed", detail=detail)
 
 
-def failed(name: str, detail: str, to_do: str) -> Check:
+def make_failed(name: str, detail: str, to_do: str) -> Check:
     """Return a check that failed, with what helps."""
     return Check(name=name, state="failed", detail=detail, to_do=to_do)
 
 
-def unknown(name: str, why: str, to_do: str | None = None) -> Check:
+def make_unknown(name: str, why: str, to_do: str | None = None) -> Check:
     """Return a check whose outcome is unknown, with the reason."""
     return Check(name=name, state="unknown", detail=why, to_do=to_do)
 
 
-def asked(names: Iterable[str], ask: Callable[[], Iterable[Check]]) -> tuple[Check, ...]:
+def ask_aws(names: Iterable[str], ask: Callable[[], Iterable[Check]]) -> tuple[Check, ...]:
     """Ask AWS. If it does not answer, all of the checks are unknown.
 
     Args:
@@ -80,4 +80,4 @@ def asked(names: Iterable[str], ask: Callable[[], Iterable[Check]]) -> tuple[Che
             why = f"these credentials may not call {error.operation_name}"
     except BotoCoreError as error:
         why = f"AWS: {error}"
-    return tuple(unknown(name, why) for name in names)
+    return tuple(make_unknown(name, why) for name in names)

@@ -12,7 +12,7 @@ from plimsoll.client.refusals import ServiceError
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError
 from plimsoll.model.request.request import Request
-from plimsoll.preflight.checks import Check, failed, passed, unknown
+from plimsoll.preflight.checks import Check, make_failed, make_passed, make_unknown
 
 API, CLIENT, TEAM, REQUEST, STACK = "API", "version", "team", "request", "stack"
 _MAY_CALL = "execute-api:Invoke on the API, in an account that its deployment lets in (docs/api.md)"
@@ -35,7 +35,7 @@ class Deployed:
     zones: tuple[str, ...]
 
 
-def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
+def check_service(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
     """Ask the service who the caller is, and whether it accepts each request.
 
     Args:
@@ -46,18 +46,18 @@ def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check
         version = service.health().version
     except PlimsollError as error:
         why = f"it depends on the {API}"
-        return failed(API, str(error), _MAY_CALL), *(
-            unknown(n, why) for n in (CLIENT, TEAM, REQUEST)
+        return make_failed(API, str(error), _MAY_CALL), *(
+            make_unknown(n, why) for n in (CLIENT, TEAM, REQUEST)
         )
     return (
-        passed(API, "it answers"),
-        _version(version),
-        _team(service, requests),
-        *_quoted(service, requests),
+        make_passed(API, "it answers"),
+        _check_version(version),
+        _check_team(service, requests),
+        *_check_quotes(service, requests),
     )
 
 
-def find_stack(address: Address, stack: str | None) -> Deployed | None:
+def find_deployment(address: Address, stack: str | None) -> Deployed | None:
     """Find the stack whose API has this address; None if these credentials see no such stack.
 
     Only if it is found do the credentials belong to the deployment's account: an API may be called
@@ -79,27 +79,27 @@ def find_stack(address: Address, stack: str | None) -> Deployed | None:
     return Deployed(name, described["StackStatus"], zones)
 
 
-def stack_check(found: Deployed | None) -> Check:
+def check_stack(found: Deployed | None) -> Check:
     """Check the stack's status."""
     if found is None:
         why = "these credentials see no stack whose API this is: name it by --stack"
-        return unknown(STACK, why)
+        return make_unknown(STACK, why)
     if found.status in _STANDING:
-        return passed(STACK, f"{found.name} is {found.status}")
+        return make_passed(STACK, f"{found.name} is {found.status}")
     to_do = "wait for its end" if found.status.endswith("_IN_PROGRESS") else "npx cdk deploy"
-    return failed(STACK, f"{found.name} is {found.status}", to_do)
+    return make_failed(STACK, f"{found.name} is {found.status}", to_do)
 
 
-def _version(of_service: str) -> Check:
+def _check_version(of_service: str) -> Check:
     own = plimsoll.__version__
     if own.split(".")[:2] == of_service.split(".")[:2]:
-        return passed(CLIENT, f"the service is {of_service}, this command {own}")
+        return make_passed(CLIENT, f"the service is {of_service}, this command {own}")
     problem = f"the service is {of_service}, this command is {own}"
     to_do = f"use plimsoll {of_service}, or deploy {own}: npx cdk deploy"
-    return failed(CLIENT, problem, to_do)
+    return make_failed(CLIENT, problem, to_do)
 
 
-def _team(service: Service, requests: Sequence[Request]) -> Check:
+def _check_team(service: Service, requests: Sequence[Request]) -> Check:
     named = sorted({each.team for each in requests if "team" in each.model_fields_set})
     teams: list[str | None] = [*named] or [None]
     try:
@@ -107,13 +107,13 @@ def _team(service: Service, requests: Sequence[Request]) -> Check:
             list(service.runs(most=1, team=team))
     except ServiceError as error:
         to_do = "the deployment's cdk.json names each team's principals (docs/api.md)"
-        return failed(TEAM, str(error), to_do)
+        return make_failed(TEAM, str(error), to_do)
     except PlimsollError as error:
-        return unknown(TEAM, str(error))
-    return passed(TEAM, f"the caller belongs to {', '.join(named) or 'a team'}")
+        return make_unknown(TEAM, str(error))
+    return make_passed(TEAM, f"the caller belongs to {', '.join(named) or 'a team'}")
 
 
-def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
+def _check_quotes(service: Service, requests: Sequence[Request]) -> list[Check]:
     """Have the service quote each request: it validates it, and asks RDS with its own rights."""
     checks = []
     for request in requests:
@@ -121,9 +121,9 @@ def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
             service.quote(request)
         except ServiceError as error:
             if error.exit_code != 2:
-                checks.append(unknown(REQUEST, str(error)))
+                checks.append(make_unknown(REQUEST, str(error)))
             else:
-                checks.append(failed(REQUEST, f"{request.name}: {error}", "mend the request"))
+                checks.append(make_failed(REQUEST, f"{request.name}: {error}", "mend the request"))
         except PlimsollError as error:
-            checks.append(unknown(REQUEST, str(error)))
-    return checks or [passed(REQUEST, "the service quotes it")]
+            checks.append(make_unknown(REQUEST, str(error)))
+    return checks or [make_passed(REQUEST, "the service quotes it")]

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.model.request.cassandra_target import CassandraTarget
-from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
-from plimsoll.preflight.rds_checks import ZONE, zone_check
-from plimsoll.targets.zones import spread
+from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
+from plimsoll.preflight.rds_checks import ZONE, check_zone
+from plimsoll.targets.zones import spread_nodes
 
 TYPE = "instance type"
 
 
-def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tuple[Check, ...]:
+def check_cassandra_target(target: CassandraTarget, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what EC2 offers in the clients' region.
 
     Args:
@@ -34,24 +34,27 @@ def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tu
         if not offered:
             problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
             to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
-            return [failed(TYPE, problem, to_do), unknown(ZONE, f"it depends on the {TYPE}")]
-        return [passed(TYPE, f"{name} can be had"), _zone(target, offered, zones)]
+            return [
+                make_failed(TYPE, problem, to_do),
+                make_unknown(ZONE, f"it depends on the {TYPE}"),
+            ]
+        return [make_passed(TYPE, f"{name} can be had"), _check_zone(target, offered, zones)]
 
-    return asked((TYPE, ZONE), look)
+    return ask_aws((TYPE, ZONE), look)
 
 
-def _zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence[str]) -> Check:
+def _check_zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence[str]) -> Check:
     """Check where the instances can run; for a cluster, how many in each zone."""
-    check = zone_check(target.instance_type, offered, zones)
+    check = check_zone(target.instance_type, offered, zones)
     if target.nodes == 1 or check.state != "passed":
         return check
-    used = spread(target.nodes, [zone for zone in zones if zone in offered])
+    used = spread_nodes(target.nodes, [zone for zone in zones if zone in offered])
     each = words.plural(target.nodes // len(used), "node")
     where = f"{each} in {used[0]}" if len(used) == 1 else f"{each} in each of {', '.join(used)}"
-    return passed(ZONE, f"{check.detail}; {where}")
+    return make_passed(ZONE, f"{check.detail}; {where}")
 
 
-def vcpus_of(types: Iterable[str]) -> dict[str, int]:
+def read_vcpus(types: Iterable[str]) -> dict[str, int]:
     """Ask EC2 for the vCPUs of these instance types; unknown types are missing in the result."""
     pages = (
         clients.ec2()
@@ -65,7 +68,7 @@ def vcpus_of(types: Iterable[str]) -> dict[str, int]:
     }
 
 
-def vcpus_running(families: frozenset[str]) -> int:
+def count_running_vcpus(families: frozenset[str]) -> int:
     """Count the vCPUs of the account's running or starting instances of some families."""
     pages = (
         clients.ec2()
@@ -77,11 +80,11 @@ def vcpus_running(families: frozenset[str]) -> int:
         for page in pages
         for reservation in page["Reservations"]
         for one in reservation["Instances"]
-        if one.get("CpuOptions") and family_of(one["InstanceType"]) in families
+        if one.get("CpuOptions") and instance_family(one["InstanceType"]) in families
     )
 
 
-def family_of(instance_type: str) -> str:
+def instance_family(instance_type: str) -> str:
     """Return an instance type's family, its letters: r for r5d.large, im for im4gn.large."""
     head = instance_type.partition(".")[0]
     digits = next((at for at, letter in enumerate(head) if letter.isdigit()), len(head))

@@ -13,9 +13,9 @@ from plimsoll.aws import clients
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
-from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
-from plimsoll.quoting.times import fleet_most
+from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
+from plimsoll.preflight.ec2_checks import count_running_vcpus, instance_family, read_vcpus
+from plimsoll.quoting.times import count_fleet_most
 
 FUNCTIONS_BESIDE = 20  # concurrent functions of a run besides its clients (docs/deploying.md)
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
@@ -44,7 +44,7 @@ RDS_STORAGE = Quota("quota: RDS storage", "rds", "L-7ADDB58A", "GB of storage")
 EC2_STANDARD = Quota("quota: EC2", "ec2", "L-1216C47A", "vCPUs of standard instances")
 
 
-def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
+def check_quotas(requests: Sequence[Request]) -> tuple[Check, ...]:
     """Check the quotas that these runs need at once.
 
     Args:
@@ -58,57 +58,65 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
         if isinstance(target, CassandraTarget)
         for _ in range(target.nodes)
     ]
-    checks = list(_check(LAMBDA, lambda: sum(map(_functions, requests)), used=lambda: None))
+    checks = list(
+        _check_quota(LAMBDA, lambda: sum(map(_count_functions, requests)), used=lambda: None)
+    )
     if instances := len(on_rds) + sum(isinstance(target, AuroraTarget) for target in targets):
-        checks += _check(RDS_INSTANCES, lambda: instances, used=lambda: _used("DBInstances"))
+        checks += _check_quota(
+            RDS_INSTANCES, lambda: instances, used=lambda: _read_rds_use("DBInstances")
+        )
     if on_rds:
         storage = sum(target.volume.size_gib for target in on_rds)
-        checks += _check(RDS_STORAGE, lambda: storage, used=lambda: _used("AllocatedStorage"))
-    if other := sorted({name for name in on_ec2 if family_of(name) not in STANDARD}):
+        checks += _check_quota(
+            RDS_STORAGE, lambda: storage, used=lambda: _read_rds_use("AllocatedStorage")
+        )
+    if other := sorted({name for name in on_ec2 if instance_family(name) not in STANDARD}):
         why = f"the quota of {', '.join(other)} is not known to Plimsoll"
-        checks.append(unknown(EC2_STANDARD.name, why, "see Service Quotas, Amazon EC2"))
+        checks.append(make_unknown(EC2_STANDARD.name, why, "see Service Quotas, Amazon EC2"))
     elif on_ec2:
-        checks += _check(EC2_STANDARD, lambda: _vcpus(on_ec2), used=lambda: vcpus_running(STANDARD))
+        checks += _check_quota(
+            EC2_STANDARD, lambda: _count_vcpus(on_ec2), used=lambda: count_running_vcpus(STANDARD)
+        )
     return tuple(checks)
 
 
-def _functions(request: Request) -> int:
-    return max(fleet_most(request), request.prepare.clients) + FUNCTIONS_BESIDE
+def _count_functions(request: Request) -> int:
+    return max(count_fleet_most(request), request.prepare.clients) + FUNCTIONS_BESIDE
 
 
-def _vcpus(types: Sequence[str]) -> int:
-    known = vcpus_of(types)
+def _count_vcpus(types: Sequence[str]) -> int:
+    known = read_vcpus(types)
     return sum(known.get(name, 0) for name in types)
 
 
-def _used(name: str) -> int | None:
+def _read_rds_use(name: str) -> int | None:
     """Return how much of an RDS quota is in use; None if not reported."""
     quotas = clients.rds().describe_account_attributes()["AccountQuotas"]
     return next((each["Used"] for each in quotas if each.get("AccountQuotaName") == name), None)
 
 
-def _check(
+def _check_quota(
     quota: Quota, needed: Callable[[], int], *, used: Callable[[], int | None]
 ) -> tuple[Check, ...]:
-    return asked([quota.name], lambda: _compared(quota, needed(), used()))
+    return ask_aws([quota.name], lambda: _compare_quota(quota, needed(), used()))
 
 
-def _compared(quota: Quota, needed: int, used: int | None) -> Iterator[Check]:
-    limit = _limit(quota)
+def _compare_quota(quota: Quota, needed: int, used: int | None) -> Iterator[Check]:
+    limit = _read_quota(quota)
     need = f"{needed:,} of {limit:,} {quota.unit} needed at once"
     beside = "others' use is not reckoned with" if used is None else f"{used:,} in use"
     if needed + (used or 0) <= limit:
-        yield passed(quota.name, f"{need}; {beside}")
+        yield make_passed(quota.name, f"{need}; {beside}")
         return
     more = words.number(needed + (used or 0))
     to_do = (
         f"have it raised to {more} at least: aws service-quotas request-service-quota-increase"
         f" --service-code {quota.service} --quota-code {quota.code} --desired-value N"
     )
-    yield failed(quota.name, f"{need}; {beside}", to_do)
+    yield make_failed(quota.name, f"{need}; {beside}", to_do)
 
 
-def _limit(quota: Quota) -> int:
+def _read_quota(quota: Quota) -> int:
     """Return a quota's value in the account; AWS's default if it was never set."""
     client = clients.service_quotas()
     try:

@@ -9,9 +9,9 @@ from plimsoll.complaints import Range
 from plimsoll.errors import UsageError
 from plimsoll.model.request.descriptions import describe_volume
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
-from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
-from plimsoll.targets.engine_version import rds_version
-from plimsoll.targets.zones import storage_type
+from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
+from plimsoll.targets.engine_version import resolve_rds_version
+from plimsoll.targets.zones import rds_storage_type
 
 if TYPE_CHECKING:
     from mypy_boto3_rds.type_defs import OrderableDBInstanceOptionTypeDef as Option
@@ -23,24 +23,24 @@ ROLE_NAME = "AWSServiceRoleForRDS"
 _MAKE_ROLE = "aws iam create-service-linked-role --aws-service-name rds.amazonaws.com"
 
 
-def rds_target_checks(target: OnRds, zones: Sequence[str]) -> tuple[Check, ...]:
+def check_rds_target(target: OnRds, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what RDS offers in the clients' region.
 
     Args:
         target: The requested target.
         zones: The zones in which the deployment may place targets, in order; empty if unknown.
     """
-    (version,) = asked([VERSION], lambda: [_version(target)])
+    (version,) = ask_aws([VERSION], lambda: [_check_version(target)])
     if version.state != "passed":
         why = f"it depends on the {VERSION}"
-        return version, *(unknown(name, why) for name in (CLASS, STORAGE, ZONE))
-    rest = asked((CLASS, STORAGE, ZONE), lambda: _orderable(target, version.detail, zones))
+        return version, *(make_unknown(name, why) for name in (CLASS, STORAGE, ZONE))
+    rest = ask_aws((CLASS, STORAGE, ZONE), lambda: _check_orderable(target, version.detail, zones))
     name = f"{words.ENGINES[target.engine]} {version.detail}"
     of = "" if version.detail == target.engine_version else f", for {target.engine_version}"
     return version.model_copy(update={"detail": name + of}), *rest
 
 
-def role_check() -> tuple[Check, ...]:
+def check_role() -> tuple[Check, ...]:
     """Check for the role with which RDS acts in the account."""
 
     def look() -> list[Check]:
@@ -51,22 +51,22 @@ def role_check() -> tuple[Check, ...]:
                 f"there is no {ROLE_NAME} yet: RDS makes it with the account's first database,"
                 " which may come too early for that one"
             )
-            return [unknown(ROLE, why, _MAKE_ROLE)]
-        return [passed(ROLE, ROLE_NAME)]
+            return [make_unknown(ROLE, why, _MAKE_ROLE)]
+        return [make_passed(ROLE, ROLE_NAME)]
 
-    return asked([ROLE], look)
+    return ask_aws([ROLE], look)
 
 
-def _version(target: OnRds) -> Check:
+def _check_version(target: OnRds) -> Check:
     try:
-        return passed(VERSION, rds_version(target.engine, target.engine_version))
+        return make_passed(VERSION, resolve_rds_version(target.engine, target.engine_version))
     except UsageError as error:
         (complaint,) = error.complaints
         offered = ", ".join(complaint.allowed_words)
-        return failed(VERSION, complaint.problem, f"target.engine_version: one of {offered}")
+        return make_failed(VERSION, complaint.problem, f"target.engine_version: one of {offered}")
 
 
-def _orderable(target: OnRds, version: str, zones: Sequence[str]) -> Iterator[Check]:
+def _check_orderable(target: OnRds, version: str, zones: Sequence[str]) -> Iterator[Check]:
     pages = (
         clients.rds()
         .get_paginator("describe_orderable_db_instance_options")
@@ -82,32 +82,34 @@ def _orderable(target: OnRds, version: str, zones: Sequence[str]) -> Iterator[Ch
     if not options:
         region = clients.rds().meta.region_name
         problem = f"RDS has no {target.instance_class} for {name} in {region}"
-        yield failed(CLASS, problem, f"target.instance_class: {_listing(target, version)}")
+        yield make_failed(
+            CLASS, problem, f"target.instance_class: {_listing_command(target, version)}"
+        )
         why = f"it depends on the {CLASS}"
-        yield from (unknown(each, why) for each in (STORAGE, ZONE))
+        yield from (make_unknown(each, why) for each in (STORAGE, ZONE))
         return
-    yield passed(CLASS, f"{target.instance_class} can be had with {name}")
-    kind, field = storage_type(target), _storage_field(target)
+    yield make_passed(CLASS, f"{target.instance_class} can be had with {name}")
+    kind, field = rds_storage_type(target), _storage_field(target)
     fitting = [option for option in options if option.get("StorageType") == kind]
     if not fitting:
         types = sorted({option.get("StorageType", "") for option in options})
         problem = f"{target.instance_class} has no {kind} with {name}"
-        yield failed(STORAGE, problem, f"{field}: one of {', '.join(types)}")
-        yield unknown(ZONE, f"it depends on the {STORAGE}")
+        yield make_failed(STORAGE, problem, f"{field}: one of {', '.join(types)}")
+        yield make_unknown(ZONE, f"it depends on the {STORAGE}")
         return
-    yield _storage(target, fitting[0])
+    yield _check_storage(target, fitting[0])
     found = sorted({each["Name"] for option in fitting for each in option["AvailabilityZones"]})
     what = f"{target.instance_class} with {kind}"
-    yield zone_check(what, found, zones)
+    yield check_zone(what, found, zones)
 
 
 def _storage_field(target: OnRds) -> str:
     return "target.storage" if isinstance(target, AuroraTarget) else "target.volume.type"
 
 
-def _storage(target: OnRds, option: "Option") -> Check:
+def _check_storage(target: OnRds, option: "Option") -> Check:
     if isinstance(target, AuroraTarget):
-        return passed(STORAGE, f"{words.AURORA_STORAGE[target.storage]} storage")
+        return make_passed(STORAGE, f"{words.AURORA_STORAGE[target.storage]} storage")
     volume = target.volume
     asked_for = {
         "size_gib": (volume.size_gib, option.get("MinStorageSize"), option.get("MaxStorageSize")),
@@ -129,11 +131,11 @@ def _storage(target: OnRds, option: "Option") -> Check:
         if outside:
             allowed = Range(least=least, most=most)
             problem = f"{field} {value:,} is not what RDS has with {target.instance_class}"
-            return failed(STORAGE, problem, f"target.volume.{field}: {allowed}")
-    return passed(STORAGE, describe_volume(volume))
+            return make_failed(STORAGE, problem, f"target.volume.{field}: {allowed}")
+    return make_passed(STORAGE, describe_volume(volume))
 
 
-def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check:
+def check_zone(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check:
     """Check whether something is offered in a zone where the deployment places targets.
 
     Args:
@@ -144,17 +146,17 @@ def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check
     there = ", ".join(offered) or "no zone"
     if not zones:
         why = f"{what} is offered in {there}; the deployment's zones are not known here"
-        return unknown(ZONE, why)
+        return make_unknown(ZONE, why)
     for zone in zones:
         if zone in offered:
-            return passed(ZONE, f"{what} is offered in {zone}")
+            return make_passed(ZONE, f"{what} is offered in {zone}")
     own = ", ".join(zones)
     problem = f"{what} is offered in {there}, and the deployment places its targets in {own}"
     to_do = "another class, or a deployment with a subnet in such a zone (network.existing)"
-    return failed(ZONE, problem, to_do)
+    return make_failed(ZONE, problem, to_do)
 
 
-def _listing(target: OnRds, version: str) -> str:
+def _listing_command(target: OnRds, version: str) -> str:
     return (
         f"what there is says aws rds describe-orderable-db-instance-options"
         f" --engine {target.engine} --engine-version {version}"

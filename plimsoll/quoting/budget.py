@@ -21,8 +21,8 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import Amounts, Quote
 from plimsoll.model.run.run_record import HeldBudget, RunRecord
-from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
-from plimsoll.quoting.extents import client_s, extent, longest_s
+from plimsoll.quoting.charges import CLIENT_GIB, Extent, list_fleet_charges
+from plimsoll.quoting.extents import client_charged_s, compute_extent, longest_target_s
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -36,7 +36,7 @@ _ROUNDING_S = 1e-6  # tolerance of divisions, so that 60 s do not become 59 s
 LEAST_RUN_S = 60  # creating a target for less time makes no sense
 
 
-def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
+def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     """Divide a request's budget between the target's time and the load; None without a budget.
 
     The target gets the time that the quote expects, and the load gets the rest. If that is too
@@ -56,16 +56,16 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
         problem = f"cannot be held, for no price is known for {lacking}"
         raise UsageError(Complaint(("budget_usd",), problem, budget))
     require_sufficient_budget(budget, quote)
-    fleet = _fleet(quote)
+    fleet = _sum_fleet_amounts(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    kept = _kept_s(quote)
+    kept = _longest_deletion_s(quote)
     least_target = per_s * (LEAST_RUN_S + kept)
-    for_fleet = _part_of_fleet(request, quote, fleet, per_s)
+    for_fleet = _fleet_share_usd(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
     target_s = float(request.time_limit_s)
     if per_s:
         target_s = min(target_s, (budget - for_fleet) / per_s - kept)
-    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _client_usd(quote)
+    loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _client_gib_s_usd(quote)
     return HeldBudget(
         usd=f"{budget:g}",
         target_s=math.floor(target_s + _ROUNDING_S),
@@ -103,9 +103,9 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     require_countable(budget_usd, quote)
     if quote.usd is None:
         return
-    kept = _kept_s(quote)
+    kept = _longest_deletion_s(quote)
     target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + kept)
-    least = max(quote.usd.least, target_usd + _fleet(quote).least)
+    least = max(quote.usd.least, target_usd + _sum_fleet_amounts(quote).least)
     if budget_usd >= least:
         return
     deletion = f" and {words.duration(kept)} kept for its target's deletion" if kept else ""
@@ -117,13 +117,13 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
 
 
-def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
+def measure_fleet_use(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
     """Return what the loading and these steps use, without the target."""
     loads = [(plan.clients_in_all, plan.warmup_s + plan.duration_s) for plan in plans]
-    return _used(record, request, loads, loaded_by=None)
+    return _measure_use(record, request, loads, loaded_by=None)
 
 
-def _used(
+def _measure_use(
     record: RunRecord,
     request: Request,
     loads: Sequence[tuple[int, float]],
@@ -134,15 +134,15 @@ def _used(
     loading_s, loaded_at = 0.0, record.step_at or loaded_by
     if record.prepare_at is not None and loaded_at is not None:
         loading_s = max(0.0, (loaded_at - record.prepare_at).total_seconds())
-    return extent(
+    return compute_extent(
         target_s=0.0,
         loading_client_s=loading_s * request.prepare.clients,
-        step_clients=[(clients, client_s(seconds, clients)) for clients, seconds in loads],
+        step_clients=[(clients, client_charged_s(seconds, clients)) for clients, seconds in loads],
         polls=0.0,
     )
 
 
-def spent_usd(
+def estimate_spent_usd(
     quote: Quote, record: RunRecord, request: Request, steps: Sequence[Step], *, at: datetime
 ) -> float | None:
     """Estimate what a run has cost so far, at its quote's prices; None if one is missing.
@@ -168,38 +168,42 @@ def spent_usd(
         )
         for step in steps
     ]
-    used = _used(record, request, loads, loaded_by=record.ended_at or at)
-    return (quote.target_usd_per_hour or 0.0) * target_s / 3600 + fleet_usd(quote, used)
+    used = _measure_use(record, request, loads, loaded_by=record.ended_at or at)
+    return (quote.target_usd_per_hour or 0.0) * target_s / 3600 + price_fleet_usd(quote, used)
 
 
-def fleet_usd(quote: Quote, used: Extent) -> float:
+def price_fleet_usd(quote: Quote, used: Extent) -> float:
     """Price what the load uses, at a quote's prices."""
     prices = {(line.price.item, line.price.name): line.price.usd or 0.0 for line in quote.lines}
-    return sum(charge.quantity * prices[charge.item, charge.name] for charge in fleet_charges(used))
+    return sum(
+        charge.quantity * prices[charge.item, charge.name] for charge in list_fleet_charges(used)
+    )
 
 
-def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
+def _fleet_share_usd(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
     """Return the load's part: what the target's expected time leaves; if too little, a share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
-    for_target = usd_per_s * min(quote.time_s.expected + _kept_s(quote), longest_s(request))
+    for_target = usd_per_s * min(
+        quote.time_s.expected + _longest_deletion_s(quote), longest_target_s(request)
+    )
     if budget >= for_target + fleet.expected:
         return min(budget - for_target, fleet.most)
     return max(fleet.least, budget * fleet.expected / (for_target + fleet.expected))
 
 
-def _kept_s(quote: Quote) -> float:
+def _longest_deletion_s(quote: Quote) -> float:
     """Return the longest time that the target's deletion may take, in seconds."""
     return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 
 
-def _client_usd(quote: Quote) -> float:
+def _client_gib_s_usd(quote: Quote) -> float:
     """Return the price of one GiB-second of a load client."""
     prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
     return next((price.usd or 0.0 for price in prices), 0.0)
 
 
-def _fleet(quote: Quote) -> Amounts:
+def _sum_fleet_amounts(quote: Quote) -> Amounts:
     lines = [line.usd for line in quote.lines if line.price.item in FLEET_ITEMS and line.usd]
     return Amounts(
         least=sum(usd.least for usd in lines),

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from plimsoll import words
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
-from plimsoll.model.aws.volumes import band
+from plimsoll.model.aws.volumes import find_band
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.judging.capacity import Capacity
@@ -75,29 +75,29 @@ class Charge:
         return replace(self, what=what, quantity=times * self.quantity)
 
 
-def charges(target: Target, extent: Extent) -> list[Charge]:
+def list_charges(target: Target, extent: Extent) -> list[Charge]:
     """List a run's charges."""
-    return [*target_charges(target, extent.target_s), *fleet_charges(extent)]
+    return [*list_target_charges(target, extent.target_s), *list_fleet_charges(extent)]
 
 
-def target_charges(target: Target, seconds: float) -> list[Charge]:
+def list_target_charges(target: Target, seconds: float) -> list[Charge]:
     """List a target's charges for a time; none for an existing endpoint."""
     match target:
         case RdsTarget():
-            return list(_rds(target, seconds))
+            return list(_charge_rds(target, seconds))
         case AuroraTarget():
-            return list(_aurora(target, seconds))
+            return list(_charge_aurora(target, seconds))
         case CassandraTarget():
-            return [target.nodes * charge for charge in _ec2(target, seconds)]
+            return [target.nodes * charge for charge in _charge_ec2(target, seconds)]
         case EndpointTarget():
             return []
         case _:
             assert_never(target)
 
 
-def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
+def _charge_rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     volume = target.volume
-    row = band(volume, service=target.service)
+    row = find_band(volume, service=target.service)
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     instance = f"{target.instance_class} ({words.ENGINES[target.engine]}), single-AZ"
@@ -116,7 +116,7 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
 
-def _aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
+def _charge_aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
     """Yield all charges except I/Os, whose number is known only afterwards (`io_cost`)."""
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
@@ -127,7 +127,7 @@ def _aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
 
-def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
+def _charge_ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
     volume = target.volume
     hours = max(seconds, EC2_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
@@ -137,19 +137,19 @@ def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
     yield Charge(root, Item.EBS_STORAGE, "gp3", ROOT_GIB * months)
     if volume.type == "nvme":
         return  # included in the instance's price
-    row = band(volume, service=target.service)
+    row = find_band(volume, service=target.service)
     storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
     yield Charge(storage, Item.EBS_STORAGE, volume.type, volume.size_gib * months)
     included = row.baseline_iops or 0
     if volume.iops is not None and (more := volume.iops - included) > 0:
-        yield from _ebs_iops(volume.type, included, more, months)
+        yield from _charge_ebs_iops(volume.type, included, more, months)
     given = row.min_throughput_mib_s or 0
     if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
         what = f"{more:,} MiB/s above {given:,}"
         yield Charge(what, Item.EBS_THROUGHPUT, volume.type, more * months)
 
 
-def _ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iterator[Charge]:
+def _charge_ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iterator[Charge]:
     """Yield charges for IOPS; those of io2 have tiers, cheaper above 32,000 and 64,000."""
     beyond = f" above {included:,}" if included else ""
     above = [max(0, more - tier) for tier in IO2_TIERS] if volume_type == "io2" else [0, 0]
@@ -163,7 +163,7 @@ def _ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iter
             yield Charge(f"{iops:,} IOPS{beyond}", Item.EBS_IOPS, name, iops * months)
 
 
-def fleet_charges(extent: Extent) -> Iterator[Charge]:
+def list_fleet_charges(extent: Extent) -> Iterator[Charge]:
     """Yield the charges of the load and the workflow, without the target."""
     clients = f"load clients, {CLIENT_GIB:.3g} GiB each"
     yield Charge(clients, Item.LAMBDA, "arm64-duration", extent.client_gib_s)
@@ -184,7 +184,7 @@ MILLION = 1e6
 METERED: str = "standard"  # name of the price, and of the storage type whose I/Os are charged
 
 
-def io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
+def find_io_prices(target: Target, prices: PriceTable) -> IoPrices | None:
     """Return the prices of a target's I/Os; None if they are never charged by number.
 
     I/O-Optimized storage is cheaper from this rate on: its additional hourly cost, for the class
@@ -213,7 +213,7 @@ def _usd_per_hour(prices: PriceTable, item: Item, name: str, storage: str) -> fl
     return None if writer is None or gib is None else writer + LEAST_GIB * gib / HOURS_PER_MONTH
 
 
-def io_notes(io: IoPrices | None) -> Iterator[str]:
+def write_io_notes(io: IoPrices | None) -> Iterator[str]:
     """Yield notes on the I/Os that a quote does not contain."""
     if io is None:
         return
@@ -229,18 +229,20 @@ def io_notes(io: IoPrices | None) -> Iterator[str]:
             " so no sum here has them."
         )
     if io.io_optimized_from_iops is not None:
-        yield _cheaper(io.io_optimized_from_iops) + "."
+        yield _describe_break_even(io.io_optimized_from_iops) + "."
     yield f"Aurora's storage is reckoned with {LEAST_GIB} GiB: its size is known when it is there."
 
 
-def _cheaper(iops: float) -> str:
+def _describe_break_even(iops: float) -> str:
     return (
         f"I/O-Optimized is cheaper from a mean of {words.rate(iops)} I/Os a second on, Standard"
         " below it"
     )
 
 
-def io_cost(io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | None) -> IoCost:
+def compute_io_cost(
+    io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | None
+) -> IoCost:
     """Return what a finished run's I/Os cost, or would have cost.
 
     Args:
@@ -250,7 +252,7 @@ def io_cost(io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | N
     """
     each = None if billed is None else billed.per_operation
     usd_per_million = None if io is None else io.usd_per_million
-    usd = usd_of(io, billed)
+    usd = price_billed_io(io, billed)
     return IoCost(
         ios=None if billed is None else billed.ios,
         ios_per_operation=each,
@@ -258,11 +260,11 @@ def io_cost(io: IoPrices | None, billed: BilledIo | None, capacity: Capacity | N
         usd_per_million_operations=None
         if each is None or usd_per_million is None
         else each * usd_per_million,
-        sentence="; ".join(_said(io, billed, each, capacity)),
+        sentence="; ".join(_describe_io(io, billed, each, capacity)),
     )
 
 
-def usd_of(io: IoPrices | None, billed: BilledIo | None) -> float | None:
+def price_billed_io(io: IoPrices | None, billed: BilledIo | None) -> float | None:
     """Price a run's I/Os; 0 if they are not charged, None if their number is not known."""
     if io is not None and not io.charged:
         return 0.0
@@ -271,7 +273,7 @@ def usd_of(io: IoPrices | None, billed: BilledIo | None) -> float | None:
     return billed.ios / MILLION * io.usd_per_million
 
 
-def _said(
+def _describe_io(
     io: IoPrices | None, billed: BilledIo | None, each: float | None, capacity: Capacity | None
 ) -> Iterator[str]:
     if billed is None:
@@ -286,4 +288,4 @@ def _said(
     even = None if io is None else io.io_optimized_from_iops
     if even is not None:
         at = f" ({words.throughput(even / each)})" if each else ""
-        yield _cheaper(even) + at
+        yield _describe_break_even(even) + at

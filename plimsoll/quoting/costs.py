@@ -11,9 +11,9 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import BilledIo, CostLine, IoCost, Quote, RunCost
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.timings import AWS_TIMINGS
-from plimsoll.quoting.charges import MILLION, Charge, charges, io_cost, usd_of
-from plimsoll.quoting.extents import client_s, extent
-from plimsoll.quoting.quotes import priced
+from plimsoll.quoting.charges import MILLION, Charge, compute_io_cost, list_charges, price_billed_io
+from plimsoll.quoting.extents import client_charged_s, compute_extent
+from plimsoll.quoting.quotes import price_charge
 
 METHOD = (
     "list prices as in quote.json, times: the target from the request for its creation until its"
@@ -38,7 +38,7 @@ def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> fl
     return usd_per_hour / (figure * 3600 / 1e6) if figure else None
 
 
-def run_cost(
+def estimate_run_cost(
     quote: Quote,
     request: Request,
     record: RunRecord,
@@ -57,16 +57,16 @@ def run_cost(
         capacity: The run's answer; None if there is none.
         billed: The I/Os that Aurora counted; None for other targets, or if not known.
     """
-    lines = cost_lines(quote, request, record, plans, billed=billed)
+    lines = list_cost_lines(quote, request, record, plans, billed=billed)
     hourly = quote.target_usd_per_hour
-    io = io_cost(quote.io, billed, capacity) if quote.io else None
+    io = compute_io_cost(quote.io, billed, capacity) if quote.io else None
     return RunCost(
         basis="as-if-on-aws" if record.local else "aws",
-        usd=None if record.local else total_usd(lines),
+        usd=None if record.local else add_usd(lines),
         items=() if record.local else lines,
         missing=tuple(quote.missing),
         target_usd_per_hour=hourly,
-        usd_per_million_operations=_with_io(usd_per_million(capacity, hourly), quote, io),
+        usd_per_million_operations=_add_io_usd(usd_per_million(capacity, hourly), quote, io),
         io=io,
         region=quote.region,
         as_of=quote.as_of,
@@ -74,7 +74,7 @@ def run_cost(
     )
 
 
-def cost_lines(
+def list_cost_lines(
     quote: Quote,
     request: Request,
     record: RunRecord,
@@ -84,32 +84,32 @@ def cost_lines(
 ) -> tuple[CostLine, ...]:
     """List a run's charges, from the times in its record and the plans of its steps."""
     prices = {(line.price.item, line.price.name): line.price for line in quote.lines}
-    used = extent(
-        target_s=_between(record.provision_at, record.deleted_at or record.ended_at)
+    used = compute_extent(
+        target_s=_seconds_between(record.provision_at, record.deleted_at or record.ended_at)
         if record.stack_id
         else 0.0,
         loading_client_s=request.prepare.clients
-        * _between(record.prepare_at, record.step_at or record.ended_at),
+        * _seconds_between(record.prepare_at, record.step_at or record.ended_at),
         step_clients=[
-            (plan.clients, client_s(plan.warmup_s + plan.duration_s, plan.clients))
+            (plan.clients, client_charged_s(plan.warmup_s + plan.duration_s, plan.clients))
             for plan in plans
         ],
         polls=(
-            _between(record.provision_at, record.target_ready_at)
-            + _between(record.conclude_at, record.teardown_asked_at)
-            + _between(record.teardown_asked_at, record.deleted_at)
+            _seconds_between(record.provision_at, record.target_ready_at)
+            + _seconds_between(record.conclude_at, record.teardown_asked_at)
+            + _seconds_between(record.teardown_asked_at, record.deleted_at)
         )
         / AWS_TIMINGS.poll_s,
     )
-    lines = tuple(_line(charge, prices) for charge in charges(request.target, used))
+    lines = tuple(_make_cost_line(charge, prices) for charge in list_charges(request.target, used))
     if quote.io is None or not quote.io.charged:
         return lines
     ios = None if billed is None else billed.ios / MILLION
-    usd = usd_of(quote.io, billed)
+    usd = price_billed_io(quote.io, billed)
     return (*lines, CostLine(what="I/Os of its storage", quantity=ios, unit="million", usd=usd))
 
 
-def _with_io(usd: float | None, quote: Quote, io: IoCost | None) -> float | None:
+def _add_io_usd(usd: float | None, quote: Quote, io: IoCost | None) -> float | None:
     """Add the price of a million operations' I/Os, if they are charged."""
     if usd is None or io is None or quote.io is None or not quote.io.charged:
         return usd
@@ -117,13 +117,13 @@ def _with_io(usd: float | None, quote: Quote, io: IoCost | None) -> float | None
     return None if each is None else usd + each
 
 
-def total_usd(lines: Sequence[CostLine]) -> float | None:
+def add_usd(lines: Sequence[CostLine]) -> float | None:
     """Add costs; None if one is unknown."""
     known = [line.usd for line in lines if line.usd is not None]
     return sum(known) if len(known) == len(lines) else None
 
 
-def _line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) -> CostLine:
+def _make_cost_line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) -> CostLine:
     price = prices.get((charge.item, charge.name)) or Price(
         item=charge.item, name=charge.name, usd=None, unit="", source=None
     )
@@ -131,9 +131,9 @@ def _line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) -> CostLine:
         what=charge.what,
         quantity=charge.quantity,
         unit=price.unit,
-        usd=priced(charge, price),
+        usd=price_charge(charge, price),
     )
 
 
-def _between(start: datetime | None, end: datetime | None) -> float:
+def _seconds_between(start: datetime | None, end: datetime | None) -> float:
     return max(0.0, (end - start).total_seconds()) if start and end else 0.0

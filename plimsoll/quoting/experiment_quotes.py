@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from plimsoll import words
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.request.cassandra_target import CassandraTarget
-from plimsoll.model.request.experiment import Experiment, order, planned_batches
+from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Amounts, CellQuote, DatasetQuote, ExperimentQuote, QuoteLine
-from plimsoll.quoting.extents import READ_MIB_S, Given, dataset_gib
-from plimsoll.quoting.quotes import NOTES, extended_support, quote, sum_of
-from plimsoll.requests.cells import cells_of, of_each_cell
-from plimsoll.requests.prepared_datasets import SharedDataset, shared_datasets
+from plimsoll.quoting.extents import READ_MIB_S, Given, estimate_dataset_gib
+from plimsoll.quoting.quotes import NOTES, add_amounts, estimate_quote, note_extended_support
+from plimsoll.requests.cells import apply_to_cells, expand_cells
+from plimsoll.requests.prepared_datasets import SharedDataset, plan_shared_datasets
 
 # A dataset that an experiment prepares once: the preparing run, and its snapshot.
 
@@ -32,24 +32,26 @@ def quote_dataset(
         database_version: The version that RDS resolved the requested one to; None if RDS was not
             asked.
     """
-    gib = dataset_gib(shared.request)
+    gib = estimate_dataset_gib(shared.request)
     on_ebs = isinstance(shared.request.target, CassandraTarget)
     price = prices.price(Item.EBS_SNAPSHOT if on_ebs else Item.RDS_SNAPSHOT, STANDARD)
-    quantity = _times(runs_s, gib / 3600 / HOURS_PER_MONTH)
+    quantity = _multiply_amounts(runs_s, gib / 3600 / HOURS_PER_MONTH)
     return DatasetQuote(
         name=shared.name,
         runs=len(shared.cells),
-        quote=quote(shared.request, prices, database_version=database_version, given="prepared"),
+        quote=estimate_quote(
+            shared.request, prices, database_version=database_version, given="prepared"
+        ),
         snapshot=QuoteLine(
             what=f"snapshot of {gib:,.0f} GiB",
             price=price,
             quantity=quantity,
-            usd=None if price.usd is None else _times(quantity, price.usd),
+            usd=None if price.usd is None else _multiply_amounts(quantity, price.usd),
         ),
     )
 
 
-def _times(amounts: Amounts, factor: float) -> Amounts:
+def _multiply_amounts(amounts: Amounts, factor: float) -> Amounts:
     return Amounts(
         least=amounts.least * factor,
         expected=amounts.expected * factor,
@@ -57,7 +59,7 @@ def _times(amounts: Amounts, factor: float) -> Amounts:
     )
 
 
-def dataset_notes(runs: int, datasets: Sequence[DatasetQuote]) -> Iterator[str]:
+def write_dataset_notes(runs: int, datasets: Sequence[DatasetQuote]) -> Iterator[str]:
     """Yield notes on how many datasets are prepared, and on what restored volumes need."""
     if not datasets:
         return
@@ -107,26 +109,32 @@ def quote_experiment(
     Raises:
         UsageError: One of the runs is not possible.
     """
-    shared = shared_datasets(experiment, local=False)
+    shared = plan_shared_datasets(experiment, local=False)
     given: Given | None = "restored" if shared else None
-    quotes = of_each_cell(
+    quotes = apply_to_cells(
         experiment,
-        lambda request: quote(request, prices, database_version=version_of(request), given=given),
+        lambda request: estimate_quote(
+            request, prices, database_version=version_of(request), given=given
+        ),
     )
     cells = tuple(
         CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
-        for cell, of_cell in zip(cells_of(experiment), quotes, strict=True)
+        for cell, of_cell in zip(expand_cells(experiment), quotes, strict=True)
     )
-    requests = [cell.request for cell in cells_of(experiment)]
+    requests = [cell.request for cell in expand_cells(experiment)]
     at_once = min(experiment.runs_at_once, runs_most or experiment.runs_at_once)
-    drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
-    planned = planned_batches(experiment, drawn)
-    runs_s = _time_s([of_cell.time_s for of_cell in quotes], planned, at_once)
+    drawn = (
+        range(len(cells)) if experiment.seed is None else shuffle_cells(len(cells), experiment.seed)
+    )
+    planned = plan_batches(experiment, drawn)
+    runs_s = _add_batches_s([of_cell.time_s for of_cell in quotes], planned, at_once)
     datasets = tuple(quote_dataset(one, prices, runs_s, version_of(one.request)) for one in shared)
     every = [*quotes, *(one.quote for one in datasets)]
     costs = [one.usd for one in every] + [one.snapshot.usd for one in datasets]
     known = [usd for usd in costs if usd is not None]
-    preparing = _time_s([one.quote.time_s for one in datasets], [range(len(datasets))], at_once)
+    preparing = _add_batches_s(
+        [one.quote.time_s for one in datasets], [range(len(datasets))], at_once
+    )
     return ExperimentQuote(
         region=prices.region,
         as_of=min((one.as_of for one in every if one.as_of is not None), default=None),
@@ -134,8 +142,8 @@ def quote_experiment(
         datasets=datasets,
         at_once=at_once,
         batches=len(planned),
-        time_s=sum_of([preparing, runs_s]),
-        usd=sum_of(known) if len(known) == len(costs) else None,
+        time_s=add_amounts([preparing, runs_s]),
+        usd=add_amounts(known) if len(known) == len(costs) else None,
         missing=tuple(
             dict.fromkeys(
                 [
@@ -149,15 +157,15 @@ def quote_experiment(
             )
         ),
         notes=(
-            *dataset_notes(len(cells), datasets),
-            *_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]),
-            *dict.fromkeys(note for asked in requests for note in extended_support(asked)),
+            *write_dataset_notes(len(cells), datasets),
+            *_write_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]),
+            *dict.fromkeys(note for asked in requests for note in note_extended_support(asked)),
             *NOTES,
         ),
     )
 
 
-def lasts_s(seconds: Sequence[float], at_once: int) -> float:
+def schedule_length_s(seconds: Sequence[float], at_once: int) -> float:
     """Return how long runs take together, each starting when an earlier one ends.
 
     Args:
@@ -170,16 +178,22 @@ def lasts_s(seconds: Sequence[float], at_once: int) -> float:
     return max(ends)
 
 
-def _time_s(runs: Sequence[Amounts], planned: Sequence[Sequence[int]], at_once: int) -> Amounts:
+def _add_batches_s(
+    runs: Sequence[Amounts], planned: Sequence[Sequence[int]], at_once: int
+) -> Amounts:
     """Add up the batches, which run one after the other."""
     return Amounts(
-        least=sum(lasts_s([runs[i].least for i in batch], at_once) for batch in planned),
-        expected=sum(lasts_s([runs[i].expected for i in batch], at_once) for batch in planned),
-        most=sum(lasts_s([runs[i].most for i in batch], at_once) for batch in planned),
+        least=sum(schedule_length_s([runs[i].least for i in batch], at_once) for batch in planned),
+        expected=sum(
+            schedule_length_s([runs[i].expected for i in batch], at_once) for batch in planned
+        ),
+        most=sum(schedule_length_s([runs[i].most for i in batch], at_once) for batch in planned),
     )
 
 
-def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]) -> Iterator[str]:
+def _write_notes(
+    experiment: Experiment, at_once: int, budgets: Sequence[float | None]
+) -> Iterator[str]:
     given = [budget for budget in budgets if budget is not None]
     if given:
         of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"

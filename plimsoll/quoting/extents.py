@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.confirm.soak import SPARE_TRIES, windows
+from plimsoll.capacity.confirm.soak import SPARE_TRIES, count_soak_windows
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.phases import passes, phase_steps
+from plimsoll.model.request.phases import count_phase_steps, passes
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.search_request import clients_most
+from plimsoll.model.request.search_request import max_clients
 from plimsoll.model.run.quote import QuotePhase
 from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL
 from plimsoll.quoting import times
@@ -23,18 +23,18 @@ from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.times import (
     NO_TIME,
     Rehearsed,
-    clients_least,
-    pairs_assumption,
-    pass_clients,
-    phase_time,
-    provision_phase,
+    estimate_phases,
+    estimate_provision,
+    estimate_teardown,
+    lightest_step_clients,
+    list_pass_clients,
     rehearse,
-    soak_assumption,
-    teardown_phase,
+    state_pairs,
+    state_soak,
     writing_iops,
 )
-from plimsoll.requests.phase_workload import searched
-from plimsoll.requests.row_bytes import rows_bytes
+from plimsoll.requests.phase_workload import make_search_request
+from plimsoll.requests.row_bytes import estimate_rows_bytes
 
 JUDGING_S = 15.0  # write the results, judge the step, plan the next one
 _WRITING_S = 3.0  # time in which a client writes its results, after its load
@@ -81,7 +81,7 @@ class Duration:
         return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
 
-def duration(request: Request, rows: int) -> Duration:
+def estimate_duration(request: Request, rows: int) -> Duration:
     """Estimate how long a run takes.
 
     Args:
@@ -93,27 +93,27 @@ def duration(request: Request, rows: int) -> Duration:
     beside = request.steps_beside
     rehearsed = replace(rehearsed, steps=rehearsed.steps + beside)
     step_s = request.load.warmup_s + request.load.duration_s
-    most_clients = clients_most(request.search) + request.clients_beside
+    most_clients = max_clients(request.search) + request.clients_beside
     probes = request.search.probes_max + beside
-    wait_mean, wait_most = _waits_s(request)
+    wait_mean, wait_most = _period_waits_s(request)
     clients = rehearsed.clients + request.clients_beside
     each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
-    soak_steps = windows(request.limits)
+    soak_steps = count_soak_windows(request.limits)
     soak_step_s = request.load.warmup_s + request.limits.soak_s / max(1, soak_steps)
     longer_s = soak_step_s - step_s if soak_steps else 0.0
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
-    count = rehearsed.steps + times.toggle_steps(request)
+    count = rehearsed.steps + times.count_toggle_steps(request)
     arrival = METRICS_ARRIVAL if made else NO_TIME
-    asked = [searched(request, phase.name) for phase in request.phases if phase.search]
-    searches = tuple((one, duration(one, rows)) for one in asked)
+    asked = [make_search_request(request, phase.name) for phase in request.phases if phase.search]
+    searches = tuple((one, estimate_duration(one, rows)) for one in asked)
     of_searches = [p for _, each in searches for p in each.phases if p.name == "search"]
-    of_phases = phase_time(request, JUDGING_S, of_searches)
+    of_phases = estimate_phases(request, JUDGING_S, of_searches)
     phases = (
-        provision_phase(request.target),
+        estimate_provision(request.target),
         QuotePhase(
             name="prepare",
             expected_s=load_expected + _SCHEMA_AND_COUNT_S[0],
@@ -131,14 +131,16 @@ def duration(request: Request, rows: int) -> Duration:
         *([of_phases] if of_phases else []),
         QuotePhase(
             name="search",
-            expected_s=count * each + rehearsed.soak_steps * longer_s + times.expected_s(request),
+            expected_s=count * each
+            + rehearsed.soak_steps * longer_s
+            + times.expected_toggle_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
-            + times.most_s(request),
+            + times.most_toggle_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            f" as the search takes against noiseless databases{pairs_assumption(request)}"
-            f"{_waiting_assumption(request)}"
-            f"{soak_assumption(request)}{times.assumption(request)}; at"
+            f" as the search takes against noiseless databases{state_pairs(request)}"
+            f"{_state_waiting(request)}"
+            f"{state_soak(request)}{times.state_toggle(request)}; at"
             f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
             " each with load.recovery_max_s",
         ),
@@ -150,16 +152,16 @@ def duration(request: Request, rows: int) -> Duration:
             if made
             else "an endpoint's metrics are not read",
         ),
-        teardown_phase(request.target),
+        estimate_teardown(request.target),
     )
     done = len(passes(request.phases))
     before = done + sum(length.steps[1] for _, length in searches)
-    most_before = phase_steps(request.phases)
+    most_before = count_phase_steps(request.phases)
     steps = (done + len(searches) + 1.0, before + count, float(most_before + probes))
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, before, searches)
 
 
-def _waits_s(request: Request) -> tuple[float, float]:
+def _period_waits_s(request: Request) -> tuple[float, float]:
     """Seconds that a step waits so that its window holds whole minutes: on average, at most."""
     if not request.target.provisioned:
         return 0.0, 0.0
@@ -167,8 +169,8 @@ def _waits_s(request: Request) -> tuple[float, float]:
     return mean_wait_s(*asked), longest_wait_s(*asked)
 
 
-def _waiting_assumption(request: Request) -> str:
-    mean, longest = _waits_s(request)
+def _state_waiting(request: Request) -> str:
+    mean, longest = _period_waits_s(request)
     if not longest:
         return ""
     return (
@@ -182,87 +184,88 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * writing_iops(request))
 
 
-def longest_s(request: Request) -> float:
+def longest_target_s(request: Request) -> float:
     """Return the longest time for which a target may exist: its time limit and its deletion."""
-    return request.time_limit_s + teardown_phase(request.target).most_s
+    return request.time_limit_s + estimate_teardown(request.target).most_s
 
 
-def least(request: Request, length: Duration) -> Extent:
+def estimate_least(request: Request, length: Duration) -> Extent:
     """Return the least that a run uses: one step of the lightest load, and the target with it."""
     target_s = length.step_s if request.target.provisioned else 0.0
-    clients = clients_least(request.search) + request.clients_beside
-    return extent(
+    clients = lightest_step_clients(request.search) + request.clients_beside
+    return compute_extent(
         target_s=target_s,
         loading_client_s=0,
-        step_clients=[(clients, client_s(length.step_s, clients))],
+        step_clients=[(clients, client_charged_s(length.step_s, clients))],
         polls=0,
     )
 
 
-def expected(request: Request, length: Duration) -> Extent:
+def estimate_expected(request: Request, length: Duration) -> Extent:
     """Return what a run uses if the assumptions hold."""
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     made = request.target.provisioned
-    return extent(
-        target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
+    return compute_extent(
+        target_s=min(sum(seconds.values()), longest_target_s(request)) if made else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[
-            *_expected_steps(request, length),
-            *(each for of_phase in length.searches for each in _expected_steps(*of_phase)),
-            *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)),
-            (1, client_s(seconds["warm"], 1)),
+            *_list_expected_steps(request, length),
+            *(each for of_phase in length.searches for each in _list_expected_steps(*of_phase)),
+            *((n, client_charged_s(s, n)) for n, s in list_pass_clients(request, at_worst=False)),
+            (1, client_charged_s(seconds["warm"], 1)),
         ],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
     )
 
 
-def _expected_steps(request: Request, length: Duration) -> list[tuple[float, float]]:
+def _list_expected_steps(request: Request, length: Duration) -> list[tuple[float, float]]:
     """Return the clients of each step of a search, and for how many seconds each is charged."""
     rehearsed = length.rehearsed
     count, soaked = math.ceil(rehearsed.steps), round(rehearsed.soak_steps)
-    toggled, toggled_s = times.toggle_steps(request), length.step_s + request.prepare.warm_s
+    toggled, toggled_s = times.count_toggle_steps(request), length.step_s + request.prepare.warm_s
     clients = rehearsed.clients + request.clients_beside
     return (
-        [(clients, client_s(length.step_s, clients))] * (count - soaked)
-        + [(clients, client_s(length.soak_step_s, clients))] * soaked
-        + [(clients, client_s(toggled_s, clients))] * toggled
+        [(clients, client_charged_s(length.step_s, clients))] * (count - soaked)
+        + [(clients, client_charged_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_charged_s(toggled_s, clients))] * toggled
     )
 
 
-def most(request: Request, length: Duration) -> Extent:
+def estimate_most(request: Request, length: Duration) -> Extent:
     """Return what a run uses up to its time limit, with the most clients in every step."""
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
-    warm_s = client_s(seconds["warm"], 1)
+    warm_s = client_charged_s(seconds["warm"], 1)
     steps = [
-        *_most_steps(request, length),
-        *(each for of_phase in length.searches for each in _most_steps(*of_phase)),
-        *((n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)),
+        *_list_most_steps(request, length),
+        *(each for of_phase in length.searches for each in _list_most_steps(*of_phase)),
+        *((n, client_charged_s(s, n)) for n, s in list_pass_clients(request, at_worst=True)),
     ]
-    return extent(
-        target_s=longest_s(request) if request.target.provisioned else 0.0,
+    return compute_extent(
+        target_s=longest_target_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
-        step_clients=[*_within(steps, request.time_limit_s), (1, warm_s)],
+        step_clients=[*_cut_to_time_limit(steps, request.time_limit_s), (1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
     )
 
 
-def _most_steps(request: Request, length: Duration) -> Sequence[tuple[float, float]]:
+def _list_most_steps(request: Request, length: Duration) -> Sequence[tuple[float, float]]:
     """Return the same at worst."""
-    clients = clients_most(request.search) + request.clients_beside
+    clients = max_clients(request.search) + request.clients_beside
     probes = request.search.probes_max + request.steps_beside
     count = min(probes, math.floor(request.time_limit_s / (length.step_s + JUDGING_S)))
     soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
     return (
-        [(clients, client_s(length.step_s, clients))] * max(count, 1)
-        + [(clients, client_s(length.soak_step_s, clients))] * soaked
-        + [(clients, client_s(request.prepare.warm_s, clients))] * times.toggle_steps(request)
+        [(clients, client_charged_s(length.step_s, clients))] * max(count, 1)
+        + [(clients, client_charged_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_charged_s(request.prepare.warm_s, clients))]
+        * times.count_toggle_steps(request)
     )
 
 
-def _within(
+def _cut_to_time_limit(
     steps: Sequence[tuple[float, float]], time_limit_s: float
 ) -> Iterator[tuple[float, float]]:
     """Yield the steps that fit the time limit, one after another, those with most clients first."""
@@ -273,12 +276,12 @@ def _within(
         left_s -= seconds
 
 
-def client_s(load_s: float, clients: float) -> float:
+def client_charged_s(load_s: float, clients: float) -> float:
     """Return the seconds for which a client is charged: it also waits for the barrier."""
     return load_s + AWS_TIMINGS.lead_s(clients) + _WRITING_S
 
 
-def extent(
+def compute_extent(
     *,
     target_s: float,
     loading_client_s: float,
@@ -329,7 +332,9 @@ _SNAPSHOT_LEAST_S = 120.0
 _NO_STEPS = Rehearsed(steps=0.0, clients=1.0, soak_steps=0.0)
 
 
-def given_of(request: Request, *, restored: bool = False, prepares: bool = False) -> Given:
+def find_dataset_source(
+    request: Request, *, restored: bool = False, prepares: bool = False
+) -> Given:
     """Return where a run's dataset comes from.
 
     Args:
@@ -342,23 +347,23 @@ def given_of(request: Request, *, restored: bool = False, prepares: bool = False
     return "restored" if restored or request.target.snapshot is not None else "loaded"
 
 
-def dataset_gib(request: Request) -> float:
+def estimate_dataset_gib(request: Request) -> float:
     """Estimate a dataset's size in GiB; for a user's own snapshot, its volume's size."""
     target = request.target
     if target.snapshot is not None and isinstance(target, RdsTarget):
         return float(target.volume.size_gib)
-    size = GROWTH * rows_bytes(request) / _GIB
+    size = GROWTH * estimate_rows_bytes(request) / _GIB
     if isinstance(target, EndpointTarget | AuroraTarget):
         return size
     return min(size, float(target.volume.size_gib))
 
 
-def duration_of(request: Request, rows: int, given: Given) -> Duration:
+def estimate_dataset_duration(request: Request, rows: int, given: Given) -> Duration:
     """Estimate how long a run takes, with the source of its dataset taken into account."""
-    length = duration(request, rows)
+    length = estimate_duration(request, rows)
     if given == "loaded":
         return length
-    mib = dataset_gib(request) * _GIB / _MIB
+    mib = estimate_dataset_gib(request) * _GIB / _MIB
     if given == "restored":
         reading = QuotePhase(
             name="prepare",
@@ -381,26 +386,28 @@ def duration_of(request: Request, rows: int, given: Given) -> Duration:
     return replace(length, phases=kept, steps=(0.0, 0.0, 0.0), rehearsed=_NO_STEPS)
 
 
-def ways_of(request: Request, length: Duration, given: Given) -> Ways:
+def estimate_extents(request: Request, length: Duration, given: Given) -> Ways:
     """Return what a run uses: at least, as expected, at most."""
     if given != "prepared":
         return (
-            least(request, length),
-            expected(request, length),
-            most(request, length),
+            estimate_least(request, length),
+            estimate_expected(request, length),
+            estimate_most(request, length),
         )
     loading = next(phase for phase in length.phases if phase.name == "prepare")
     whole = sum(phase.expected_s for phase in length.phases)
-    longest = longest_s(request)
+    longest = longest_target_s(request)
     return (
-        _preparing(request, target_s=0.0, loading_s=0.0),
-        _preparing(request, target_s=min(whole, longest), loading_s=loading.expected_s),
-        _preparing(request, target_s=longest, loading_s=min(loading.most_s, request.time_limit_s)),
+        _estimate_preparing(request, target_s=0.0, loading_s=0.0),
+        _estimate_preparing(request, target_s=min(whole, longest), loading_s=loading.expected_s),
+        _estimate_preparing(
+            request, target_s=longest, loading_s=min(loading.most_s, request.time_limit_s)
+        ),
     )
 
 
-def _preparing(request: Request, *, target_s: float, loading_s: float) -> Extent:
-    return extent(
+def _estimate_preparing(request: Request, *, target_s: float, loading_s: float) -> Extent:
+    return compute_extent(
         target_s=target_s,
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[],

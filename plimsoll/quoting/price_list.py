@@ -54,11 +54,11 @@ _LINUX = {
 }
 
 
-def _rds(item: Item, usage: str, name: str, family: str) -> Rule:
+def _make_rds_rule(item: Item, usage: str, name: str, family: str) -> Rule:
     return Rule(item, "AmazonRDS", usage, name, family, _SINGLE)
 
 
-def _ebs(item: Item, usage: str, name: str, family: str) -> Rule:
+def _make_ebs_rule(item: Item, usage: str, name: str, family: str) -> Rule:
     return Rule(item, "AmazonEC2", usage, name, family)
 
 
@@ -94,28 +94,28 @@ RULES = (
         "Database Storage",
     ),
     Rule(Item.AURORA_IO, "AmazonRDS", "Aurora:StorageIOUsage", "standard", "System Operation"),
-    _rds(Item.RDS_STORAGE, "RDS:GP2-Storage", "gp2", "Database Storage"),
-    _rds(Item.RDS_STORAGE, "RDS:GP3-Storage", "gp3", "Database Storage"),
-    _rds(Item.RDS_STORAGE, "RDS:PIOPS-Storage", "io1", "Database Storage"),
-    _rds(
+    _make_rds_rule(Item.RDS_STORAGE, "RDS:GP2-Storage", "gp2", "Database Storage"),
+    _make_rds_rule(Item.RDS_STORAGE, "RDS:GP3-Storage", "gp3", "Database Storage"),
+    _make_rds_rule(Item.RDS_STORAGE, "RDS:PIOPS-Storage", "io1", "Database Storage"),
+    _make_rds_rule(
         Item.RDS_STORAGE,
         "RDS:(IO2-PIOPS-Storage|PIOPS-Storage-IO2)",
         "io2",
         "Database Storage",
     ),
-    _rds(Item.RDS_IOPS, "RDS:GP3-PIOPS", "gp3", "Provisioned IOPS"),
-    _rds(Item.RDS_IOPS, "RDS:PIOPS", "io1", "Provisioned IOPS"),
-    _rds(Item.RDS_IOPS, "RDS:IO2-PIOPS", "io2", "Provisioned IOPS"),
-    _rds(Item.RDS_THROUGHPUT, "RDS:GP3-Throughput", "gp3", "Provisioned Throughput"),
+    _make_rds_rule(Item.RDS_IOPS, "RDS:GP3-PIOPS", "gp3", "Provisioned IOPS"),
+    _make_rds_rule(Item.RDS_IOPS, "RDS:PIOPS", "io1", "Provisioned IOPS"),
+    _make_rds_rule(Item.RDS_IOPS, "RDS:IO2-PIOPS", "io2", "Provisioned IOPS"),
+    _make_rds_rule(Item.RDS_THROUGHPUT, "RDS:GP3-Throughput", "gp3", "Provisioned Throughput"),
     Rule(Item.RDS_SNAPSHOT, "AmazonRDS", "RDS:ChargedBackupUsage", "standard", "Storage Snapshot"),
-    _ebs(Item.EBS_SNAPSHOT, "EBS:SnapshotUsage", "standard", "Storage Snapshot"),
+    _make_ebs_rule(Item.EBS_SNAPSHOT, "EBS:SnapshotUsage", "standard", "Storage Snapshot"),
     Rule(Item.EC2_INSTANCE, "AmazonEC2", "BoxUsage:.*", None, "Compute Instance", _LINUX),
     *(
-        _ebs(Item.EBS_STORAGE, rf"EBS:VolumeUsage\.{listed}", name, "Storage")
+        _make_ebs_rule(Item.EBS_STORAGE, rf"EBS:VolumeUsage\.{listed}", name, "Storage")
         for name, listed in (("gp2", "gp2"), ("gp3", "gp3"), ("io1", "piops"), ("io2", "io2"))
     ),
     *(
-        _ebs(Item.EBS_IOPS, rf"EBS:VolumeP-IOPS\.{listed}", name, "System Operation")
+        _make_ebs_rule(Item.EBS_IOPS, rf"EBS:VolumeP-IOPS\.{listed}", name, "System Operation")
         for name, listed in (
             ("gp3", "gp3"),
             ("io1", "piops"),
@@ -124,7 +124,9 @@ RULES = (
             ("io2-over-64000", r"io2\.tier3"),
         )
     ),
-    _ebs(Item.EBS_THROUGHPUT, r"EBS:VolumeP-Throughput\.gp3", "gp3", "Provisioned Throughput"),
+    _make_ebs_rule(
+        Item.EBS_THROUGHPUT, r"EBS:VolumeP-Throughput\.gp3", "gp3", "Provisioned Throughput"
+    ),
     Rule(
         Item.LAMBDA,
         "AWSLambda",
@@ -179,7 +181,7 @@ def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
     """
     prices: dict[Item, dict[str, float]] = {}
     for rule in RULES:
-        for name, usd in _of_rule(client, rule, region):
+        for name, usd in _find_prices(client, rule, region):
             by_name = prices.setdefault(rule.item, {})
             by_name[name] = max(usd, by_name.get(name, 0.0))
     if not prices:
@@ -187,7 +189,7 @@ def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
     return PriceOverrides(region=region, as_of=today, source=SOURCE, usd=prices)
 
 
-def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
+def keep_instances(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
     """Drop the prices of all instances except the named ones."""
     instances = {
         Item.RDS_MYSQL,
@@ -204,7 +206,7 @@ def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
     return prices.model_copy(update={"usd": {item: named for item, named in kept.items() if named}})
 
 
-def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]]:
+def _find_prices(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]]:
     """Yield the name and the price, in US dollars, of each product that a rule finds."""
     wanted = {"regionCode": region, "productFamily": rule.family, **rule.filters}
     filters: list[Any] = [
@@ -219,13 +221,13 @@ def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]
             listed = json.loads(text)
             attributes = listed["product"]["attributes"]
             if usage.fullmatch(attributes.get("usagetype", "")):
-                usd = _dearest(listed)
+                usd = _highest_price_usd(listed)
                 name = rule.name or attributes.get("instanceType")
                 if usd is not None and name:
                     yield name, usd
 
 
-def _dearest(listed: Mapping[str, Any]) -> float | None:
+def _highest_price_usd(listed: Mapping[str, Any]) -> float | None:
     """Return the highest of a product's on-demand prices; None if none is above 0."""
     usd = [
         float(dimension["pricePerUnit"].get("USD", 0)) * _OURS.get(dimension["unit"].lower(), 1)

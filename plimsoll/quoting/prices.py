@@ -7,12 +7,12 @@ from plimsoll.model.aws.prices import PriceOverrides, PriceTable
 
 
 @cache
-def builtin() -> PriceTable:
+def read_builtin_prices() -> PriceTable:
     """Read the built-in price table, which is that of us-east-1."""
     text = resources.files("plimsoll.quoting").joinpath("us-east-1.json").read_text()
     return PriceTable.model_validate_json(text)
 
 
-def prices_for(overrides: PriceOverrides) -> PriceTable:
+def override_prices(overrides: PriceOverrides) -> PriceTable:
     """Return the prices that a deployment computes with."""
-    return builtin().overridden(overrides)
+    return read_builtin_prices().overridden(overrides)

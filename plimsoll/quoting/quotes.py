@@ -16,10 +16,22 @@ from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Amounts, Quote, QuoteLine
 from plimsoll.quoting import extents
-from plimsoll.quoting.budget import held_budget, require_sufficient_budget
-from plimsoll.quoting.charges import Charge, Extent, charges, io_notes, io_prices, target_charges
-from plimsoll.quoting.extents import Given, duration_of, given_of, ways_of
-from plimsoll.requests.request_workload import prepared_tables
+from plimsoll.quoting.budget import divide_budget, require_sufficient_budget
+from plimsoll.quoting.charges import (
+    Charge,
+    Extent,
+    find_io_prices,
+    list_charges,
+    list_target_charges,
+    write_io_notes,
+)
+from plimsoll.quoting.extents import (
+    Given,
+    estimate_dataset_duration,
+    estimate_extents,
+    find_dataset_source,
+)
+from plimsoll.requests.request_workload import list_prepared_tables
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -33,7 +45,7 @@ BETWEEN_ZONES = (
 )
 
 
-def quote(
+def estimate_quote(
     request: Request,
     prices: PriceTable,
     *,
@@ -52,20 +64,20 @@ def quote(
     Raises:
         UsageError: The workload is not possible, or the budget cannot suffice.
     """
-    rows = sum(table.rows for table in prepared_tables(request))
-    given = given or given_of(request)
-    length = duration_of(request, rows, given)
-    ways = ways_of(request, length, given)
-    lines = tuple(_lines(request, prices, ways))
-    missing = tuple(dict.fromkeys(_named(line.price) for line in lines if line.usd is None))
-    usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
+    rows = sum(table.rows for table in list_prepared_tables(request))
+    given = given or find_dataset_source(request)
+    length = estimate_dataset_duration(request, rows, given)
+    ways = estimate_extents(request, length, given)
+    lines = tuple(_make_lines(request, prices, ways))
+    missing = tuple(dict.fromkeys(_price_name(line.price) for line in lines if line.usd is None))
+    usd = None if missing else add_amounts([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
-    limit_s = extents.longest_s(request)
-    io = io_prices(request.target, prices)
+    limit_s = extents.longest_target_s(request)
+    io = find_io_prices(request.target, prices)
     made = Quote(
         region=prices.region,
         database_version=database_version,
-        as_of=oldest(line.price for line in lines),
+        as_of=oldest_price_date(line.price for line in lines),
         phases=length.phases,
         time_s=Amounts(
             least=min(length.step_s, limit_s),
@@ -79,7 +91,7 @@ def quote(
         target_usd_per_hour=target_usd_per_hour(request, prices),
         io=io,
         budget_usd=request.budget_usd,
-        notes=(*_notes(request, length, usd, given), *io_notes(io), *NOTES),
+        notes=(*_write_notes(request, length, usd, given), *write_io_notes(io), *NOTES),
     )
     if request.budget_usd is not None:
         require_sufficient_budget(request.budget_usd, made)
@@ -88,47 +100,47 @@ def quote(
 
 def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
     """Return a target's cost per hour; None if a price is missing, or for an endpoint."""
-    hourly = target_charges(request.target, 3600.0)
-    costs = [priced(charge, prices.price(charge.item, charge.name)) for charge in hourly]
+    hourly = list_target_charges(request.target, 3600.0)
+    costs = [price_charge(charge, prices.price(charge.item, charge.name)) for charge in hourly]
     known = [usd for usd in costs if usd is not None]
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def priced(charge: Charge, price: Price) -> float | None:
+def price_charge(charge: Charge, price: Price) -> float | None:
     """Price a charge; None if its price is unknown and the quantity is not 0."""
     if charge.quantity == 0:
         return 0.0
     return None if price.usd is None else charge.quantity * price.usd
 
 
-def oldest(prices: Iterable[Price]) -> date | None:
+def oldest_price_date(prices: Iterable[Price]) -> date | None:
     """Return the date of the oldest known price; None if none is known."""
     return min((p.source.as_of for p in prices if p.usd is not None and p.source), default=None)
 
 
-def _lines(
+def _make_lines(
     request: Request, prices: PriceTable, ways: tuple[Extent, Extent, Extent]
 ) -> Iterator[QuoteLine]:
-    ways_charged = [charges(request.target, extent) for extent in ways]
+    ways_charged = [list_charges(request.target, extent) for extent in ways]
     for least, expected, most in zip(*ways_charged, strict=True):
         price = prices.price(most.item, most.name)
-        costs = [priced(charge, price) for charge in (least, expected, most)]
+        costs = [price_charge(charge, price) for charge in (least, expected, most)]
         known = [usd for usd in costs if usd is not None]
         yield QuoteLine(
             what=most.what,
             price=price,
-            quantity=_amounts([charge.quantity for charge in (least, expected, most)]),
-            usd=_amounts(known) if len(known) == len(costs) else None,
+            quantity=_order_amounts([charge.quantity for charge in (least, expected, most)]),
+            usd=_order_amounts(known) if len(known) == len(costs) else None,
         )
 
 
-def _amounts(three: list[float]) -> Amounts:
+def _order_amounts(three: list[float]) -> Amounts:
     least, expected, most = three
     most = max(least, most)
     return Amounts(least=least, expected=min(max(least, expected), most), most=most)
 
 
-def sum_of(parts: Sequence[Amounts]) -> Amounts:
+def add_amounts(parts: Sequence[Amounts]) -> Amounts:
     """Add amounts."""
     return Amounts(
         least=sum(part.least for part in parts),
@@ -137,7 +149,7 @@ def sum_of(parts: Sequence[Amounts]) -> Amounts:
     )
 
 
-def extended_support(request: Request) -> tuple[str, ...]:
+def note_extended_support(request: Request) -> tuple[str, ...]:
     """Return a note if RDS charges extra for an old engine version; empty if it does not."""
     target = request.target
     if not isinstance(target, RdsTarget | AuroraTarget):
@@ -147,11 +159,11 @@ def extended_support(request: Request) -> tuple[str, ...]:
     return () if note is None else (note,)
 
 
-def _named(price: Price) -> str:
+def _price_name(price: Price) -> str:
     return f"{price.item} {price.name}"
 
 
-def _notes(
+def _write_notes(
     request: Request, length: extents.Duration, usd: Amounts | None, given: Given
 ) -> Iterator[str]:
     if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
@@ -162,7 +174,7 @@ def _notes(
     expected_s = sum(phase.expected_s for phase in length.phases)
     time_limit = words.duration(request.time_limit_s)
     if given == "prepared":
-        if expected_s > extents.longest_s(request):
+        if expected_s > extents.longest_target_s(request):
             yield (
                 f"Preparing is expected to take {words.duration(expected_s)}, more than its time"
                 f" limit of {time_limit}: it will probably leave no snapshot."
@@ -172,12 +184,12 @@ def _notes(
             f"Its first step is expected to end after {words.duration(first_s)}, later than its"
             f" time limit of {time_limit}: it will probably measure nothing."
         )
-    elif expected_s > extents.longest_s(request):
+    elif expected_s > extents.longest_target_s(request):
         yield (
             f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
             f" of {time_limit}: it will probably end without a verdict."
         )
-    yield from extended_support(request)
+    yield from note_extended_support(request)
     if isinstance(request.target, CassandraTarget) and request.target.nodes > 1:
         yield BETWEEN_ZONES
     if not request.target.provisioned:
@@ -202,7 +214,7 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
     if local:
         require_stand_in(request)
     if request.budget_usd is not None:
-        held_budget(request, quote(request, prices))
+        divide_budget(request, estimate_quote(request, prices))
 
 
 def today() -> date:

@@ -8,9 +8,9 @@ from typing import Literal, assert_never
 from pydantic import TypeAdapter
 
 from plimsoll import words
-from plimsoll.capacity import next_step
+from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.confirm.next_loads import LADDERS
-from plimsoll.capacity.confirm.soak import windows
+from plimsoll.capacity.confirm.soak import count_soak_windows
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import STATISTICS, Step
@@ -19,7 +19,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.phases import Completion, Pass, passes
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request, Target, TargetKind
-from plimsoll.model.request.search_request import NextStep, Search, StepsSearch, clients_most
+from plimsoll.model.request.search_request import NextStep, Search, StepsSearch, max_clients
 from plimsoll.model.request.toggle import SPARE_TRIES
 from plimsoll.model.run.quote import QuotePhase
 from plimsoll.model.timings import (
@@ -35,38 +35,38 @@ from plimsoll.model.timings import (
 # A toggle: every step follows a restart and has its own warming.
 
 
-def toggle_steps(request: Request) -> int:
+def count_toggle_steps(request: Request) -> int:
     """Return the number of steps that a toggle's pairs take."""
     return request.toggle.steps if request.toggle else 0
 
 
-def _switched_steps(request: Request) -> int:
+def _count_switched_steps(request: Request) -> int:
     """Return the number of steps for which the target is put into one of its states.
 
     The pairs with and without a background count too.
     """
-    return toggle_steps(request) + request.steps_beside if request.toggle else 0
+    return count_toggle_steps(request) + request.steps_beside if request.toggle else 0
 
 
-def expected_s(request: Request) -> float:
+def expected_toggle_s(request: Request) -> float:
     """Return the expected seconds of restarts and warming, without the steps themselves."""
     restart_s = INSTANCE_RESTART.expected_s if request.target.provisioned else 0.0
-    return _switched_steps(request) * (request.prepare.warm_s + restart_s)
+    return _count_switched_steps(request) * (request.prepare.warm_s + restart_s)
 
 
-def most_s(request: Request) -> float:
+def most_toggle_s(request: Request) -> float:
     """Return the same at worst."""
     if request.toggle is None:
         return 0.0
     restart_s = INSTANCE_RESTART.most_s if request.target.provisioned else 0.0
-    return (_switched_steps(request) + SPARE_TRIES) * (request.prepare.warm_s + restart_s)
+    return (_count_switched_steps(request) + SPARE_TRIES) * (request.prepare.warm_s + restart_s)
 
 
-def assumption(request: Request) -> str:
+def state_toggle(request: Request) -> str:
     """Describe what a toggle adds; empty without one."""
     if request.toggle is None:
         return ""
-    steps = words.plural(toggle_steps(request), "step")
+    steps = words.plural(count_toggle_steps(request), "step")
     if not request.target.provisioned:
         return f", and {steps} of a toggle, each after prepare.warm_s"
     return (
@@ -81,10 +81,10 @@ def assumption(request: Request) -> str:
 _IOPS_WITHOUT_LIMIT = 10_000.0  # assumed for a target whose volume is not known
 
 
-def fleet_most(request: Request) -> int:
+def count_fleet_most(request: Request) -> int:
     """Return the highest number of clients at a time, with those of the background."""
-    stepping = clients_most(request.search) + request.clients_beside
-    searching = [clients_most(phase.search) for phase in request.phases if phase.search]
+    stepping = max_clients(request.search) + request.clients_beside
+    searching = [max_clients(phase.search) for phase in request.phases if phase.search]
     return max([stepping, *searching, *(one.clients for one in passes(request.phases))])
 
 
@@ -97,12 +97,12 @@ def writing_iops(request: Request) -> float:
     return iops * target.nodes / target.copies if isinstance(target, CassandraTarget) else iops
 
 
-def pass_s(request: Request, one: Pass) -> float:
+def estimate_pass_s(request: Request, one: Pass) -> float:
     """Return the expected seconds of a pass: one I/O of the volumes per record."""
     return min(one.asked.longest_s, one.asked.records / writing_iops(request))
 
 
-def phase_time(
+def estimate_phases(
     request: Request, judging_s: float, searches: Sequence[QuotePhase]
 ) -> QuotePhase | None:
     """Estimate how long the phases take; None if there are none.
@@ -124,7 +124,7 @@ def phase_time(
     return QuotePhase(
         name="phases",
         expected_s=beside_s
-        + sum(pass_s(request, one) for one in each)
+        + sum(estimate_pass_s(request, one) for one in each)
         + sum(one.expected_s for one in searches),
         most_s=beside_s
         + sum(one.asked.longest_s for one in each)
@@ -133,17 +133,17 @@ def phase_time(
     )
 
 
-def pass_words(asked: Completion) -> str:
+def describe_pass(asked: Completion) -> str:
     """Describe the size of a phase that runs to completion."""
     count = words.plural(asked.passes, "pass", "passes")
     longest = words.duration(asked.longest_s)
     return f"{count} of {words.number(asked.records)} records, each {longest} at most"
 
 
-def pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]:
+def list_pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]:
     """Return the clients of each pass, and how many seconds its load lasts."""
     return [
-        (one.clients, one.asked.longest_s if at_worst else pass_s(request, one))
+        (one.clients, one.asked.longest_s if at_worst else estimate_pass_s(request, one))
         for one in passes(request.phases)
     ]
 
@@ -154,18 +154,20 @@ def pass_clients(request: Request, *, at_worst: bool) -> list[tuple[int, float]]
 NO_TIME = Assumed(expected_s=0, most_s=0)
 
 
-def provision_phase(target: Target) -> QuotePhase:
+def estimate_provision(target: Target) -> QuotePhase:
     """Estimate how long it takes to create a target."""
-    return _phase("provision", target, _made(target.kind), STACK_CREATION, NODE_CREATION)
+    return _estimate_stack_phase(
+        "provision", target, _state_creation(target.kind), STACK_CREATION, NODE_CREATION
+    )
 
 
-def teardown_phase(target: Target) -> QuotePhase:
+def estimate_teardown(target: Target) -> QuotePhase:
     """Estimate how long it takes to delete a target, from the request until it is gone."""
     what = f"a deletion takes {STACK_DELETION.in_minutes}"
-    return _phase("teardown", target, what, STACK_DELETION, NODE_DELETION)
+    return _estimate_stack_phase("teardown", target, what, STACK_DELETION, NODE_DELETION)
 
 
-def _phase(
+def _estimate_stack_phase(
     name: Literal["provision", "teardown"],
     target: Target,
     what: str,
@@ -183,7 +185,7 @@ def _phase(
     )
 
 
-def _made(kind: TargetKind) -> str:
+def _state_creation(kind: TargetKind) -> str:
     match kind:
         case "rds":
             return "RDS makes an instance in 10 minutes, 30 at most"
@@ -227,19 +229,19 @@ def rehearse(search: Search, rules: Rules) -> Rehearsed:
 
     A real search takes some more steps, because noise asks for repetitions.
     """
-    return _rehearsed(search.model_dump_json(), rules.model_dump_json())
+    return _rehearse_cached(search.model_dump_json(), rules.model_dump_json())
 
 
 @lru_cache(128)
-def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
+def _rehearse_cached(search_json: str, rules_json: str) -> Rehearsed:
     """Do the same, cached: the runs of an experiment mostly share their search."""
     search = _SEARCH.validate_json(search_json)
     rules = Rules.model_validate_json(rules_json)
-    loads = list(_loads(search))
+    loads = list(_list_loads(search))
     rehearsals = []
     for place in PLACES:
         knee = loads[int(place * (len(loads) - 1))]
-        rehearsals.append(_run(search, rules, knee))
+        rehearsals.append(_run_search(search, rules, knee))
     steps = [step for rehearsal in rehearsals for step in rehearsal]
     return Rehearsed(
         steps=len(steps) / len(rehearsals),
@@ -248,14 +250,14 @@ def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
     )
 
 
-def clients_least(search: Search) -> int:
+def lightest_step_clients(search: Search) -> int:
     """Return the number of clients of the lightest step."""
     if isinstance(search, StepsSearch):
         return search.clients[0]
     return 1 if search.strategy == "ramp" else search.clients
 
 
-def _loads(search: Search) -> Iterator[float]:
+def _list_loads(search: Search) -> Iterator[float]:
     ladder = LADDERS[search.strategy](search)
     load: float | None = ladder.first
     while load is not None:
@@ -263,24 +265,24 @@ def _loads(search: Search) -> Iterator[float]:
         load = ladder.up(load)
 
 
-def _run(search: Search, rules: Rules, knee: float) -> list[Step]:
+def _run_search(search: Search, rules: Rules, knee: float) -> list[Step]:
     """Return all steps that the search asks for if the knee is at this load."""
     finished: list[Step] = []
-    while isinstance(following := next_step(search, finished, rules), NextStep):
-        finished.append(_answer(following, search, rules, knee))
+    while isinstance(following := plan_next_step(search, finished, rules), NextStep):
+        finished.append(_answer_step(following, search, rules, knee))
     return finished
 
 
-def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:
+def _answer_step(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:
     """Answer a step consistently with Little's law: fast up to the knee, too slow beyond it."""
     rate = planned.rate_ops_per_second
     load = planned.clients if isinstance(search, StepsSearch) else planned.connections
     passes = (rate or load) <= knee
     names = list(rules.limits_us) or ["operation"]
-    fast_us = min(_limits_us(rules), default=2_000.0) / 2
+    fast_us = min(_bound_limits_us(rules), default=2_000.0) / 2
     if rate is not None:
         fast_us = min(fast_us, planned.connections / (4 * rate) * 1e6)
-    us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
+    us = fast_us if passes else fast_us * SLOW * max(1.0, _limits_ratio(rules))
     throughput = planned.connections / (us / 1e6) if rate is None else min(rate, knee)
     return Step(
         purpose=planned.purpose,
@@ -296,27 +298,27 @@ def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Ste
     )
 
 
-def _spread(rules: Rules) -> float:
+def _limits_ratio(rules: Rules) -> float:
     """Return the ratio of the highest to the lowest limit: beyond the knee all are exceeded."""
-    limits = _limits_us(rules)
+    limits = _bound_limits_us(rules)
     return max(limits) / min(limits) if limits else rules.deterioration
 
 
-def _limits_us(rules: Rules) -> list[float]:
+def _bound_limits_us(rules: Rules) -> list[float]:
     """Return the limits, cut to a range in which floating-point numbers stay exact enough."""
     return [min(max(limit, LIMIT_LEAST_US), LIMIT_MOST_US) for limit in rules.limits_us.values()]
 
 
-def search_words(request: Request) -> str:
+def describe_search(request: Request) -> str:
     """Describe how long the steps of a search take, without the rest of a run."""
     rehearsed, load = rehearse(request.search, request.limits), request.load
-    window_s = request.limits.soak_s / max(1, windows(request.limits))
+    window_s = request.limits.soak_s / max(1, count_soak_windows(request.limits))
     soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
     step_s = load.warmup_s + load.duration_s
     paired_s = request.steps_beside * step_s
     pairs = words.plural(request.background_pairs, "pair")
     paired = f", then {pairs} with and without its background: {words.duration(round(paired_s))}"
-    toggled = toggle_steps(request)
+    toggled = count_toggle_steps(request)
     toggled_s = toggled * (request.prepare.warm_s + step_s)
     seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s + toggled_s
     steps = words.plural(round(rehearsed.steps) + toggled, "step")
@@ -330,15 +332,15 @@ def search_words(request: Request) -> str:
     )
 
 
-def soak_assumption(request: Request) -> str:
+def state_soak(request: Request) -> str:
     """Describe what a soak adds to a search; empty without one."""
-    count = windows(request.limits)
+    count = count_soak_windows(request.limits)
     if not count:
         return ""
     return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
 
 
-def pairs_assumption(request: Request) -> str:
+def state_pairs(request: Request) -> str:
     """Describe what the pairs with and without a background add to a search; empty if none."""
     if not request.steps_beside:
         return ""

@@ -27,7 +27,7 @@ OPTIONS = (
 )
 
 
-def program() -> str:
+def find_chromium() -> str:
     """Return Chromium's path: the one in `CHROMIUM`, or the first of its usual names.
 
     Raises:
@@ -44,28 +44,30 @@ def program() -> str:
     return found
 
 
-def pdf(page: str) -> bytes:
+def print_pdf(page: str) -> bytes:
     """Print a page as PDF, laid out by its print style.
 
     Raises:
         MissingToolError: There is no Chromium.
         PlimsollError: Chromium failed, or took longer than `PATIENCE_S`.
     """
-    return _made("page.html", page, "out.pdf", "--no-pdf-header-footer", "--print-to-pdf={out}")
+    return _convert_file(
+        "page.html", page, "out.pdf", "--no-pdf-header-footer", "--print-to-pdf={out}"
+    )
 
 
-def png(svg: str, width_px: int, height_px: int) -> bytes:
+def draw_png(svg: str, width_px: int, height_px: int) -> bytes:
     """Draw a picture at two dots per px. Raises the same errors as `pdf`."""
     size = f"--window-size={width_px},{height_px}"
     scale = "--force-device-scale-factor=2"
-    return _made(
+    return _convert_file(
         "picture.svg", svg, "out.png", size, scale, "--hide-scrollbars", "--screenshot={out}"
     )
 
 
-def _made(name: str, content: str, made: str, *options: str) -> bytes:
+def _convert_file(name: str, content: str, made: str, *options: str) -> bytes:
     """Let Chromium convert a file, and return its output."""
-    browser = program()
+    browser = find_chromium()
     with tempfile.TemporaryDirectory(prefix="plimsoll-", ignore_cleanup_errors=True) as folder:
         source, out = Path(folder, name), Path(folder, made)
         source.write_text(content, "utf-8")

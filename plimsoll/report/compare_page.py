@@ -7,15 +7,15 @@ from plimsoll import words
 from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
-from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question
+from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question_key
 from plimsoll.report.comparing.ratios import Ratio
-from plimsoll.report.experiment.choice import Matrix, question_labels
-from plimsoll.report.page import fill
+from plimsoll.report.experiment.choice import Matrix, name_questions
+from plimsoll.report.page import fill_template
 from plimsoll.report.published import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
 from plimsoll.report.tables import ReportCell, ReportTable
 
 
-def render(
+def render_comparison(
     results: Sequence[RunResult],
     comparison: Comparison,
     decision: Matrix | None,
@@ -30,24 +30,27 @@ def render(
         laid: The runs beside published figures; None without published figures.
     """
     names = [line.label for line in comparison.runs]
-    groups = _by_question(results, names)
+    groups = _group_by_question(results, names)
     charts = [
         chart
         for group in groups
         for chart in (
-            *(overlay.curve(group.runs, group.names, name, group.id) for name in group.operations),
-            overlay.throughput(group.runs, group.names, group.id),
+            *(
+                overlay.draw_curves(group.runs, group.names, name, group.id)
+                for name in group.operations
+            ),
+            overlay.draw_throughputs(group.runs, group.names, group.id),
         )
     ]
-    return fill(
+    return fill_template(
         "compare.html.j2",
         [chart for chart in charts if chart is not None],
         comparison=comparison,
         groups=groups,
         runs=runs_table(comparison),
         loads=loads_table(comparison),
-        differing=_differing(comparison),
-        decision=decision and _matrix(decision),
+        differing=_differences_table(comparison),
+        decision=decision and _matrix_table(decision),
         laid=laid,
         shapes=[(shape, shape_table(shape)) for shape in laid.shapes] if laid else [],
         never_absolute=NEVER_ABSOLUTE,
@@ -66,11 +69,11 @@ class QuestionGroup:
     operations: Sequence[str]
 
 
-def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:
+def _group_by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:
     asked: dict[str, list[int]] = {}
     for index, result in enumerate(results):
-        asked.setdefault(question(result), []).append(index)
-    titles = question_labels([results[places[0]] for places in asked.values()])
+        asked.setdefault(question_key(result), []).append(index)
+    titles = name_questions([results[places[0]] for places in asked.values()])
     groups = []
     for number, (title, places) in enumerate(zip(titles, asked.values(), strict=True), 1):
         runs = [results[place] for place in places]
@@ -80,13 +83,13 @@ def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Que
                 title="" if len(asked) == 1 else title,
                 runs=runs,
                 names=[names[place] for place in places],
-                operations=overlay.operations(runs),
+                operations=overlay.list_all_operations(runs),
             )
         )
     return groups
 
 
-def ratio_text(ratio: Ratio | None) -> str:
+def format_ratio(ratio: Ratio | None) -> str:
     """Format a ratio with its interval."""
     if ratio is None:
         return words.NOTHING
@@ -123,9 +126,9 @@ def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Repor
     cost = words.NOTHING if line.usd_per_million is None else words.usd_each(line.usd_per_million)
     return [
         ReportCell(line.label),
-        ReportCell(words.bounded(words.rate(line.figure_ops_per_second), line.bound), "strong"),
+        ReportCell(words.with_bound(words.rate(line.figure_ops_per_second), line.bound), "strong"),
         ReportCell(interval),
-        ReportCell(ratio_text(line.ratio)),
+        ReportCell(format_ratio(line.ratio)),
         ReportCell(line.load or words.NOTHING),
         *(ReportCell(words.latency(line.latency_us.get(name))) for name in operations),
         *([ReportCell(cost)] if priced else []),
@@ -156,7 +159,7 @@ def _load_cells(row: EqualLoad) -> list[ReportCell]:
     return cells
 
 
-def _differing(comparison: Comparison) -> ReportTable | None:
+def _differences_table(comparison: Comparison) -> ReportTable | None:
     if not comparison.differences:
         return None
     return ReportTable(
@@ -171,7 +174,7 @@ def _differing(comparison: Comparison) -> ReportTable | None:
     )
 
 
-def _matrix(decision: Matrix) -> ReportTable:
+def _matrix_table(decision: Matrix) -> ReportTable:
     rows = []
     for row in decision.rows:
         cells = [ReportCell(row.workload)]

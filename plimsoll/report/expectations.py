@@ -17,12 +17,12 @@ from plimsoll.model.request.expectations import (
     CapacityRule,
     Expectation,
     LatencyRule,
-    rule_of,
+    parse_rule,
 )
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.comparing import differences, question
-from plimsoll.report.comparing.ratios import Ratio, ratio_of
-from plimsoll.report.folder import RESULT, read_model, run_folders
+from plimsoll.report.comparing.comparing import differences, question_key
+from plimsoll.report.comparing.ratios import Ratio, divide_capacities
+from plimsoll.report.folder import RESULT, list_run_folders, read_model
 
 _ASKED = ("workload", "load", "limits", "search")  # the parts of a request that make its question
 
@@ -64,7 +64,7 @@ def read_baseline(path: Path) -> Judged:
         UsageError: There is no result, there are several, or the file holds something else.
     """
     if path.is_dir():
-        folders = run_folders(path)
+        folders = list_run_folders(path)
         if len(folders) != 1:
             several = ", ".join(str(folder) for folder in folders[:5])
             what = f"holds several runs: name one ({several})" if folders else "no run is in it"
@@ -86,7 +86,7 @@ def _is_capacity(path: Path) -> bool:
     return isinstance(value, dict) and "verdict" in value
 
 
-def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
+def check_rule(text: str, judged: Judged, baselines: Baselines) -> Expectation:
     """Check a verdict against a rule.
 
     Args:
@@ -97,7 +97,7 @@ def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
     Raises:
         UsageError: The text is not a rule.
     """
-    rule = rule_of(text)
+    rule = parse_rule(text)
     if judged.capacity is None:
         because = f"no verdict: {judged.why_not}"
         return Expectation(rule=text, answer="no answer", because=because)
@@ -107,11 +107,11 @@ def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
         case LatencyRule():
             return judge_latency(rule, judged.capacity)
         case BaselineRule():
-            answer, because = _against(rule, judged, baselines.get(rule.baseline))
+            answer, because = _compare_with_baseline(rule, judged, baselines.get(rule.baseline))
             return Expectation(rule=text, answer=answer, because=because)
 
 
-def with_expectations(
+def check_expectations(
     result: RunResult, rules: Sequence[str] = (), baselines: Baselines | None = None
 ) -> RunResult:
     """Check a run against the rules of its request, and against further ones.
@@ -127,25 +127,27 @@ def with_expectations(
     judged, found = Judged.of(result), baselines or {}
     outcomes = {**known}
     for text in (*result.request.expect, *rules):
-        rule = rule_of(text)
+        rule = parse_rule(text)
         lacks = isinstance(rule, BaselineRule) and rule.baseline not in found
         if not lacks or text not in known:
-            outcomes[text] = expectation(text, judged, found)
+            outcomes[text] = check_rule(text, judged, found)
     return result.model_copy(update={"expect": tuple(outcomes.values())})
 
 
-def _against(rule: BaselineRule, judged: Judged, baseline: Judged | None) -> tuple[Answer, str]:
+def _compare_with_baseline(
+    rule: BaselineRule, judged: Judged, baseline: Judged | None
+) -> tuple[Answer, str]:
     if baseline is None:
         return "no answer", f"{rule.baseline} is not at hand where this was judged"
-    if asked := _asked_otherwise(judged, baseline):
+    if asked := _differing_question(judged, baseline):
         return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
-    ratio = ratio_of("this", judged.capacity, rule.baseline, baseline.capacity)
+    ratio = divide_capacities("this", judged.capacity, rule.baseline, baseline.capacity)
     if ratio is None:
-        return "no answer", _why_no_ratio(rule, judged, baseline)
-    return _by_ratio(rule, ratio)
+        return "no answer", _explain_no_ratio(rule, judged, baseline)
+    return _judge_ratio(rule, ratio)
 
 
-def _why_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> str:
+def _explain_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> str:
     for name, one in ((rule.baseline, baseline), ("this result", judged)):
         if one.capacity is None or one.capacity.bound is None:
             why = one.capacity.verdict if one.capacity else one.why_not
@@ -153,7 +155,7 @@ def _why_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> str:
     return "both are only bounds"
 
 
-def _by_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
+def _judge_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
     least = 1 - rule.share
     times = f"{words.ratio(ratio.value, ratio.bound)} times {rule.baseline}"
     low, high = ratio.low, ratio.high
@@ -171,14 +173,14 @@ def _by_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
     return "no answer", f"{times}, which does not decide whether it is lower by {share}"
 
 
-def _asked_otherwise(judged: Judged, baseline: Judged) -> str:
+def _differing_question(judged: Judged, baseline: Judged) -> str:
     """Name what differs between the questions of two results; empty if nothing relevant does."""
     one, other = judged.capacity, baseline.capacity
     if one is not None and other is not None and one.axis != other.axis:
         return f"{one.axis} here, {other.axis} there"
     if judged.result is None or baseline.result is None:
         return ""
-    if question(judged.result) == question(baseline.result):
+    if question_key(judged.result) == question_key(baseline.result):
         return ""
     differing = differences([judged.result, baseline.result])
     fields = [one.field for one in differing if one.part in _ASKED]

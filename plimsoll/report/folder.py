@@ -26,14 +26,14 @@ _BEGINNING_BYTES = 1024
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
-def run_folders(folder: Path) -> list[Path]:
+def list_run_folders(folder: Path) -> list[Path]:
     """Return the folder itself if it holds a run, else the folders in it that do, by name."""
     if (folder / RESULT).is_file():
         return [folder]
     return sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
 
 
-def newest_runs(folder: Path) -> list[Path]:
+def find_newest_runs(folder: Path) -> list[Path]:
     """Find finished runs in a folder and its subfolders, the newest first.
 
     A folder that is removed meanwhile is skipped.
@@ -45,18 +45,18 @@ def newest_runs(folder: Path) -> list[Path]:
         for pattern in patterns
         for path in glob(pattern, root_dir=folder, include_hidden=True)  # noqa: PTH207 - see above
     }
-    times = [(time, run) for run in found if (time := _written_at(run)) is not None]
+    times = [(time, run) for run in found if (time := _read_mtime(run)) is not None]
     return [run for _, run in sorted(times, reverse=True)]
 
 
-def _written_at(folder: Path) -> float | None:
+def _read_mtime(folder: Path) -> float | None:
     try:
         return (folder / RESULT).stat().st_mtime
     except OSError:
         return None
 
 
-def run_id_in(folder: Path) -> str | None:
+def read_run_id(folder: Path) -> str | None:
     """Read a run's id from the beginning of its result; None if there is no result."""
     try:
         with (folder / RESULT).open("rb") as file:
@@ -94,7 +94,7 @@ def read_sizing(folder: Path) -> Sizing | None:
     return read_model(path, Sizing) if path.is_file() else None
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file atomically: if the disk is full, the old file stays."""
     part = path.with_name(f".{path.name}.part")
     try:
@@ -115,7 +115,7 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
         if is_deeper(raw.decode()):
             raise UsageError(f"{path}: the file: nested too deeply")
         if _CONTROLS.search(raw):
-            raw = json.dumps(_visible(json.loads(raw))).encode()
+            raw = json.dumps(_strip_controls(json.loads(raw))).encode()
         return model.model_validate_json(raw)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: the file: no JSON: {error}") from None
@@ -125,14 +125,16 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
         raise UsageError(f"{path}: {where or 'the file'}: {first['msg']}") from None
 
 
-def _visible(value: Any) -> Any:
+def _strip_controls(value: Any) -> Any:
     """Remove terminal control characters from the texts of a file, which people will be shown."""
     match value:
         case str():
-            return words.visible(value)
+            return words.escape_controls(value)
         case list():
-            return [_visible(part) for part in value]
+            return [_strip_controls(part) for part in value]
         case dict():
-            return {words.visible(name): _visible(part) for name, part in value.items()}
+            return {
+                words.escape_controls(name): _strip_controls(part) for name, part in value.items()
+            }
         case _:
             return value

@@ -8,21 +8,21 @@ from plimsoll.capacity.statistics.factorial import (
     full_at_ops_per_second,
     visits_per_operation,
 )
-from plimsoll.model.aws.volumes import band, iops_range
+from plimsoll.model.aws.volumes import find_band, iops_range
 from plimsoll.model.judging.capacity import Axis, Capacity, Interval, LoadRange
 from plimsoll.model.judging.verdicts import verdict_facts
-from plimsoll.model.metric_periods import held
+from plimsoll.model.metric_periods import whole_periods
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.charts.rows import at_capacity
+from plimsoll.report.charts.rows import find_capacity_load
 from plimsoll.report.words import (
+    describe_limiting,
+    describe_run_cost,
+    describe_run_target,
     hourly_usd,
     limit_facts,
-    limit_sentence,
-    run_cost_words,
-    target_words,
-    whose_price,
+    name_price_source,
 )
 
 
@@ -37,7 +37,7 @@ class Headline:
     facts: tuple[tuple[str, str], ...]  # name and text
 
 
-def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
+def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
     """Summarize what a run found, or why it found nothing.
 
     Args:
@@ -56,7 +56,7 @@ def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
     figure = capacity.max_sustainable_throughput_ops_per_second
     shown = None
     if figure is not None and capacity.bound is not None:
-        shown = words.bounded(words.rate(figure), capacity.bound)
+        shown = words.with_bound(words.rate(figure), capacity.bound)
     sentence = _sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
         sentence += f" {_failure(result)}"
@@ -73,7 +73,7 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     """Build the sentence: verdict, precision of the figure, limiting resource, and cost."""
     # The summary begins with a verb only if it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
-    parts = [f"{target_words(result)}{colon} {capacity.summary}"]
+    parts = [f"{describe_run_target(result)}{colon} {capacity.summary}"]
     if capacity.burst is not None and capacity.verdict != "BURST":
         parts.append(capacity.burst.summary)
     if capacity.interval is not None and capacity.figure is not None:
@@ -81,8 +81,12 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     if capacity.closing is not None and capacity.closing.background is not None:
         parts.append(capacity.closing.background.detail)
     limiting = result.limiting
-    if limiting is not None and capacity.verdict != "CLIENT_BOUND" and _is_told(limiting, capacity):
-        parts.append(limit_sentence(limiting))
+    if (
+        limiting is not None
+        and capacity.verdict != "CLIENT_BOUND"
+        and _mentions_limit(limiting, capacity)
+    ):
+        parts.append(describe_limiting(limiting))
     cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _at_list_price(result, usd_per_hour)
@@ -95,12 +99,12 @@ def _span(interval: Interval) -> str:
     return f"{words.rate(low)} to {words.throughput(high)}"
 
 
-def _is_told(limiting: LimitingResource, capacity: Capacity) -> bool:
+def _mentions_limit(limiting: LimitingResource, capacity: Capacity) -> bool:
     """Return whether to mention the limit: one is named, or one should have been."""
-    return limiting.resource != "unknown" or _met_its_limit(capacity)
+    return limiting.resource != "unknown" or _reached_limit(capacity)
 
 
-def _met_its_limit(capacity: Capacity) -> bool:
+def _reached_limit(capacity: Capacity) -> bool:
     """Return whether the target's own limit was reached."""
     return verdict_facts(capacity.verdict).limit == "target"
 
@@ -133,7 +137,7 @@ def _facts(
         facts.append(("Latency there", line))
     if capacity.closing is not None:
         facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
-    if result.limiting is not None and _is_told(result.limiting, capacity):
+    if result.limiting is not None and _mentions_limit(result.limiting, capacity):
         facts += limit_facts(result.limiting)
     return facts + _costs(result, capacity, usd_per_hour)
 
@@ -145,9 +149,9 @@ def _costs(
     hourly = hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:
-        price = f"{words.usd_each(hourly)} an hour, {whose_price(result, usd_per_hour)}"
+        price = f"{words.usd_each(hourly)} an hour, {name_price_source(result, usd_per_hour)}"
         costs.append(("Cost", f"{words.usd_each(cost)} per million operations at {price}"))
-    if spent := run_cost_words(result):
+    if spent := describe_run_cost(result):
         costs.append(("The run", spent))
     return costs
 
@@ -178,7 +182,7 @@ def _interval(capacity: Capacity) -> str:
 
 
 def _latencies(capacity: Capacity) -> str:
-    judged = at_capacity(capacity)
+    judged = find_capacity_load(capacity)
     if judged is None:
         return ""
     name = words.statistic(capacity.statistic)
@@ -233,22 +237,22 @@ def next_step(result: RunResult) -> str:
     capacity = result.capacity
     if capacity is None:
         return "Mend what ended the run, if anything did, and run it again: it has no verdict"
-    if (found := predicted(result)) is not None:
+    if (found := predict_more_iops(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
-    if change is not None and _met_its_limit(capacity):
+    if change is not None and _reached_limit(capacity):
         return f"If you need more: {change}"
-    return verdict_facts(capacity.verdict).next_step + _up_to(capacity)
+    return verdict_facts(capacity.verdict).next_step + _name_top_load(capacity)
 
 
-def _up_to(capacity: Capacity) -> str:
+def _name_top_load(capacity: Capacity) -> str:
     if capacity.verdict != "LOWER_BOUND" or not capacity.steps:
         return ""
     most = max(judged.load for judged in capacity.steps)
     return f" {words.load(most, capacity.axis)}"
 
 
-def predicted(result: RunResult) -> Prediction | None:
+def predict_more_iops(result: RunResult) -> Prediction | None:
     """Predict the throughput on twice the IOPS, or on the most that such a volume can have.
 
     None unless storage IOPS set the limit, the I/O was measured at that limit without background
@@ -256,14 +260,14 @@ def predicted(result: RunResult) -> Prediction | None:
     """
     limiting, target = result.limiting, result.request.target
     capacity = result.capacity
-    if limiting is None or capacity is None or not _met_its_limit(capacity):
+    if limiting is None or capacity is None or not _reached_limit(capacity):
         return None
     of_storage = limiting.resource == "storage_iops" and limiting.reached
     step = next((one for one in result.steps if one.plan.index == limiting.step), None)
     if not of_storage or step is None or step.plan.background or not isinstance(target, RdsTarget):
         return None
     now = target.volume.iops
-    row = band(target.volume, service=target.service)
+    row = find_band(target.volume, service=target.service)
     done, throughput = _iops(step), step.step.throughput_ops_per_second
     if now is None or row.min_iops is None or done is None or throughput is None:
         return None
@@ -280,7 +284,7 @@ def predicted(result: RunResult) -> Prediction | None:
         iops_now=now,
         visits=visits,
         step=step.plan.index,
-        with_warmup=_with_warmup(step),
+        with_warmup=_includes_warmup(step),
         throughput_ops_per_second=carried,
         full_processor_ops_per_second=None
         if busy is None
@@ -288,11 +292,11 @@ def predicted(result: RunResult) -> Prediction | None:
     )
 
 
-def _with_warmup(step: StepResult) -> bool:
+def _includes_warmup(step: StepResult) -> bool:
     """Return whether the target's figures cover the warm-up: no metric period fits the window."""
     start = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
-    return step.target is not None and not held(start, end, period_s=step.target.period_s)
+    return step.target is not None and not whole_periods(start, end, period_s=step.target.period_s)
 
 
 def _iops(step: StepResult) -> float | None:

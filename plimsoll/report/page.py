@@ -32,14 +32,20 @@ from plimsoll.report.charts import (
     timeline as heat_map,
 )
 from plimsoll.report.charts.chart import Chart, Panel
-from plimsoll.report.charts.rows import at_capacity
-from plimsoll.report.charts.scale import in_hours
-from plimsoll.report.charts.svg import key, plot
-from plimsoll.report.headline import headline, next_step
+from plimsoll.report.charts.rows import find_capacity_load
+from plimsoll.report.charts.scale import is_in_hours
+from plimsoll.report.charts.svg import draw_plot, key
+from plimsoll.report.headline import build_headline, next_step
 from plimsoll.report.phase_tables import run_phases_table
-from plimsoll.report.size_tables import ranking
-from plimsoll.report.tables import background_lines, background_table
-from plimsoll.report.words import hourly_usd, limit_cell, target_words, toggle_table, why_no_dollars
+from plimsoll.report.size_tables import build_ranking
+from plimsoll.report.tables import background_table, describe_backgrounds
+from plimsoll.report.words import (
+    describe_run_target,
+    explain_no_price,
+    hourly_usd,
+    name_limit,
+    toggle_table,
+)
 from plimsoll.sizing.answer import Sizing
 
 # Content-Security-Policy: allows the page's own style and scripts by their hashes only.
@@ -70,7 +76,9 @@ def content_security_policy(page: str) -> str:
 # The first screen: the most important questions, answered in one line each.
 
 
-def first_screen(result: RunResult, usd_per_hour: float | None = None) -> list[tuple[str, str]]:
+def answer_first_questions(
+    result: RunResult, usd_per_hour: float | None = None
+) -> list[tuple[str, str]]:
     """Answer what readers ask after "how much"; return questions and answers.
 
     Args:
@@ -84,14 +92,14 @@ def first_screen(result: RunResult, usd_per_hour: float | None = None) -> list[t
     return [
         ("At which latency", _latency(capacity)),
         ("What limits it", _limit(result)),
-        ("How sure", _sure(capacity)),
+        ("How sure", _precision(capacity)),
         ("What it costs", _cost(result, capacity, usd_per_hour)),
         *answers,
     ]
 
 
 def _latency(capacity: Capacity) -> str:
-    judged = at_capacity(capacity)
+    judged = find_capacity_load(capacity)
     if judged is None or not judged.latency_us:
         return "not known: there is no load to name"
     name = words.statistic(capacity.statistic)
@@ -103,10 +111,10 @@ def _limit(result: RunResult) -> str:
     if limiting is None or limiting.resource == "unknown":
         return "not known: nothing that was measured tells it"
     share = limiting.share if limiting.reached is not False else None
-    return limit_cell(limiting) + (f", {words.percent(share)}" if share is not None else "")
+    return name_limit(limiting) + (f", {words.percent(share)}" if share is not None else "")
 
 
-def _sure(capacity: Capacity) -> str:
+def _precision(capacity: Capacity) -> str:
     """Say how precise the figure is: its interval, or why it has none."""
     if (interval := capacity.interval) is not None:
         low, high = interval.low_ops_per_second, interval.high_ops_per_second
@@ -126,7 +134,7 @@ def _cost(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> 
         return f"{words.usd_each(cost)} per million operations, {words.usd_each(hourly)} an hour"
     if hourly is not None:
         return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"
-    return f"not known: {why_no_dollars(result)}"
+    return f"not known: {explain_no_price(result)}"
 
 
 _POLICY = "{policy}"  # placeholder: the policy hashes the rest of the page
@@ -142,34 +150,34 @@ def script_json(value: object) -> Markup:
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
-def book(drawn: Iterable[Chart]) -> dict[str, Any]:
+def moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
     """Return what the page's script shows for a moment: the panels' series of charts over time."""
     return {
         chart.id: {
             "length_s": chart.length_s,
-            "hours": in_hours(chart.length_s),
+            "hours": is_in_hours(chart.length_s),
             "steps": chart.steps,
-            "panels": {panel.id: _told(panel) for panel in chart.panels},
+            "panels": {panel.id: _panel_series(panel) for panel in chart.panels},
         }
         for chart in drawn
         if chart.length_s is not None
     }
 
 
-def _told(panel: Panel) -> dict[str, Any]:
+def _panel_series(panel: Panel) -> dict[str, Any]:
     """Return the series of a panel, or how a heat map's rows divide its latency axis."""
     if panel.readout is not None:
         return vars(panel.readout)
     return {"rows": panel.latency_rows, "low_us": panel.y.low, "high_us": panel.y.high}
 
 
-def panel_plot(panel: Panel) -> Markup:
+def draw_panel_plot(panel: Panel) -> Markup:
     """Draw a panel's plot, with a text alternative."""
     told = f"{panel.y.title}: {panel.summary}" if panel.summary else panel.y.title
-    return plot(panel, role="img", aria_label=told, data_panel=panel.id)
+    return draw_plot(panel, role="img", aria_label=told, data_panel=panel.id)
 
 
-def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
+def fill_template(template: str, drawn: Sequence[Chart], **values: object) -> str:
     """Fill a page's template, which names charts by their ids."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plimsoll.report", "assets"),
@@ -181,15 +189,15 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
     environment.filters |= {
         "utc": words.moment,
         "number": words.number,
-        "plot": panel_plot,
+        "plot": draw_panel_plot,
         "symbol": key,
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
-        book=script_json(book(drawn)),
+        book=script_json(moment_data(drawn)),
         css=Markup(_asset("report.css")),  # noqa: S704 - our own file
-        colors_light=Markup(theme.css("light")),  # noqa: S704 - our own colors
-        colors_dark=Markup(theme.css("dark")),  # noqa: S704
+        colors_light=Markup(theme.theme_css("light")),  # noqa: S704 - our own colors
+        colors_dark=Markup(theme.theme_css("dark")),  # noqa: S704
         script=Markup(_asset("report.js")),  # noqa: S704 - our own file
         charts={chart.id: chart for chart in drawn},
         **values,
@@ -197,7 +205,7 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
     return page.replace(_POLICY, content_security_policy(page), 1)
 
 
-def render(
+def render_run(
     result: RunResult,
     seconds: Seconds,
     *,
@@ -214,32 +222,34 @@ def render(
         sizing: The predictions made from the run; None if there are none.
     """
     capacity = result.capacity
-    names = rows.operations(capacity)
-    loads = [curve.curve(capacity), by_load.throughput(capacity)] if capacity else []
+    names = rows.list_operations(capacity)
+    loads = [curve.draw_curve(capacity), by_load.draw_throughput(capacity)] if capacity else []
     by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
-    over_time = [timeline.timeline(result, seconds), heat_map.heat_map(result, seconds)]
+    over_time = [timeline.draw_timeline(result, seconds), heat_map.draw_heat_map(result, seconds)]
     drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]
-    return fill(
+    return fill_template(
         "report.html.j2",
         drawn,
         result=result,
-        headline=headline(result, usd_per_hour),
+        headline=build_headline(result, usd_per_hour),
         dashboards=words.DASHBOARDS,
-        first=first_screen(result, usd_per_hour),
-        target=target_words(result),
+        first=answer_first_questions(result, usd_per_hour),
+        target=describe_run_target(result),
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
         statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
         operations=names,
-        limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
+        limit_of={name: by_load.describe_drawn_limit(capacity, name) for name in names}
+        if capacity
+        else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
-        ranking=ranking(sizing) if sizing else None,
+        ranking=build_ranking(sizing) if sizing else None,
         phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
         steps=tables.steps_table(result),
         beside=background_table(result),
-        beside_lines=list(background_lines(result)),
+        beside_lines=list(describe_backgrounds(result)),
         audits=tables.audits_table(capacity),
-        audits_left_out=tables.audits_left_out(capacity),
+        audits_left_out=tables.count_left_out(capacity),
         audit_details=tables.audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
         request_yaml=yaml.safe_dump(
@@ -247,11 +257,11 @@ def render(
             sort_keys=False,
             allow_unicode=True,
         ),
-        facts_of_run=facts_of_run(result),
+        facts_of_run=list_run_facts(result),
     )
 
 
-def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
+def list_run_facts(result: RunResult) -> list[tuple[str, str]]:
     """List the facts of a run: target, client, time, versions, seeds."""
     moments, versions, dataset = result.moments, result.versions, result.dataset
     took = (moments.ended - moments.submitted).total_seconds() if moments.ended else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.results import PhaseLoad, PhaseResult, RunResult
-from plimsoll.report.comparing.ratios import repetitions_of
+from plimsoll.report.comparing.ratios import list_repetitions
 from plimsoll.report.tables import ReportCell, ReportTable
 
 # Figures of phases that can be compared with those of another run.
@@ -28,22 +28,22 @@ class Figures:
     limit: str | None
 
 
-def figures_of(result: RunResult | None) -> dict[str, Figures]:
+def phase_figures(result: RunResult | None) -> dict[str, Figures]:
     """Return the figures of each phase and load, by a readable name: `charge, 16 connections`."""
     return {
         name: figures
         for phase in (result.phases if result else ())
-        for name, figures in _of_phase(phase)
+        for name, figures in _figures_of_phase(phase)
     }
 
 
-def _of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
+def _figures_of_phase(phase: PhaseResult) -> Iterator[tuple[str, Figures]]:
     for load in phase.loads:
         name = f"{phase.name}, {words.load(load.connections, 'connections')}"
         yield name, Figures(values=load.measured, limit=load.limit)
     if phase.capacity is not None:
         exact = phase.capacity.bound == "="
-        values = tuple(repetitions_of(phase.capacity)) if exact else ()
+        values = tuple(list_repetitions(phase.capacity)) if exact else ()
         yield f"{phase.name}, {ITS_SEARCH}", Figures(values=values, limit=phase.limit)
 
 
@@ -103,4 +103,4 @@ def _figures(phases: Sequence[PhaseResult]) -> Iterator[tuple[str, str]]:
         if phase.capacity is not None:
             figure = phase.capacity.max_sustainable_throughput_ops_per_second
             bound = phase.capacity.bound
-            yield f"{phase.name}, {ITS_SEARCH}, ops/s", words.bounded(words.rate(figure), bound)
+            yield f"{phase.name}, {ITS_SEARCH}, ops/s", words.with_bound(words.rate(figure), bound)

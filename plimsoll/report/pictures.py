@@ -13,9 +13,9 @@ from markupsafe import Markup
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.charts import curve, theme, timeline
 from plimsoll.report.charts.chart import Chart, Key, Panel
-from plimsoll.report.charts.svg import KEY_PX, WIDTH_PX, element, key, plot
+from plimsoll.report.charts.svg import KEY_PX, WIDTH_PX, draw_plot, key, write_element
 from plimsoll.report.charts.theme import Theme
-from plimsoll.report.headline import headline
+from plimsoll.report.headline import build_headline
 
 MARGIN_PX = 24
 AXIS_PX = 58
@@ -33,7 +33,7 @@ class Picture:
     height_px: int
 
 
-def picture(
+def draw_run(
     result: RunResult,
     seconds: Seconds,
     *,
@@ -41,33 +41,37 @@ def picture(
     usd_per_hour: float | None = None,
 ) -> Picture:
     """Draw a run in the colors of a theme."""
-    answer = headline(result, usd_per_hour)
+    answer = build_headline(result, usd_per_hour)
     title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
-    loads = curve.curve(result.capacity) if result.capacity else None
-    drawn = [chart for chart in (loads, timeline.timeline(result, seconds)) if chart is not None]
-    return sheet(f"{title} ({answer.tag})", answer.sentence, drawn, look=look)
+    loads = curve.draw_curve(result.capacity) if result.capacity else None
+    drawn = [
+        chart for chart in (loads, timeline.draw_timeline(result, seconds)) if chart is not None
+    ]
+    return draw_sheet(f"{title} ({answer.tag})", answer.sentence, drawn, look=look)
 
 
-def sheet(title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "light") -> Picture:
+def draw_sheet(
+    title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "light"
+) -> Picture:
     """Draw charts one below the other, under a title."""
     lines = textwrap.wrap(sentence, SUBTITLE_LETTERS)
-    parts = [_text(title, MARGIN_PX, 40, font_size=20, font_weight="bold", fill=theme.INK)]
+    parts = [_draw_text(title, MARGIN_PX, 40, font_size=20, font_weight="bold", fill=theme.INK)]
     parts += [
-        _text(line, MARGIN_PX, 64 + 18 * place, font_size=13, fill=theme.MUTED)
+        _draw_text(line, MARGIN_PX, 64 + 18 * place, font_size=13, fill=theme.MUTED)
         for place, line in enumerate(lines)
     ]
     top = 64.0 + 18 * len(lines)
     for panel in (panel for chart in charts for panel in chart.panels):
-        drawn, height = _panel(panel, top)
+        drawn, height = _draw_panel(panel, top)
         parts += drawn
         top += height
     if not charts:
-        parts.append(_text("Nothing was measured.", MARGIN_PX, top + 10, fill=theme.INK))
+        parts.append(_draw_text("Nothing was measured.", MARGIN_PX, top + 10, fill=theme.INK))
         top += 40
     width = AXIS_PX + WIDTH_PX + 2 * MARGIN_PX
-    whole = element(
+    whole = write_element(
         "svg",
-        element("rect", width="100%", height="100%", fill="var(--surface)"),
+        write_element("rect", width="100%", height="100%", fill="var(--surface)"),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         width=width,
@@ -75,31 +79,33 @@ def sheet(title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "
         font_family=theme.FONT,
         font_size=13,
     )
-    return Picture(theme.resolved(whole, look), width, math.ceil(top))
+    return Picture(theme.insert_colors(whole, look), width, math.ceil(top))
 
 
-def _panel(panel: Panel, top: float) -> tuple[list[Markup], float]:
+def _draw_panel(panel: Panel, top: float) -> tuple[list[Markup], float]:
     """Draw a panel with its title and legend from `top` down; return it and its height."""
     left = MARGIN_PX + AXIS_PX
-    keys, rows = _legend(panel.keys, top + ROW_PX)
+    keys, rows = _draw_legend(panel.keys, top + ROW_PX)
     above = ROW_PX * (1 + rows) + 14
     below = 44 if panel.axis else 8
     drawn = [
-        _text(panel.y.title, MARGIN_PX, top + ROW_PX, font_size=11, fill=theme.MUTED),
+        _draw_text(panel.y.title, MARGIN_PX, top + ROW_PX, font_size=11, fill=theme.MUTED),
         *keys,
-        element("svg", plot(panel), x=left, y=top + above, width=WIDTH_PX, overflow="visible"),
+        write_element(
+            "svg", draw_plot(panel), x=left, y=top + above, width=WIDTH_PX, overflow="visible"
+        ),
     ]
     if panel.axis:
         middle, under = left + WIDTH_PX / 2, top + above + panel.height_px + 34
         drawn.append(
-            _text(
+            _draw_text(
                 panel.x.title, middle, under, font_size=11, fill=theme.MUTED, text_anchor="middle"
             )
         )
     return drawn, above + panel.height_px + below
 
 
-def _legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
+def _draw_legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
     """Draw a legend's entries side by side; return them and the number of rows."""
     drawn: list[Markup] = []
     x, rows = float(MARGIN_PX), 0
@@ -108,11 +114,11 @@ def _legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
         if rows == 0 or x + wide > MARGIN_PX + AXIS_PX + WIDTH_PX:
             x, rows = float(MARGIN_PX), rows + 1
         y = top + ROW_PX * rows
-        drawn.append(element("svg", key(one), x=x, y=y - KEY_PX[1] + 2, overflow="visible"))
-        drawn.append(_text(one.label, x + KEY_PX[0] + 6, y, font_size=11, fill=theme.INK))
+        drawn.append(write_element("svg", key(one), x=x, y=y - KEY_PX[1] + 2, overflow="visible"))
+        drawn.append(_draw_text(one.label, x + KEY_PX[0] + 6, y, font_size=11, fill=theme.INK))
         x += wide
     return drawn, rows
 
 
-def _text(text: str, x: float, y: float, **attributes: object) -> Markup:
-    return element("text", text, x=x, y=y, **attributes)
+def _draw_text(text: str, x: float, y: float, **attributes: object) -> Markup:
+    return write_element("text", text, x=x, y=y, **attributes)

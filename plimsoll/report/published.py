@@ -22,7 +22,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import by_load
-from plimsoll.report.comparing.ratios import ratio_of
+from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import ReportCell, ReportTable
 
 # Published figures: `reference/*.csv`.
@@ -144,9 +144,9 @@ def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
 # Published ratios beside measured ones.
 
 
-def ratio_words(of: RunResult, to: RunResult) -> str:
+def format_measured_ratio(of: RunResult, to: RunResult) -> str:
     """Format a measured ratio with its interval, or say that there is none."""
-    ratio = ratio_of(of.run_id, of.capacity, to.run_id, to.capacity)
+    ratio = divide_capacities(of.run_id, of.capacity, to.run_id, to.capacity)
     if ratio is None:
         return "none: one has no figure, or both are bounds"
     interval = f" (95 % {words.ratio_interval(ratio.low, ratio.high)})"
@@ -154,15 +154,15 @@ def ratio_words(of: RunResult, to: RunResult) -> str:
     return f"{words.ratio(ratio.value, ratio.bound)} times{tail}"
 
 
-def ratio_sentences(published: PublishedRatio, results: Sequence[RunResult]) -> Iterator[str]:
+def describe_ratio(published: PublishedRatio, results: Sequence[RunResult]) -> Iterator[str]:
     """Yield what was measured for a published ratio, for each question that has both targets."""
     for one in results:
-        if not _is(one, published.of) or not _holds(one, published.where):
+        if not _has_variant(one, published.of) or not _meets_conditions(one, published.where):
             continue
-        rest = _without(one, published.of)
+        rest = _other_variants(one, published.of)
         for other in results:
-            if _is(other, published.to) and _without(other, published.to) == rest:
-                told = ratio_words(one, other)
+            if _has_variant(other, published.to) and _other_variants(other, published.to) == rest:
+                told = format_measured_ratio(one, other)
                 said = words.ratio(published.ratio, published.bound)
                 doubt = f" ({published.doubt})" if published.doubt else ""
                 names = f"{_name(one, published.of)} to {_name(other, published.to)}"
@@ -175,15 +175,15 @@ def _variants(result: RunResult) -> list[str]:
     return [value for key, value in tags.items() if key != "experiment"]
 
 
-def _is(result: RunResult, names: Sequence[str]) -> bool:
+def _has_variant(result: RunResult, names: Sequence[str]) -> bool:
     return any(name in _variants(result) for name in names)
 
 
-def _holds(result: RunResult, where: Mapping[str, Sequence[str]]) -> bool:
-    return all(_is(result, names) for names in where.values())
+def _meets_conditions(result: RunResult, where: Mapping[str, Sequence[str]]) -> bool:
+    return all(_has_variant(result, names) for names in where.values())
 
 
-def _without(result: RunResult, names: Sequence[str]) -> list[str]:
+def _other_variants(result: RunResult, names: Sequence[str]) -> list[str]:
     return [variant for variant in _variants(result) if variant not in names]
 
 
@@ -217,7 +217,9 @@ class Shape(Model):
     multiples: dict[str, tuple[tuple[float, float | None], ...]]
 
 
-def against(reference: Reference, results: Sequence[RunResult], names: Sequence[str]) -> Against:
+def compare_with_published(
+    reference: Reference, results: Sequence[RunResult], names: Sequence[str]
+) -> Against:
     """Compare runs with published figures.
 
     Args:
@@ -228,12 +230,14 @@ def against(reference: Reference, results: Sequence[RunResult], names: Sequence[
     Raises:
         UsageError: A curve has no run, or none of the ratios' variants was measured.
     """
-    matched = _matched(reference.curves, results, names) if reference.curves else []
-    shapes = [_shape(curve, run, name, reference.statistic) for curve, run, name in matched]
-    sentences = [_knee(curve, run, name) for curve, run, name in matched]
+    matched = _match_curves(reference.curves, results, names) if reference.curves else []
+    shapes = [
+        _compare_shapes(curve, run, name, reference.statistic) for curve, run, name in matched
+    ]
+    sentences = [_describe_knees(curve, run, name) for curve, run, name in matched]
     for (low, slow, _), (high, fast, _) in pairwise(matched):
-        sentences.append(_step_up(low, high, ratio_words(fast, slow)))
-    told = [sentence for one in reference.ratios for sentence in ratio_sentences(one, results)]
+        sentences.append(_describe_step_up(low, high, format_measured_ratio(fast, slow)))
+    told = [sentence for one in reference.ratios for sentence in describe_ratio(one, results)]
     if reference.ratios and not told:
         raise UsageError("--with: no two of the runs are of variants that the file compares")
     doubtful = [
@@ -253,7 +257,7 @@ def against(reference: Reference, results: Sequence[RunResult], names: Sequence[
 Matched = tuple[PublishedCurve, RunResult, str]
 
 
-def _matched(
+def _match_curves(
     curves: Sequence[PublishedCurve], results: Sequence[RunResult], names: Sequence[str]
 ) -> list[Matched]:
     """Match runs and curves: by IOPS if all runs have those of a curve, else by order."""
@@ -276,7 +280,9 @@ def _iops(result: RunResult) -> int | None:
     return None if isinstance(target, EndpointTarget | AuroraTarget) else target.volume.iops
 
 
-def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic) -> Shape:
+def _compare_shapes(
+    curve: PublishedCurve, run: RunResult, name: str, statistic: Statistic
+) -> Shape:
     assert run.capacity is not None  # noqa: S101 - `_matched` has refused others
     measured = by_load(run.capacity)
     published = {float(step.clients): step for step in curve.steps}
@@ -288,7 +294,10 @@ def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statisti
     ]
     columns: dict[str, tuple[tuple[float, float | None], ...]] = {
         "throughput": tuple(
-            (_over(step, published[first]), _throughput(measured.get(load), measured[first]))
+            (
+                _throughput_multiple(step, published[first]),
+                _throughput(measured.get(load), measured[first]),
+            )
             for load, step in published.items()
         )
     }
@@ -297,7 +306,7 @@ def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statisti
         columns[op] = tuple(
             (
                 step.latency_us[op] / published[first].latency_us[op],
-                _divided(_latency(measured.get(load), op, statistic), base),
+                _divide_known(_latency(measured.get(load), op, statistic), base),
             )
             for load, step in published.items()
         )
@@ -309,13 +318,13 @@ def _shape(curve: PublishedCurve, run: RunResult, name: str, statistic: Statisti
     )
 
 
-def _over(step: PublishedStep, first: PublishedStep) -> float:
+def _throughput_multiple(step: PublishedStep, first: PublishedStep) -> float:
     return step.throughput_ops_per_second / first.throughput_ops_per_second
 
 
 def _throughput(judged: JudgedStep | None, first: JudgedStep) -> float | None:
     figure = judged.throughput_ops_per_second if judged else None
-    return _divided(figure, first.throughput_ops_per_second)
+    return _divide_known(figure, first.throughput_ops_per_second)
 
 
 def _latency(judged: JudgedStep | None, operation: str, statistic: Statistic) -> float | None:
@@ -326,22 +335,25 @@ def _latency(judged: JudgedStep | None, operation: str, statistic: Statistic) ->
     return median(found) if found else None
 
 
-def _divided(value: float | None, base: float | None) -> float | None:
+def _divide_known(value: float | None, base: float | None) -> float | None:
     return value / base if value is not None and base else None
 
 
-def _knee(curve: PublishedCurve, run: RunResult, name: str) -> str:
+def _describe_knees(curve: PublishedCurve, run: RunResult, name: str) -> str:
     """Describe both knees, as a load and as a multiple of the first load's throughput."""
     knee = next((step for step in curve.steps if step.knee), None)
     published = "no maximum published"
     if knee is not None:
-        times = words.ratio(_over(knee, curve.steps[0]))
+        times = words.ratio(_throughput_multiple(knee, curve.steps[0]))
         load = words.plural(knee.clients, "client")
         published = f"published at {load}, {times} times the throughput of the first load"
-    return f"Knee with {curve.iops:,} IOPS: {published}; measured ({name}) {_measured_knee(run)}."
+    return (
+        f"Knee with {curve.iops:,} IOPS: {published}; measured ({name})"
+        f" {_describe_measured_knee(run)}."
+    )
 
 
-def _measured_knee(run: RunResult) -> str:
+def _describe_measured_knee(run: RunResult) -> str:
     capacity: Capacity | None = run.capacity
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if capacity is None or not figure or capacity.at is None or not capacity.steps:
@@ -352,11 +364,11 @@ def _measured_knee(run: RunResult) -> str:
     return f"{bound}at {words.load(capacity.at, capacity.axis)}, {times} times"
 
 
-def _step_up(low: PublishedCurve, high: PublishedCurve, measured: str) -> str:
+def _describe_step_up(low: PublishedCurve, high: PublishedCurve, measured: str) -> str:
     below, above = (next((s for s in one.steps if s.knee), None) for one in (low, high))
     published = "not published"
     if below is not None and above is not None:
-        published = f"published {words.ratio(_over(above, below))} times"
+        published = f"published {words.ratio(_throughput_multiple(above, below))} times"
         if above.doubt or below.doubt:
             published += " (doubtful)"
     return f"From {low.iops:,} to {high.iops:,} IOPS: {published}, measured {measured}."

@@ -1,26 +1,26 @@
 """The page of an answer of `plimsoll size`. Pure: figures in, text out."""
 
-from plimsoll.report.page import fill
+from plimsoll.report.page import fill_template
 from plimsoll.report.size_tables import (
     MARKED,
-    asked_words,
     demands_table,
-    further_lines,
+    describe_further,
+    describe_question,
     options_table,
 )
 from plimsoll.sizing.answer import Sizing
 
 
-def render(answer: Sizing) -> str:
+def render_sizing(answer: Sizing) -> str:
     """Render the page: answer, ranking, measurements and assumptions."""
-    return fill(
+    return fill_template(
         "size.html.j2",
         [],
         answer=answer,
-        asked=asked_words(answer),
+        asked=describe_question(answer),
         marked=MARKED,
         options=options_table(answer.options) if answer.options else None,
         measured=options_table(answer.measured),
         demands=demands_table(answer),
-        lines=list(further_lines(answer)),
+        lines=list(describe_further(answer)),
     )

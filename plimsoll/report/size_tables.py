@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
-from plimsoll.sizing.rank import bound_words
+from plimsoll.sizing.rank import describe_bound
 from plimsoll.sizing.size import target_words
 
 PREDICTED = "~"  # prefix of each predicted figure
@@ -43,14 +43,14 @@ class Ranking:
     more: str
 
 
-def ranking(answer: Sizing) -> Ranking:
+def build_ranking(answer: Sizing) -> Ranking:
     """Return what the page of a run shows of the sizing made from it."""
     left = len(answer.options) - SHOWN
     return Ranking(
         sentence=answer.sentence,
-        asked=asked_words(answer),
+        asked=describe_question(answer),
         marked=MARKED,
-        lines=tuple(further_lines(answer)),
+        lines=tuple(describe_further(answer)),
         options=options_table(answer.options[:SHOWN]) if answer.options else None,
         more=f"And {words.plural(left, 'more target')}: plimsoll size -o FILE.html has all."
         if left > 0
@@ -78,12 +78,12 @@ def _cells(option: Option) -> Iterator[str]:
         between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
     figure = option.ops_per_second
     yield words.NOTHING if figure is None else f"{mark}{words.rate(figure)}{between}"
-    yield words.NOTHING if option.binds is None else bound_words(option.binds)
+    yield words.NOTHING if option.binds is None else describe_bound(option.binds)
     after = option.next
     yield (
         words.NOTHING
         if after is None
-        else (f"{bound_words(after)} at {mark}{words.rate(after.ops_per_second)}")
+        else (f"{describe_bound(after)} at {mark}{words.rate(after.ops_per_second)}")
     )
     latencies = (option.latency_us or {}).items()
     shown = ", ".join(f"{name} {mark}{words.latency(guess.mid)}" for name, guess in latencies)
@@ -98,12 +98,12 @@ def demands_table(answer: Sizing) -> ReportTable:
             (
                 ReportCell(words.rate(load)),
                 ReportCell(words.rate(demand.ops_per_second)),
-                _each(demand.ios),
-                _each(demand.read_ios),
-                _each(demand.write_ios),
-                _each(None if demand.mib is None else 1024 * demand.mib),
+                _figure_cell(demand.ios),
+                _figure_cell(demand.read_ios),
+                _figure_cell(demand.write_ios),
+                _figure_cell(None if demand.mib is None else 1024 * demand.mib),
                 ReportCell(words.latency(_us(demand.cpu_s))),
-                _each(demand.log_flushes),
+                _figure_cell(demand.log_flushes),
                 ReportCell(words.latency(_us(demand.lock_wait_s))),
             )
             for load, demand in answer.demands
@@ -115,11 +115,11 @@ def _us(seconds: float | None) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-def _each(value: float | None) -> ReportCell:
+def _figure_cell(value: float | None) -> ReportCell:
     return ReportCell(words.NOTHING if value is None else words.three_figures(value))
 
 
-def asked_words(answer: Sizing) -> str:
+def describe_question(answer: Sizing) -> str:
     """Describe what was asked, and whose prices apply."""
     limits = ", ".join(f"{n} {words.latency(us)}" for n, us in answer.limits_us.items())
     return (
@@ -130,26 +130,26 @@ def asked_words(answer: Sizing) -> str:
     )
 
 
-def further_lines(answer: Sizing) -> Iterator[str]:
+def describe_further(answer: Sizing) -> Iterator[str]:
     """Yield impossible targets, confirmations, and how long the cheapest suffices."""
     for negative in answer.cannot:
         yield f"{PREDICTED} {negative.sentence}"
-    yield from map(confirmed_line, answer.confirmed)
+    yield from map(describe_confirmation, answer.confirmed)
     if answer.growth is not None and answer.options:
-        yield f"{target_words(answer.options[0].target)} carries {_growth(answer.growth)}"
+        yield f"{target_words(answer.options[0].target)} carries {_describe_growth(answer.growth)}"
 
 
-def confirmed_line(one: Confirmed) -> str:
+def describe_confirmation(one: Confirmed) -> str:
     """Describe a confirmation: prediction, measurement and error."""
     error = "" if one.error is None else f", error {one.error:+.0%}"
-    measured = words.bounded(words.throughput(one.measured), one.bound)
+    measured = words.with_bound(words.throughput(one.measured), one.bound)
     return (
         f"confirmed: {target_words(one.target)}: predicted {words.throughput(one.predicted)}"
         f" ({words.rate(one.low)} to {words.rate(one.high)}), measured {measured}{error}"
     )
 
 
-def _growth(found: Growth) -> str:
+def _describe_growth(found: Growth) -> str:
     times = f"a load that grows {words.number(round(found.times_per_year, 3))} times a year"
     if found.until is None:
         return f"{times} for more than a century"

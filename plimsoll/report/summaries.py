@@ -13,8 +13,8 @@ from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.request.expectations import Expectation
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
-from plimsoll.report.headline import headline
-from plimsoll.report.words import limit_cell, target_words
+from plimsoll.report.headline import build_headline
+from plimsoll.report.words import describe_run_target, name_limit
 
 Told = Literal["met", "not met", "no answer", "failed"]
 
@@ -60,7 +60,7 @@ class Summary:
         return next((one for one in order if one in met), "met")
 
 
-def summary_of_run(result: RunResult) -> Summary:
+def summarize_run(result: RunResult) -> Summary:
     """Summarize a run, with the outcome of its rules."""
     moments, cases = result.moments, []
     if result.state is not RunState.SUCCEEDED:
@@ -70,13 +70,13 @@ def summary_of_run(result: RunResult) -> Summary:
         cases += _cases(result.capacity, result.expect)
     else:
         cases += map(_case, result.expect)
-    top = headline(result)
-    limits = [("limited by", limit_cell(result.limiting))] if result.limiting else []
+    top = build_headline(result)
+    limits = [("limited by", name_limit(result.limiting))] if result.limiting else []
     return Summary(
         name=result.name,
         cases=tuple(cases),
         facts=(
-            ("target", target_words(result)),
+            ("target", describe_run_target(result)),
             *_figures(result.capacity),
             *_changes(result.expect),
             *limits,
@@ -87,7 +87,7 @@ def summary_of_run(result: RunResult) -> Summary:
     )
 
 
-def summary_of_table(
+def summarize_table(
     name: str, capacity: Capacity, expectations: Sequence[Expectation] = ()
 ) -> Summary:
     """Summarize a verdict on a table of steps."""
@@ -116,7 +116,7 @@ def _figures(capacity: Capacity | None) -> Iterable[tuple[str, str]]:
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is not None:
         at = f" at {words.load(capacity.at, capacity.axis)}" if capacity.at is not None else ""
-        yield "capacity", words.bounded(words.throughput(figure), capacity.bound) + at
+        yield "capacity", words.with_bound(words.throughput(figure), capacity.bound) + at
     if (sure := capacity.interval) is not None and figure is not None:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         yield "95 % interval", f"{words.rate(low)} to {words.throughput(high)}"
@@ -138,21 +138,21 @@ _NO_TEXT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U001
 _ELEMENTS = {"not met": "failure", "no answer": "error", "failed": "error"}
 
 
-def junit_xml(summaries: Sequence[Summary]) -> str:
+def write_junit(summaries: Sequence[Summary]) -> str:
     """Write a suite for each run, with a case for each of its rules.
 
     A rule that is not met is a failure. A rule without an answer and a failed run are errors, since
     a skipped case would pass.
     """
     suites = [_suite(summary) for summary in summaries]
-    whole = ET.Element("testsuites", {"name": "plimsoll", **_counts([*summaries])})
+    whole = ET.Element("testsuites", {"name": "plimsoll", **_count_outcomes([*summaries])})
     whole.extend(suites)
     ET.indent(whole)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(whole, encoding="unicode")}\n'
 
 
 def _suite(summary: Summary) -> ET.Element:
-    attributes = {"name": _xml_text(summary.name), **_counts([summary]), "skipped": "0"}
+    attributes = {"name": _xml_text(summary.name), **_count_outcomes([summary]), "skipped": "0"}
     if summary.began is not None:
         attributes["timestamp"] = f"{summary.began:%Y-%m-%dT%H:%M:%S}"
     if summary.seconds is not None:
@@ -177,7 +177,7 @@ def _junit_case(summary: Summary, case: Case) -> ET.Element:
     return element
 
 
-def _counts(summaries: Sequence[Summary]) -> dict[str, str]:
+def _count_outcomes(summaries: Sequence[Summary]) -> dict[str, str]:
     told = [_ELEMENTS.get(case.told) for summary in summaries for case in summary.cases]
     return {
         "tests": str(len(told)),
@@ -225,6 +225,6 @@ def _section(summary: Summary) -> str:
 
 def _markdown_text(text: str) -> str:
     """Escape foreign text so that it contains no markup, link or mention."""
-    line = " ".join(words.visible(text).split())
+    line = " ".join(words.escape_controls(text).split())
     escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), line)
     return _CALLS.sub(r"\1&#8203;", escaped)

@@ -61,7 +61,7 @@ def steps_table(result: RunResult) -> ReportTable | None:
     if not result.steps:
         return None
     capacity = result.capacity
-    names = rows.operations(capacity) or operations_of(result.steps)
+    names = rows.list_operations(capacity) or list_step_operations(result.steps)
     offered = any(done.plan.rate_ops_per_second is not None for done in result.steps)
     shown = rows.shown_statistics(capacity)
     groups = [
@@ -90,12 +90,12 @@ def steps_table(result: RunResult) -> ReportTable | None:
     )
 
 
-def operations_of(steps: Sequence[StepResult]) -> list[str]:
+def list_step_operations(steps: Sequence[StepResult]) -> list[str]:
     """List the operations of all steps, in the order of their first appearance."""
     return list(dict.fromkeys(name for done in steps for name in done.operations))
 
 
-def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
+def find_judgement(capacity: Capacity | None, index: int) -> JudgedStep | None:
     """Return the judgement of the load of step `index`; None if it was not judged."""
     if capacity is None:
         return None
@@ -108,7 +108,7 @@ def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
 def _step_cells(
     done: StepResult, capacity: Capacity | None, names: list[str], offered: bool
 ) -> list[ReportCell]:
-    judged = judged_step(capacity, done.plan.index)
+    judged = find_judgement(capacity, done.plan.index)
     step = done.step
     cells = [ReportCell(str(done.plan.index))]
     if offered:
@@ -127,12 +127,12 @@ def _step_cells(
             cells.append(ReportCell(words.latency(value), "over" if over else ""))
     cells += [ReportCell(figure) for figure in target_cells(done.target)]
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
-    outcome = rows.outcome(judged) if judged else unjudged(step) or "not judged"
+    outcome = rows.load_outcome(judged) if judged else describe_unjudged(step) or "not judged"
     text = "burst" if judged and is_burst(judged) else outcome
     return [*cells, ReportCell(text, outcome)]
 
 
-def unjudged(step: Step) -> str:
+def describe_unjudged(step: Step) -> str:
     """Say what an unjudged step was, void or a closing step; empty if it was judged."""
     if step.void or step.purpose is None:
         return "void" if step.void else ""
@@ -160,7 +160,7 @@ def audits_table(capacity: Capacity | None) -> ReportTable | None:
     if not names:
         return None
     table = []
-    for judged in _with_audits(capacity):
+    for judged in _audited_loads(capacity):
         results = {audit.name: audit.passed for audit in judged.audits}
         cells = [ReportCell(words.load(judged.load, capacity.axis))]
         for name in names:
@@ -183,21 +183,21 @@ def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
             MARKS[audit.passed],
             audit.detail,
         )
-        for judged in _with_audits(capacity)
+        for judged in _audited_loads(capacity)
         for audit in judged.audits
         if audit.passed is not None
     ]
 
 
-def _with_audits(capacity: Capacity) -> tuple[JudgedStep, ...]:
+def _audited_loads(capacity: Capacity) -> tuple[JudgedStep, ...]:
     if len(capacity.steps) <= LOADS_MOST:
         return capacity.steps
     return tuple(s for s in capacity.steps if any(audit.passed is False for audit in s.audits))
 
 
-def audits_left_out(capacity: Capacity | None) -> int:
+def count_left_out(capacity: Capacity | None) -> int:
     """Count the loads that the table of audits leaves out; none of them failed an audit."""
-    return 0 if capacity is None else len(capacity.steps) - len(_with_audits(capacity))
+    return 0 if capacity is None else len(capacity.steps) - len(_audited_loads(capacity))
 
 
 # CSV of steps: one row for each, units in the column names, empty if not known.
@@ -217,29 +217,29 @@ _TARGET = (
 )
 
 
-def steps_csv(result: RunResult) -> str:
+def write_steps_csv(result: RunResult) -> str:
     """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` reads it."""
-    table = step_rows(result)
+    table = list_step_rows(result)
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(map(_no_formula, table[0] if table else ["step"]))
-    writer.writerows(map(_no_formula, row.values()) for row in table)
+    writer.writerow(map(_escape_formula, table[0] if table else ["step"]))
+    writer.writerows(map(_escape_formula, row.values()) for row in table)
     return out.getvalue()
 
 
-def step_rows(result: RunResult) -> list[dict[str, Value]]:
+def list_step_rows(result: RunResult) -> list[dict[str, Value]]:
     """Return a row for each step, all with the same columns; None if a value is not known."""
-    operations = operations_of(result.steps)
+    operations = list_step_operations(result.steps)
     return [_row(result, done, operations) for done in result.steps]
 
 
-def _no_formula(value: Value) -> Value:
+def _escape_formula(value: Value) -> Value:
     """Mark text as text: spreadsheets read some first characters as the start of a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
-    step, judged = done.step, judged_step(result.capacity, done.plan.index)
+    step, judged = done.step, find_judgement(result.capacity, done.plan.index)
     row: dict[str, Value] = {
         "step": done.plan.index,
         "clients": step.clients,
@@ -257,7 +257,7 @@ def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str
         row[f"{name}_operations"] = step.operation_counts.get(name)
     for field in _TARGET:
         row[field] = getattr(done.target, field) if done.target else None
-    row["judged"] = rows.outcome(judged) if judged else None
+    row["judged"] = rows.load_outcome(judged) if judged else None
     row["why"] = "; ".join(judged.explanations) if judged else None
     return row
 
@@ -265,7 +265,7 @@ def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str
 # Background loads, which ran beside the measured workload, step by step.
 
 
-def schedule_words(background: Background) -> str:
+def describe_schedule(background: Background) -> str:
     """Describe when a background load runs, in the time of each step."""
     lasts = words.duration(background.for_s)
     if background.every_s is not None:
@@ -275,7 +275,7 @@ def schedule_words(background: Background) -> str:
     return "all the time"
 
 
-def background_lines(result: RunResult) -> Iterator[str]:
+def describe_backgrounds(result: RunResult) -> Iterator[str]:
     """Describe what each background load does and did: medians over the steps in which it ran."""
     statistic = result.request.limits.statistic
     for asked in result.request.background:
@@ -286,10 +286,13 @@ def background_lines(result: RunResult) -> Iterator[str]:
             if one.name == asked.name and one.throughput_ops_per_second is not None
         ]
         name = asked.workload.name or "a workload of its own"
-        yield f"background {asked.name}: {name}, {schedule_words(asked)}{_did(ran, statistic)}"
+        yield (
+            f"background {asked.name}: {name},"
+            f" {describe_schedule(asked)}{_describe_results(ran, statistic)}"
+        )
 
 
-def _did(ran: list[BackgroundResult], statistic: Statistic) -> str:
+def _describe_results(ran: list[BackgroundResult], statistic: Statistic) -> str:
     rates = [one.throughput_ops_per_second or 0.0 for one in ran]
     if not rates:
         return "; it ran in no step"

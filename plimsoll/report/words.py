@@ -10,7 +10,7 @@ from plimsoll.model.run.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.tables import ReportCell, ReportTable
 
 
-def planned_words(plan: StepPlan, of: int | None = None) -> str:
+def describe_plan(plan: StepPlan, of: int | None = None) -> str:
     """Describe a step that begins, in one line.
 
     Args:
@@ -34,7 +34,7 @@ def planned_words(plan: StepPlan, of: int | None = None) -> str:
     return f"step {plan.index}{about}: {', '.join(parts)}"
 
 
-def finished_words(step: StepResult, statistic: Statistic) -> str:
+def describe_finished_step(step: StepResult, statistic: Statistic) -> str:
     """Describe a finished step in one line."""
     figure, length_s = step.step.throughput_ops_per_second, step.step.window_s
     parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
@@ -54,12 +54,12 @@ def finished_words(step: StepResult, statistic: Statistic) -> str:
 # What set the limit: its name, how near it was, and what would have to change.
 
 
-def limit_cell(limiting: LimitingResource | None) -> str:
+def name_limit(limiting: LimitingResource | None) -> str:
     """Name what set the limit, for a cell; mark a resource that was only nearest to its limit."""
     if limiting is None:
         return words.NOTHING
     name = words.RESOURCES[limiting.resource]
-    return name if _met(limiting) else f"nearest: {name} {words.percent(limiting.share)}"
+    return name if _is_reached(limiting) else f"nearest: {name} {words.percent(limiting.share)}"
 
 
 def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
     step = "" if limiting.step is None else f" (step {limiting.step})"
     name, near = words.RESOURCES[limiting.resource], words.percent(limiting.share)
     met = ("Limited by", f"{name}{step}")
-    facts = [met if _met(limiting) else ("Nearest to its limit", f"{name}, {near}{step}")]
+    facts = [met if _is_reached(limiting) else ("Nearest to its limit", f"{name}, {near}{step}")]
     if limiting.to_change is not None:
         facts.append(("What would have to change", limiting.to_change))
     if limiting.second is not None:
@@ -78,19 +78,19 @@ def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
     return facts
 
 
-def limit_sentence(limiting: LimitingResource) -> str:
+def describe_limiting(limiting: LimitingResource) -> str:
     """Describe what set the limit, as a part of a sentence."""
     name = words.RESOURCES[limiting.resource]
     if limiting.resource == "unknown":
         return "what set the limit could not be told from the target's figures"
-    if _met(limiting):
+    if _is_reached(limiting):
         return f"{name} set the limit"
     return f"nothing that was measured was at its limit, nearest to it: {name}" + (
         "" if limiting.share is None else f" ({words.percent(limiting.share)})"
     )
 
 
-def _met(limiting: LimitingResource) -> bool:
+def _is_reached(limiting: LimitingResource) -> bool:
     """Return whether the resource set the limit; older results name no other."""
     return limiting.reached is not False or limiting.resource == "unknown"
 
@@ -98,7 +98,7 @@ def _met(limiting: LimitingResource) -> bool:
 # The target: its version and size, or its stand-in on this machine.
 
 
-def target_words(result: RunResult) -> str:
+def describe_run_target(result: RunResult) -> str:
     """Name a run's target: `MariaDB 11.4.5 on this machine, for MariaDB 11.4 on ...`."""
     versions, target = result.versions, result.request.target
     stand_in = versions.server if result.local and target.provisioned else None
@@ -108,10 +108,11 @@ def target_words(result: RunResult) -> str:
 # What a toggle showed.
 
 
-def toggle_facts(found: ToggleResult) -> list[str]:
+def describe_toggle(found: ToggleResult) -> list[str]:
     """Describe each state's figure and settings, and the latencies."""
     lines = [
-        f"{state.name}: {words.throughput(state.throughput_ops_per_second)} ({_what(state)})"
+        f"{state.name}: {words.throughput(state.throughput_ops_per_second)}"
+        f" ({_describe_state(state)})"
         for state in found.states
     ]
     statistic = words.statistic(found.statistic)
@@ -147,7 +148,7 @@ def toggle_table(found: ToggleResult | None) -> ReportTable | None:
             else []
         ),
         *(
-            (name, _told(first, name), _told(second, name), "", "")
+            (name, _reported_value(first, name), _reported_value(second, name), "", "")
             for name in sorted(first.parameters)
         ),
     ]
@@ -165,12 +166,12 @@ def _interval(ratio: PairedRatio) -> str:
     return words.ratio_interval(ratio.low, ratio.high)
 
 
-def _told(state: StateFigures, parameter: str) -> str:
+def _reported_value(state: StateFigures, parameter: str) -> str:
     """Return a parameter's value from the server; if it did not report it, the requested one."""
     return state.server_says.get(parameter, f"{state.parameters[parameter]} (as asked)")
 
 
-def _what(state: StateFigures) -> str:
+def _describe_state(state: StateFigures) -> str:
     """Describe what makes a state, and whether the server has confirmed it."""
     if state.endpoint is not None:
         return f"reached at {state.endpoint}"
@@ -210,7 +211,7 @@ def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
     return cost.target_usd_per_hour + each * figure * 3600 / 1e6
 
 
-def why_no_dollars(result: RunResult) -> str:
+def explain_no_price(result: RunResult) -> str:
     """Explain why the target's price per hour is not known."""
     cost = result.cost
     if cost is None:
@@ -222,7 +223,7 @@ def why_no_dollars(result: RunResult) -> str:
     return "its I/Os are charged, and were not counted"
 
 
-def whose_price(result: RunResult, given: float | None = None) -> str:
+def name_price_source(result: RunResult, given: float | None = None) -> str:
     """Name the source of the price per hour."""
     if given is not None or result.cost is None:
         return "as given"
@@ -235,7 +236,7 @@ def whose_price(result: RunResult, given: float | None = None) -> str:
     return listed
 
 
-def run_cost_words(result: RunResult) -> str | None:
+def describe_run_cost(result: RunResult) -> str | None:
     """Describe what the run has cost; None if nothing was spent or estimated."""
     cost = result.cost
     if cost is None or cost.basis == "as-if-on-aws":

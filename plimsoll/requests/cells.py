@@ -10,31 +10,31 @@ from plimsoll.errors import UsageError
 from plimsoll.model.request.experiment import (
     Cell,
     Experiment,
-    asked_of,
+    cell_request,
     combinations,
-    origin,
-    partner,
+    find_origin,
+    find_partner,
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
-from plimsoll.model.validation import validated
-from plimsoll.requests.request_values import checked_request
+from plimsoll.model.validation import validate
+from plimsoll.requests.request_values import validate_request
 
 Made = TypeVar("Made")
 
 
-def checked_experiment(value: Mapping[str, Any]) -> Experiment:
+def validate_experiment(value: Mapping[str, Any]) -> Experiment:
     """Check an experiment given as plain values, with all of its runs.
 
     Raises:
         UsageError: Something is not valid; each complaint names where it was written.
     """
-    experiment = validated(Experiment, value)
-    cells_of(experiment)
+    experiment = validate(Experiment, value)
+    expand_cells(experiment)
     return experiment
 
 
-def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
+def expand_cells(experiment: Experiment) -> tuple[Cell, ...]:
     """Return every cell with its request, in the order of the axes.
 
     Raises:
@@ -44,12 +44,12 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
     complaints: dict[Complaint, None] = {}
     for index, variants in enumerate(combinations(experiment)):
         try:
-            request = checked_request(asked_of(experiment, variants))
+            request = validate_request(cell_request(experiment, variants))
         except UsageError as error:
             for complaint in error.complaints:
-                complaints[_placed(experiment, variants, complaint)] = None
+                complaints[_place_complaint(experiment, variants, complaint)] = None
         else:
-            if partner(experiment, variants) is not None:
+            if find_partner(experiment, variants) is not None:
                 _require_one_load(request, complaints)
             name = "-".join(variants.values())
             cells.append(Cell(index=index, name=name, variants=variants, request=request))
@@ -78,7 +78,7 @@ def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> No
             complaints[Complaint(("pairs",), f"runs that take turns {problem}")] = None
 
 
-def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
+def apply_to_cells(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
     """Apply a function to the request of every cell, in the order of the axes.
 
     Args:
@@ -90,30 +90,32 @@ def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tup
     """
     made: list[Made] = []
     complaints: dict[Complaint, None] = {}
-    for cell in cells_of(experiment):
+    for cell in expand_cells(experiment):
         try:
             made.append(make(cell.request))
         except UsageError as error:
             for complaint in error.complaints:
-                complaints[_placed(experiment, cell.variants, complaint)] = None
+                complaints[_place_complaint(experiment, cell.variants, complaint)] = None
     if complaints:
         raise UsageError(*complaints)
     return tuple(made)
 
 
-def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Complaint) -> Complaint:
+def _place_complaint(
+    experiment: Experiment, variants: Mapping[str, str], complaint: Complaint
+) -> Complaint:
     """Return a complaint with the place in the experiment where the field was written."""
     if complaint.path[:1] == ("name",):
         joined = "-".join(variants.values())
         problem = f"the variants' names make the run {joined!r}: {complaint.problem}"
         return Complaint(("axes",), problem)
-    return replace(complaint, path=origin(experiment, variants, complaint.path))
+    return replace(complaint, path=find_origin(experiment, variants, complaint.path))
 
 
 def _refuse_twins(cells: list[Cell]) -> None:
     seen: dict[str, Cell] = {}
     for cell in cells:
-        asked = json.dumps(_asked(cell.request), sort_keys=True)
+        asked = json.dumps(_dump_measured(cell.request), sort_keys=True)
         if asked in seen:
             names = f"{seen[asked].name} and {cell.name}"
             message = f"the runs {names} would be the same: no field tells them apart"
@@ -121,5 +123,5 @@ def _refuse_twins(cells: list[Cell]) -> None:
         seen[asked] = cell
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _dump_measured(request: Request) -> dict[str, Any]:
     return request.model_dump(mode="json", exclude={"name", "tags", "description"})

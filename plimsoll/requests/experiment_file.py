@@ -5,9 +5,9 @@ from pathlib import Path
 from plimsoll.documents import read_document, read_text
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import checked_experiment
+from plimsoll.requests.cells import validate_experiment
 from plimsoll.requests.input_files import read_inputs
-from plimsoll.requests.request_file import requests_of
+from plimsoll.requests.request_file import read_requests
 
 AXES = "axes"  # a file with this field is an experiment
 
@@ -21,5 +21,5 @@ def read_file(path: Path) -> Experiment | dict[str, Request]:
     document = read_document(read_text(path), str(path))
     read_inputs(document.root, path.parent)
     if isinstance(document.value, dict) and AXES in document.value:
-        return document.checked(checked_experiment)
-    return requests_of(document)
+        return document.checked(validate_experiment)
+    return read_requests(document)

@@ -26,12 +26,12 @@ def read_inputs(node: yaml.Node, folder: Path) -> None:
         return
     for name, part in node.value:
         if name.value == "input" and isinstance(part, yaml.MappingNode):
-            part.value = [_read(key, value, folder) for key, value in part.value]
+            part.value = [_read_input(key, value, folder) for key, value in part.value]
         else:
             read_inputs(part, folder)
 
 
-def _read(key: yaml.Node, value: yaml.Node, folder: Path) -> tuple[yaml.Node, yaml.Node]:
+def _read_input(key: yaml.Node, value: yaml.Node, folder: Path) -> tuple[yaml.Node, yaml.Node]:
     if key.value != "file" or not isinstance(value, yaml.ScalarNode):
         return key, value
     text = read_text(folder / value.value)

@@ -2,36 +2,36 @@
 
 import math
 
-from plimsoll.complaints import Complaint, Range, unknown
+from plimsoll.complaints import Complaint, Range, complain_of_unknown
 from plimsoll.errors import UsageError
-from plimsoll.model.request.phases import Phase, records_of_one
+from plimsoll.model.request.phases import Phase, records_per_operation
 from plimsoll.model.request.request import Request
-from plimsoll.model.validation import validated
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.model.validation import validate
+from plimsoll.requests.request_workload import compile_workload
 from plimsoll.workload.compiled import Compiled
 
 # the fields of a request that a phase has too
 _OF_A_PHASE = (("workload",), ("search",), ("limits",))
 
 
-def compiled_step(request: Request, phase: str | None) -> Compiled:
+def compile_step(request: Request, phase: str | None) -> Compiled:
     """Compile the workload of a step: that of its phase, or the run's own.
 
     Raises:
         UsageError: The workload is not valid.
     """
     if phase is None:
-        return compiled_workload(request)
-    choice = phase_of(request, phase).workload_on(request.workload)
-    return compiled_workload(request.model_copy(update={"workload": choice}))
+        return compile_workload(request)
+    choice = find_phase(request, phase).workload_on(request.workload)
+    return compile_workload(request.model_copy(update={"workload": choice}))
 
 
-def phase_of(request: Request, name: str) -> Phase:
+def find_phase(request: Request, name: str) -> Phase:
     """Return the phase with a name."""
     return next(phase for phase in request.phases if phase.name == name)
 
 
-def searched(request: Request, phase: str | None) -> Request:
+def make_search_request(request: Request, phase: str | None) -> Request:
     """Return the request for a search: the run's own, or one with a phase's fields in place.
 
     Args:
@@ -43,8 +43,8 @@ def searched(request: Request, phase: str | None) -> Request:
     """
     if phase is None:
         return request
-    asked = phase_of(request, phase)
-    operations = {operation.name for operation in compiled_step(request, phase).engine.operations}
+    asked = find_phase(request, phase)
+    operations = {operation.name for operation in compile_step(request, phase).engine.operations}
     of_run = request.limits
     own_us = {name: us for name, us in of_run.limits_us.items() if name in operations}
     inherited = of_run.model_copy(update={"limits_us": own_us, "soak_s": 0})
@@ -67,22 +67,25 @@ def require_phases_possible(request: Request) -> None:
     Raises:
         UsageError: There is such a phase.
     """
-    own = compiled_workload(request)
+    own = compile_workload(request)
     for number, phase in enumerate(request.phases):
         try:
-            theirs = compiled_step(request, phase.name)
+            theirs = compile_step(request, phase.name)
         except UsageError as error:
             raise error.within("phases", number) from None
         path = ("phases", number, "workload")
         if (theirs.dataset, theirs.dataset_parameters) != (own.dataset, own.dataset_parameters):
-            made = f"{own.dataset}{_with(own)}"
-            problem = f"is of the dataset {theirs.dataset}{_with(theirs)}; the run's own is {made}"
+            made = f"{own.dataset}{_describe_parameters(own)}"
+            problem = (
+                f"is of the dataset {theirs.dataset}{_describe_parameters(theirs)}; the run's"
+                f" own is {made}"
+            )
             raise UsageError(Complaint(path, problem))
         if phase.to_completion is None:
             _require_search(request, number)
             continue
         most, records = max(phase.to_completion.connections), phase.to_completion.records
-        each = records_of_one(theirs.engine.operations)
+        each = records_per_operation(theirs.engine.operations)
         least = math.ceil(most * each)
         if records < least:
             of_each = "" if each == 1 else f", each of which sends {each:g} at a time"
@@ -97,11 +100,11 @@ def require_known_limits(request: Request) -> None:
     Raises:
         UsageError: There is such a limit.
     """
-    known = {operation.name for operation in compiled_workload(request).engine.operations}
+    known = {operation.name for operation in compile_workload(request).engine.operations}
     for name in request.limits.limits_us:
         if name not in known:
             path = ("limits", "limits_us", name)
-            raise UsageError(unknown("operation", name, known, path))
+            raise UsageError(complain_of_unknown("operation", name, known, path))
 
 
 def _require_search(request: Request, number: int) -> None:
@@ -111,8 +114,8 @@ def _require_search(request: Request, number: int) -> None:
         UsageError: The search is not valid.
     """
     try:
-        own = searched(request, request.phases[number].name)
-        validated(Request, own.model_dump(mode="json"))
+        own = make_search_request(request, request.phases[number].name)
+        validate(Request, own.model_dump(mode="json"))
         require_known_limits(own)
     except UsageError as error:
         told = (
@@ -122,6 +125,6 @@ def _require_search(request: Request, number: int) -> None:
         raise UsageError(*told) from None
 
 
-def _with(compiled: Compiled) -> str:
+def _describe_parameters(compiled: Compiled) -> str:
     given = ", ".join(f"{name}={value}" for name, value in compiled.dataset_parameters.items())
     return f" with {given}" if given else ""

@@ -6,14 +6,14 @@ from typing import Any
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.request.boundary import laid
+from plimsoll.model.request.boundary import apply_patch
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import cells_of
-from plimsoll.requests.request_values import checked_request
-from plimsoll.requests.request_workload import prepared_workloads
+from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.request_workload import compile_prepared_workloads
 
 KEEPING_MARGIN_S = 86_400  # margin for runs that wait until their team has room
 _MOST = 99
@@ -44,7 +44,7 @@ class SharedDataset:
         return f"{experiment_id}-d{self.number:02d}"
 
 
-def shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDataset, ...]:
+def plan_shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDataset, ...]:
     """Return the datasets that are prepared once; empty if the experiment does not ask for it.
 
     Args:
@@ -59,38 +59,38 @@ def shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDatas
     if experiment.dataset is None:
         return ()
     groups: dict[str, list[Cell]] = {}
-    for cell in cells_of(experiment):
+    for cell in expand_cells(experiment):
         _require_restorable(cell)
-        groups.setdefault(_key(cell.request, local=local), []).append(cell)
+        groups.setdefault(_sharing_key(cell.request, local=local), []).append(cell)
     if len(groups) > _MOST:
         problem = f"the runs have {len(groups)} datasets, more than {_MOST}: none is shared"
         raise UsageError(Complaint(("dataset",), problem))
     return tuple(
-        _shared(experiment, number, cells, local=local)
+        _plan_shared_dataset(experiment, number, cells, local=local)
         for number, cells in enumerate(groups.values(), 1)
     )
 
 
-def dataset_of(datasets: tuple[SharedDataset, ...], cell: Cell) -> SharedDataset | None:
+def find_dataset_of_cell(datasets: tuple[SharedDataset, ...], cell: Cell) -> SharedDataset | None:
     """Return the dataset of a run; None if none is prepared."""
     return next((one for one in datasets if cell.index in one.cells), None)
 
 
-def kept_for_s(experiment: Experiment, shared: SharedDataset) -> int:
+def compute_keeping_s(experiment: Experiment, shared: SharedDataset) -> int:
     """Return the seconds after which a dataset is deleted, whatever happens to its experiment.
 
     They allow for its preparation and all runs of the experiment in sequence, each up to its time
     limit, and a day.
     """
-    runs_s = sum(cell.request.time_limit_s for cell in cells_of(experiment))
+    runs_s = sum(cell.request.time_limit_s for cell in expand_cells(experiment))
     return shared.request.time_limit_s + runs_s + KEEPING_MARGIN_S
 
 
-def _shared(
+def _plan_shared_dataset(
     experiment: Experiment, number: int, cells: list[Cell], *, local: bool
 ) -> SharedDataset:
     first = cells[0].request
-    asked: dict[str, Any] = laid(first.model_dump(mode="json"), experiment.dataset)
+    asked: dict[str, Any] = apply_patch(first.model_dump(mode="json"), experiment.dataset)
     own: dict[str, Any] = {
         "name": f"dataset-{number}",
         "tags": {"experiment": experiment.name, "dataset": str(number)},
@@ -100,10 +100,10 @@ def _shared(
         "budget_usd": (experiment.dataset or {}).get("budget_usd"),
     }
     try:
-        request = checked_request({**asked, **own})
+        request = validate_request({**asked, **own})
     except UsageError as error:
         raise error.within("dataset") from None
-    if _key(request, local=local) != _key(first, local=local):
+    if _sharing_key(request, local=local) != _sharing_key(first, local=local):
         problem = (
             "it changes the dataset's engine, version, volume, rows, their order or seed, which are"
             " its runs'"
@@ -134,7 +134,7 @@ def _require_restorable(cell: Cell) -> None:
         )
 
 
-def _key(request: Request, *, local: bool) -> str:
+def _sharing_key(request: Request, *, local: bool) -> str:
     """Return a key that is equal for runs that can share a dataset."""
     target = request.target
     datasets = [
@@ -142,7 +142,7 @@ def _key(request: Request, *, local: bool) -> str:
             [compiled.dataset, compiled.records, compiled.dataset_parameters],
             [[table.create_sql, table.index_sql, repr(table.row)] for table in compiled.tables],
         ]
-        for compiled in prepared_workloads(request)
+        for compiled in compile_prepared_workloads(request)
     ]
     volume: object = None
     version = None

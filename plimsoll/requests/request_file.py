@@ -11,53 +11,53 @@ from typing import Any
 import yaml
 
 from plimsoll.complaints import Complaint
-from plimsoll.documents import Document, Parts, parts_of
+from plimsoll.documents import Document, Parts, node_parts
 from plimsoll.errors import UsageError
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import checked_request
+from plimsoll.requests.request_values import validate_request
 
 RUNS = "runs"
 
 
-def requests_of(document: Document) -> dict[str, Request]:
+def read_requests(document: Document) -> dict[str, Request]:
     """Read the requests of a document, by run name; a single request has its own name.
 
     Raises:
         UsageError: Something in it is not valid; one line per error.
     """
     if not isinstance(document.value, dict) or RUNS not in document.value:
-        request = document.checked(_request)
+        request = document.checked(_check_named_request)
         return {request.name: request}
     if not isinstance(document.value[RUNS], dict) or not document.value[RUNS]:
         raise document.located(UsageError(Complaint((RUNS,), "must name at least one run")))
-    entries = parts_of(document.root)
+    entries = node_parts(document.root)
     _, runs = entries.pop(RUNS)
-    base = _mapping(entries, document.root)
+    base = _make_mapping(entries, document.root)
     return {
-        str(name): Document(_laid(base, change), document.source).checked(
-            partial(_request, run=name)
+        str(name): Document(_merge_nodes(base, change), document.source).checked(
+            partial(_check_named_request, run=name)
         )
-        for name, (_, change) in parts_of(runs).items()
+        for name, (_, change) in node_parts(runs).items()
     }
 
 
-def _request(value: Mapping[str, Any], run: str | int | None = None) -> Request:
+def _check_named_request(value: Mapping[str, Any], run: str | int | None = None) -> Request:
     if run is not None and "name" in value:
         value = {**value, "name": f"{value['name']}-{run}"}
-    return checked_request(value)
+    return validate_request(value)
 
 
-def _laid(base: yaml.Node, change: yaml.Node) -> yaml.Node:
+def _merge_nodes(base: yaml.Node, change: yaml.Node) -> yaml.Node:
     """Merge a change into a document: mappings field by field, anything else as a whole."""
     if not (isinstance(base, yaml.MappingNode) and isinstance(change, yaml.MappingNode)):
         return change
-    entries = parts_of(base)
-    for name, (key, value) in parts_of(change).items():
+    entries = node_parts(base)
+    for name, (key, value) in node_parts(change).items():
         _, replaced = entries.pop(name, (key, value))
-        entries[name] = (key, _laid(replaced, value))
-    return _mapping(entries, change)
+        entries[name] = (key, _merge_nodes(replaced, value))
+    return _make_mapping(entries, change)
 
 
-def _mapping(entries: Parts, where: yaml.Node) -> yaml.MappingNode:
+def _make_mapping(entries: Parts, where: yaml.Node) -> yaml.MappingNode:
     pairs = list(entries.values())
     return yaml.MappingNode(where.tag, pairs, where.start_mark, where.end_mark)

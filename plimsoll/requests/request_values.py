@@ -5,29 +5,29 @@ from typing import Any
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.request.expectations import require_operations, rule_of
+from plimsoll.model.request.expectations import parse_rule, require_operations
 from plimsoll.model.request.request import Request
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 from plimsoll.requests.phase_workload import (
-    compiled_step,
+    compile_step,
     require_known_limits,
     require_phases_possible,
 )
 from plimsoll.requests.request_workload import (
-    background_workload,
-    compiled_workload,
-    prepared_workloads,
+    compile_background,
+    compile_prepared_workloads,
+    compile_workload,
     require_possible_background,
 )
 
 
-def checked_request(value: Mapping[str, Any]) -> Request:
+def validate_request(value: Mapping[str, Any]) -> Request:
     """Check a request and its workload.
 
     Raises:
         UsageError: Something in it is not valid.
     """
-    request = validated(Request, value)
+    request = validate(Request, value)
     require_known_operations(request)
     require_phases_possible(request)
     require_own_tables(request)
@@ -42,12 +42,12 @@ def require_own_tables(request: Request) -> None:
     """
     if request.target.snapshot is None:
         return
-    if len(prepared_workloads(request)) > 1:
+    if len(compile_prepared_workloads(request)) > 1:
         problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
         raise UsageError(Complaint(("background",), problem))
     names = (None, *(phase.name for phase in request.phases))
-    sent = [compiled_step(request, name) for name in names]
-    sent += [background_workload(request, number) for number in range(len(request.background))]
+    sent = [compile_step(request, name) for name in names]
+    sent += [compile_background(request, number) for number in range(len(request.background))]
     if any(workload.inserts for workload in sent):
         problem = (
             "a workload that inserts rows needs the note of them that `prepare` makes; in a"
@@ -64,9 +64,9 @@ def require_known_operations(request: Request) -> None:
     """
     require_possible_background(request)
     require_known_limits(request)
-    operations = {operation.name for operation in compiled_workload(request).engine.operations}
+    operations = {operation.name for operation in compile_workload(request).engine.operations}
     for number, text in enumerate(request.expect):
         try:
-            require_operations([rule_of(text)], operations)
+            require_operations([parse_rule(text)], operations)
         except UsageError as error:
             raise error.within("expect", number) from None

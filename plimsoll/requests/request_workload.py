@@ -3,18 +3,18 @@
 import hashlib
 from functools import cache
 
-from plimsoll.complaints import Complaint, unknown
+from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.request.load_request import WorkloadChoice
 from plimsoll.model.request.request import Request
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.library import builtin_names, load_workload, parse_workload
+from plimsoll.workload.library import list_builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
 
-def workload_of(choice: WorkloadChoice) -> Workload:
+def read_workload_choice(choice: WorkloadChoice) -> Workload:
     """Read and check the workload.
 
     Raises:
@@ -26,23 +26,25 @@ def workload_of(choice: WorkloadChoice) -> Workload:
         except UsageError as error:
             raise error.within("workload", "definition") from None
     assert choice.name is not None  # noqa: S101 - the model has one of both
-    names = builtin_names()
+    names = list_builtin_names()
     if choice.name not in names:  # never a file name, as a request may come from anyone
         path = ("workload", "name")
-        raise UsageError(unknown("workload", choice.name, names, path, value=choice.name))
+        raise UsageError(
+            complain_of_unknown("workload", choice.name, names, path, value=choice.name)
+        )
     return load_workload(choice.name)
 
 
-def compiled_workload(request: Request) -> Compiled:
+def compile_workload(request: Request) -> Compiled:
     """Compile the request's workload; cached.
 
     Raises:
         UsageError: It is not valid.
     """
-    return _compiled(request.workload.model_dump_json(), protocol_of(request))
+    return _compile_cached(request.workload.model_dump_json(), request_protocol(request))
 
 
-def background_workload(request: Request, number: int) -> Compiled:
+def compile_background(request: Request, number: int) -> Compiled:
     """Compile the workload of a request's background with a number, from 0; cached.
 
     Raises:
@@ -50,27 +52,29 @@ def background_workload(request: Request, number: int) -> Compiled:
     """
     try:
         choice = request.background[number].workload
-        return _compiled(choice.model_dump_json(), protocol_of(request))
+        return _compile_cached(choice.model_dump_json(), request_protocol(request))
     except UsageError as error:
         raise error.within("background", number) from None
 
 
-def prepared_workloads(request: Request) -> tuple[Compiled, ...]:
+def compile_prepared_workloads(request: Request) -> tuple[Compiled, ...]:
     """Compile a workload for each dataset that a request needs, its own first.
 
     Raises:
         UsageError: A workload is not valid.
     """
-    beside = (background_workload(request, number) for number in range(len(request.background)))
+    beside = (compile_background(request, number) for number in range(len(request.background)))
     by_dataset: dict[str, Compiled] = {}
-    for compiled in (compiled_workload(request), *beside):
+    for compiled in (compile_workload(request), *beside):
         by_dataset.setdefault(compiled.dataset, compiled)
     return tuple(by_dataset.values())
 
 
-def prepared_tables(request: Request) -> tuple[Table, ...]:
+def list_prepared_tables(request: Request) -> tuple[Table, ...]:
     """Return all tables of these datasets."""
-    return tuple(table for compiled in prepared_workloads(request) for table in compiled.tables)
+    return tuple(
+        table for compiled in compile_prepared_workloads(request) for table in compiled.tables
+    )
 
 
 def require_possible_background(request: Request) -> None:
@@ -79,10 +83,10 @@ def require_possible_background(request: Request) -> None:
     Raises:
         UsageError: There is a conflict, or a workload is not valid; names the field.
     """
-    own = compiled_workload(request)
+    own = compile_workload(request)
     known = {own.dataset: own}
     for number, asked in enumerate(request.background):
-        compiled = background_workload(request, number)
+        compiled = compile_background(request, number)
         try:
             _require_tables(asked.tables, compiled, own, known.get(compiled.dataset))
             for other in known.values():
@@ -130,22 +134,22 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
             raise UsageError(Complaint(where, problem, value, (str(wanted),)))
 
 
-def protocol_of(request: Request) -> Protocol:
+def request_protocol(request: Request) -> Protocol:
     """Return the wire protocol of a request's target."""
     return protocol_of_engine(request.target.engine)
 
 
 @cache
-def _compiled(choice_json: str, protocol: Protocol) -> Compiled:
+def _compile_cached(choice_json: str, protocol: Protocol) -> Compiled:
     choice = WorkloadChoice.model_validate_json(choice_json)
-    workload = workload_of(choice)
+    workload = read_workload_choice(choice)
     try:
         return workload.compile(choice.records, choice.parameters, protocol)
     except UsageError as error:
-        raise UsageError(*(_of_request(choice, about) for about in error.complaints)) from None
+        raise UsageError(*(_place_complaint(choice, about) for about in error.complaints)) from None
 
 
-def _of_request(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
+def _place_complaint(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
     """Add the place within a request to a complaint about its workload."""
     first = complaint.path[0] if complaint.path else None
     if first in choice.parameters:
@@ -157,6 +161,6 @@ def _of_request(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
     return Complaint(("workload",), str(complaint))  # this part is not a field of the request
 
 
-def workload_sha256(request: Request) -> str:
+def hash_workload(request: Request) -> str:
     """Return the SHA-256 of the workload's text, which identifies what was measured."""
-    return hashlib.sha256(workload_of(request.workload).text.encode()).hexdigest()
+    return hashlib.sha256(read_workload_choice(request.workload).text.encode()).hexdigest()

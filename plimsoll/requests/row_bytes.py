@@ -2,18 +2,18 @@
 
 from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_workload import prepared_tables
+from plimsoll.requests.request_workload import list_prepared_tables
 
 _NUMBER_BYTES = 20
 
 
-def rows_bytes(request: Request) -> int:
+def estimate_rows_bytes(request: Request) -> int:
     """Return an upper limit of the bytes of a request's rows, before its load."""
-    tables = prepared_tables(request)
-    return sum(table.rows * sum(map(_width, table.row)) for table in tables)
+    tables = list_prepared_tables(request)
+    return sum(table.rows * sum(map(_estimate_width, table.row)) for table in tables)
 
 
-def _width(value: Value) -> int:
+def _estimate_width(value: Value) -> int:
     """Return the most bytes that a value takes."""
     match value:
         case TextValue():
@@ -21,7 +21,7 @@ def _width(value: Value) -> int:
         case PatternValue():
             return len(value.pattern)
         case FormatValue():
-            return len(value.template) + sum(map(_width, value.of))
+            return len(value.template) + sum(map(_estimate_width, value.of))
         case LiteralValue():
             return max(_NUMBER_BYTES, len(str(value.value)))
     return _NUMBER_BYTES

@@ -19,20 +19,20 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schema(name: SchemaName) -> dict[str, Any]:
     """Return a schema: of files that users write, or of a `result`."""
     made = {
-        "request": lambda: _several_runs(_of(Request)),
-        "experiment": lambda: _of(Experiment),
-        "check": lambda: _of(CheckDefinition),
-        "workload": lambda: _of(WorkloadDocument),
+        "request": lambda: _allow_several_runs(_model_schema(Request)),
+        "experiment": lambda: _model_schema(Experiment),
+        "check": lambda: _model_schema(CheckDefinition),
+        "workload": lambda: _model_schema(WorkloadDocument),
         "result": lambda: RunResult.model_json_schema(mode="serialization"),
     }[name]()
     return {"$schema": _DIALECT, **made, "title": name}
 
 
-def _of(model: type[BaseModel]) -> dict[str, Any]:
+def _model_schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema(mode="validation")
 
 
-def _several_runs(schema: dict[str, Any]) -> dict[str, Any]:
+def _allow_several_runs(schema: dict[str, Any]) -> dict[str, Any]:
     """Extend the schema to a file with several runs, where fields may be missing outside `runs`."""
     about = "Several runs in one file, by name: what each of them changes."
     runs = {"type": "object", "minProperties": 1, "description": about}

@@ -7,7 +7,7 @@ from pathlib import Path
 from plimsoll import words
 from plimsoll.capacity.readers import Reading, read_text, read_values
 from plimsoll.capacity.readers.reading import parse_json
-from plimsoll.capacity.readers.tables import check_units, from_csv, from_values
+from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
@@ -40,19 +40,19 @@ def read_steps(
     """
     found: list[list[Step] | Reading] = []
     for file in files:
-        read = _read(file / "result.json" if file.is_dir() else file, unnamed)
+        read = _read_file(file / "result.json" if file.is_dir() else file, unnamed)
         if isinstance(read, list):
             check_units(read, by_littles_law=units_by_littles_law)
         found.append(read)
-    readings = _with_loads([r for r in found if isinstance(r, Reading)], connections, rates)
+    readings = _add_given_loads([r for r in found if isinstance(r, Reading)], connections, rates)
     completed = iter(readings)
     steps: list[Step] = []
     for read in found:
         steps += read if isinstance(read, list) else [next(completed).step]
-    return steps, _notes(readings)
+    return steps, _group_notes(readings)
 
 
-def read_text_of(path: Path) -> str:
+def read_visible_text(path: Path) -> str:
     """Read a file's text, without control characters for a terminal.
 
     Raises:
@@ -67,22 +67,22 @@ def read_text_of(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read as text: {error}") from None
     if len(text) > MAX_BYTES:
         raise UsageError(f"{path}: longer than {MAX_BYTES // 1024**2} MiB")
-    return words.visible(text)
+    return words.escape_controls(text)
 
 
-def _read(path: Path, unnamed: Statistic) -> list[Step] | Reading:
+def _read_file(path: Path, unnamed: Statistic) -> list[Step] | Reading:
     """Return the steps of a table, or the reading of a program's output."""
-    text, name = read_text_of(path), path.name
+    text, name = read_visible_text(path), path.name
     reading = read_text(text, name)
     if reading is not None:
         return reading
     if not text.lstrip().startswith(("{", "[")):
-        return from_csv(text, name, unnamed)
+        return read_csv(text, name, unnamed)
     value = parse_json(text, name)
-    return read_values(value, name) or from_values(value, name, unnamed)
+    return read_values(value, name) or read_table(value, name, unnamed)
 
 
-def _with_loads(
+def _add_given_loads(
     readings: Sequence[Reading], connections: Sequence[int], rates: Sequence[float]
 ) -> list[Reading]:
     """Add the given loads to the outputs that do not have their own.
@@ -104,7 +104,7 @@ def _with_loads(
             if not rates:
                 raise UsageError(
                     f"{reading.step.source}: {reading.rate_unknown}: at how many operations per"
-                    f" second? Give --rate N{_each(without_rate)}"
+                    f" second? Give --rate N{_describe_each(without_rate)}"
                 )
             known["rate_ops_per_second"] = next(next_rate)
         if reading.step.connections is None:
@@ -113,7 +113,7 @@ def _with_loads(
             elif not reading.rate_unknown and reading.step.rate_ops_per_second is None:
                 raise UsageError(
                     f"{reading.step.source}: how many connections (threads)? The file does not say:"
-                    f" give --connections N{_each(without_connections)}"
+                    f" give --connections N{_describe_each(without_connections)}"
                 )
         completed.append(replace(reading, step=reading.step.model_copy(update=known)))
     return completed
@@ -123,7 +123,7 @@ def _check_count(option: str, given: Sequence[float], lacking: Sequence[Step]) -
     if given and len(given) != len(lacking):
         lack = words.plural(len(lacking), "file lacks it", "files lack it")
         numbers = words.plural(len(given), "number")
-        raise UsageError(f"{option} is given {numbers}, but {lack}{_named(lacking)}")
+        raise UsageError(f"{option} is given {numbers}, but {lack}{_list_sources(lacking)}")
 
 
 def _check_rate(step: Step, rate: float) -> None:
@@ -135,15 +135,19 @@ def _check_rate(step: Step, rate: float) -> None:
         )
 
 
-def _each(lacking: Sequence[Step]) -> str:
-    return "" if len(lacking) < 2 else f",N,..., one for each file that lacks it{_named(lacking)}"
+def _describe_each(lacking: Sequence[Step]) -> str:
+    return (
+        ""
+        if len(lacking) < 2
+        else f",N,..., one for each file that lacks it{_list_sources(lacking)}"
+    )
 
 
-def _named(steps: Sequence[Step]) -> str:
+def _list_sources(steps: Sequence[Step]) -> str:
     return f" ({', '.join(step.source or '' for step in steps)})" if steps else ""
 
 
-def _notes(readings: Iterable[Reading]) -> list[str]:
+def _group_notes(readings: Iterable[Reading]) -> list[str]:
     """Return each note once, with the files that it concerns."""
     files: dict[str, list[str]] = {}
     for reading in readings:

@@ -8,7 +8,7 @@ from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, RateSearch, StepsSearch
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.from_run import Measured
@@ -17,7 +17,7 @@ from plimsoll.sizing.predict import Prediction
 NEARBY = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)  # multiples of the predicted limit at which to measure
 
 
-def request_beside(
+def write_confirming_request(
     asked: Request,
     target: Made,
     found: Prediction,
@@ -39,35 +39,35 @@ def request_beside(
     Raises:
         UsageError: The resulting request is not valid.
     """
-    rules = {**_dumped(asked.limits), "limits_us": dict(limits_us), "statistic": statistic}
+    rules = {**_dump_model(asked.limits), "limits_us": dict(limits_us), "statistic": statistic}
     changed: dict[str, Any] = {
         "name": name,
         "description": f"Confirms what was predicted from {asked.name}",
-        "target": _without_credits(target),
+        "target": _dump_target_without_credits(target),
         "limits": rules,
-        "search": _search(asked, found),
+        "search": _plan_search(asked, found),
         "toggle": None,
         "expect": (),
         "faults": (),
     }
-    return validated(Request, {**_dumped(asked), **changed})
+    return validate(Request, {**_dump_model(asked), **changed})
 
 
-def _dumped(model: Any) -> dict[str, Any]:
+def _dump_model(model: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = model.model_dump(mode="json")
     return dumped
 
 
-def _without_credits(target: Made) -> dict[str, Any]:
+def _dump_target_without_credits(target: Made) -> dict[str, Any]:
     """Dump a target; a volume with burst credits starts without them, to measure what lasts."""
-    value = _dumped(target)
+    value = _dump_model(target)
     if isinstance(target, AuroraTarget):
         return value
     bursts = limits(target.volume, service=target.service).burst_credits is not None
     return {**value, "volume": {**value["volume"], "credits_start": "empty" if bursts else None}}
 
 
-def _search(asked: Request, found: Prediction) -> dict[str, Any]:
+def _plan_search(asked: Request, found: Prediction) -> dict[str, Any]:
     """Start below the lowest load that may be the limit, and end above the likeliest one.
 
     A search whose first load fails learns little and needs a step for every lighter load.
@@ -93,10 +93,10 @@ def _search(asked: Request, found: Prediction) -> dict[str, Any]:
             }
         case _:
             assert_never(search)
-    return {**_dumped(search), **changed}
+    return {**_dump_model(search), **changed}
 
 
-def confirmed(option: Option, found: Prediction, run: Measured, folder: str) -> Confirmed:
+def compare_with_run(option: Option, found: Prediction, run: Measured, folder: str) -> Confirmed:
     """Compare a prediction with the run that was made to check it.
 
     Args:

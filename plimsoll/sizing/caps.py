@@ -44,7 +44,7 @@ class Caps(Model):
     family: str
 
 
-def caps_of(target: Made, *, lasting: bool = True) -> Caps:
+def find_caps(target: Made, *, lasting: bool = True) -> Caps:
     """Return the limits of a target.
 
     Args:
@@ -72,15 +72,15 @@ def caps_of(target: Made, *, lasting: bool = True) -> Caps:
     if isinstance(target, AuroraTarget):
         return plain
     held: frozenset[CreditBucket] = frozenset() if lasting else INSTANCE_IO
-    return _with_storage(plain, target, held)
+    return _apply_storage_limits(plain, target, held)
 
 
-def with_credits(caps: Caps, target: Made, held: Collection[CreditBucket]) -> Caps:
+def apply_credits(caps: Caps, target: Made, held: Collection[CreditBucket]) -> Caps:
     """Return a target's limits while the credits in some buckets last; see `caps_of`."""
-    return caps if isinstance(target, AuroraTarget) else _with_storage(caps, target, held)
+    return caps if isinstance(target, AuroraTarget) else _apply_storage_limits(caps, target, held)
 
 
-def _with_storage(
+def _apply_storage_limits(
     caps: Caps, target: RdsTarget | CassandraTarget, held: Collection[CreditBucket]
 ) -> Caps:
     promised = limits(target.volume, service=target.service)
@@ -95,15 +95,15 @@ def _with_storage(
         mib_s = through.burst_throughput_mib_s
     return caps.model_copy(
         update={
-            "iops": _least(of_volume, iops),
-            "iops_of": _owner(of_volume, iops),
-            "mib_s": _least(promised.throughput_mib_s, mib_s),
-            "mib_s_of": _owner(promised.throughput_mib_s, mib_s),
+            "iops": _lower_limit(of_volume, iops),
+            "iops_of": _limit_owner(of_volume, iops),
+            "mib_s": _lower_limit(promised.throughput_mib_s, mib_s),
+            "mib_s_of": _limit_owner(promised.throughput_mib_s, mib_s),
         }
     )
 
 
-def with_speed(caps: Caps, measured: Caps, *, local: bool) -> Caps:
+def assume_speed(caps: Caps, measured: Caps, *, local: bool) -> Caps:
     """Set how fast a target's processors are assumed to be relative to the measured ones.
 
     Args:
@@ -115,16 +115,16 @@ def with_speed(caps: Caps, measured: Caps, *, local: bool) -> Caps:
     return caps.model_copy(update={"speed": Guess.within(1.0, OTHER_MACHINE if local else factor)})
 
 
-def on_machine(caps: Caps, processors: int) -> Caps:
+def replace_processors(caps: Caps, processors: int) -> Caps:
     """Replace the class's processors by this machine's, as a local run has them."""
     return caps.model_copy(update={"processors": float(processors), "speed": Guess.sure(1.0)})
 
 
-def _least(by_volume: float | None, by_instance: float) -> float:
+def _lower_limit(by_volume: float | None, by_instance: float) -> float:
     return by_instance if by_volume is None else min(by_volume, by_instance)
 
 
-def _owner(by_volume: float | None, by_instance: float) -> Owner:
+def _limit_owner(by_volume: float | None, by_instance: float) -> Owner:
     return "volume" if by_volume is not None and by_volume <= by_instance else "instance"
 
 

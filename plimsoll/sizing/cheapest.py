@@ -26,14 +26,14 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import of_each_cell
-from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.sizing.caps import Made, caps_of
+from plimsoll.requests.cells import apply_to_cells
+from plimsoll.requests.request_workload import compile_workload
+from plimsoll.sizing.caps import Made, find_caps
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.offers import monthly
+from plimsoll.sizing.offers import price_monthly
 from plimsoll.sizing.predict import Prediction
-from plimsoll.sizing.rank import Wish, bound_words
-from plimsoll.sizing.size import assumptions, ground_of, sizer_of
+from plimsoll.sizing.rank import Wish, describe_bound
+from plimsoll.sizing.size import choose_ground, create_sizer, list_assumptions
 
 Evidence = Literal["carries", "falls short", "no answer"]
 # after this many runs without a usable result, a further one would not help
@@ -74,7 +74,7 @@ class Found:
     cell: int | None = None
 
 
-def next_cell(cells: Sequence[Standing], required: float) -> Found:
+def choose_next_cell(cells: Sequence[Standing], required: float) -> Found:
     """Choose the cell to measure next.
 
     Args:
@@ -90,20 +90,20 @@ def next_cell(cells: Sequence[Standing], required: float) -> Found:
     if not unsure:
         return Found("none") if carrying is None else Found("decided", carrying)
     untried = [i for i in unsure if cells[i].measured is None]
-    if not untried or _in_vain(cells):
+    if not untried or _is_futile(cells):
         return Found("open", carrying)
     carried = carrying is not None
-    return Found("measure", _choice(cells, untried, required, carried=carried))
+    return Found("measure", _pick_cell(cells, untried, required, carried=carried))
 
 
-def _in_vain(cells: Sequence[Standing]) -> bool:
+def _is_futile(cells: Sequence[Standing]) -> bool:
     """Whether several runs gave nothing to predict from. A noisy run still predicts others."""
     run = [cell for cell in cells if cell.measured is not None]
     silent = all(cell.measured == "no answer" for cell in run)
     return len(run) >= WITHOUT_GROUND_MOST and silent and not any(c.predicted for c in cells)
 
 
-def _choice(
+def _pick_cell(
     cells: Sequence[Standing], untried: Sequence[int], required: float, *, carried: bool
 ) -> int:
     """Choose the most informative cell to measure.
@@ -124,25 +124,25 @@ def _choice(
 # Preconditions: every cell can be predicted and priced, and has latency limits.
 
 
-def require_seekable(experiment: Experiment, prices: PriceTable) -> None:
+def require_searchable(experiment: Experiment, prices: PriceTable) -> None:
     """Refuse an impossible search for the boundary; any other experiment passes.
 
     Raises:
         UsageError: A cell cannot be predicted or priced. Names the field that caused it.
     """
     if experiment.want is not None:
-        of_each_cell(experiment, partial(_require, prices=prices))
+        apply_to_cells(experiment, partial(_require_cell_possible, prices=prices))
 
 
-def _require(request: Request, prices: PriceTable) -> None:
-    if complaints := list(_complaints(request, prices)):
+def _require_cell_possible(request: Request, prices: PriceTable) -> None:
+    if complaints := list(_find_complaints(request, prices)):
         raise UsageError(*complaints)
 
 
-def _complaints(request: Request, prices: PriceTable) -> Iterator[Complaint]:
+def _find_complaints(request: Request, prices: PriceTable) -> Iterator[Complaint]:
     if request.toggle is not None:
         yield Complaint(("toggle",), "cannot go with search: boundary: it has two answers")
-    for operation in compiled_workload(request).engine.operations:
+    for operation in compile_workload(request).engine.operations:
         if operation.name not in request.limits.limits_us:
             path = ("limits", "limits_us", operation.name)
             problem = "lacks a limit: search: boundary asks for the load within limits of latency"
@@ -150,18 +150,18 @@ def _complaints(request: Request, prices: PriceTable) -> Iterator[Complaint]:
     target = request.target
     if isinstance(target, EndpointTarget):
         return  #  the model has already refused it
-    if not _is_known(target):
+    if not _has_known_limits(target):
         field = "instance_type" if isinstance(target, CassandraTarget) else "instance_class"
         problem = "has limits that are not known here: nothing is predicted of it"
         yield Complaint(("target", field), problem, target.instance_class)
-    if missing := [line.what for line in monthly(target, prices).items if line.usd is None]:
+    if missing := [line.what for line in price_monthly(target, prices).items if line.usd is None]:
         problem = f"has no price of {', '.join(missing)}, by which cells are ordered"
         yield Complaint(("target",), problem)
 
 
-def _is_known(target: Made) -> bool:
+def _has_known_limits(target: Made) -> bool:
     try:
-        return caps_of(target).processors is not None
+        return find_caps(target).processors is not None
     except UsageError:
         return False
 
@@ -190,7 +190,7 @@ class Candidate:
     usd_per_month: float | None
 
 
-def by_price(targets: Mapping[str, Made], prices: PriceTable) -> tuple[Candidate, ...]:
+def sort_by_price(targets: Mapping[str, Made], prices: PriceTable) -> tuple[Candidate, ...]:
     """Sort cells by price, those of equal price in the order of the axes.
 
     Args:
@@ -198,7 +198,7 @@ def by_price(targets: Mapping[str, Made], prices: PriceTable) -> tuple[Candidate
         prices: The price table of the region.
     """
     found = [
-        Candidate(index, name, target, monthly(target, prices).usd)
+        Candidate(index, name, target, price_monthly(target, prices).usd)
         for index, (name, target) in enumerate(targets.items())
     ]
     return tuple(
@@ -234,7 +234,7 @@ class Survey:
 
     def found(self) -> Found:
         """Return the cell to run next, or the result; the cell is an index into `cells`."""
-        return next_cell(self.standings(), self.wish.required)
+        return choose_next_cell(self.standings(), self.wish.required)
 
     def _evidence(self, index: int) -> Evidence:
         """Compare a run's figure with the required load line.
@@ -271,7 +271,7 @@ class Survey:
         places = {one.index: place for place, one in enumerate(self.cells)}
         told = [index for index in before if _has_figure(before[index])] or list(before)
         ground = min(reversed(told), key=lambda index: abs(places[index] - places[cell.index]))
-        sizer = sizer_of({str(ground): before[ground]}, self.wish, self.prices)
+        sizer = create_sizer({str(ground): before[ground]}, self.wish, self.prices)
         if not sizer.knows_memory_of(cell.target):
             return None
         own = sizer.known.profile.own.processors
@@ -283,13 +283,13 @@ def _has_figure(run: Measured) -> bool:
     return run.capacity.max_sustainable_throughput_ops_per_second is not None
 
 
-def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:
+def summarize_boundary(survey: Survey, statistic: Statistic) -> Boundary:
     """Summarize a search; `statistic` is the latency statistic that has the limits."""
     standings, found, wish = survey.standings(), survey.found(), survey.wish
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
-    ground = ground_of({str(i): run for i, run in told.items()}) if told else None
+    ground = choose_ground({str(i): run for i, run in told.items()}) if told else None
     cells = tuple(
-        _cell(cell, standing, survey.runs.get(cell.index), wish.required)
+        _describe_cell(cell, standing, survey.runs.get(cell.index), wish.required)
         for cell, standing in zip(survey.cells, standings, strict=True)
     )
     outcomes: dict[str, BoundaryOutcome] = {"decided": "decided", "none": "none carries it"}
@@ -304,14 +304,14 @@ def boundary_of(survey: Survey, statistic: Statistic) -> Boundary:
         outcome=outcomes.get(found.outcome, "not decided"),
         cell=chosen.name if chosen else None,
         runs=len(survey.runs),
-        sentence=_sentence(found, chosen, cells, wish),
-        stopped=_stopped(found, cells),
+        sentence=_write_sentence(found, chosen, cells, wish),
+        stopped=_describe_end(found, cells),
         cells=cells,
-        assumptions=tuple(assumptions(ground, here=ground.result.local)) if ground else (),
+        assumptions=tuple(list_assumptions(ground, here=ground.result.local)) if ground else (),
     )
 
 
-def _cell(
+def _describe_cell(
     cell: Candidate, standing: Standing, run: Measured | str | None, required: float
 ) -> BoundaryCell:
     predicted, measured = standing.predicted, standing.measured
@@ -335,13 +335,15 @@ def _cell(
         carries=carries,
         measured_ops_per_second=figure,
         bound=bound,
-        predicted=_forecast(predicted) if predicted else None,
+        predicted=_make_forecast(predicted) if predicted else None,
         error=predicted.ops_per_second / exact - 1 if exact and predicted else None,
-        why=_why(run, figure, measured),
+        why=_explain_no_answer(run, figure, measured),
     )
 
 
-def _why(run: Measured | str | None, figure: float | None, measured: Evidence | None) -> str | None:
+def _explain_no_answer(
+    run: Measured | str | None, figure: float | None, measured: Evidence | None
+) -> str | None:
     """Return why a run does not decide whether its cell carries the load; None if it does."""
     if measured != "no answer" or run is None:
         return None
@@ -352,35 +354,40 @@ def _why(run: Measured | str | None, figure: float | None, measured: Evidence | 
     return "its search ended before the load line that is needed"
 
 
-def _forecast(found: Prediction) -> Forecast:
+def _make_forecast(found: Prediction) -> Forecast:
     return Forecast(
         ops_per_second=found.ops_per_second,
         low=found.low,
         high=found.high,
-        binds=bound_words(found.binds),
+        binds=describe_bound(found.binds),
     )
 
 
-def _sentence(
+def _write_sentence(
     found: Found, chosen: BoundaryCell | None, cells: Sequence[BoundaryCell], wish: Wish
 ) -> str:
     wanted = words.throughput(wish.ops_per_second)
     spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
     if found.outcome == "none":
-        return f"None of the {len(cells)} cells carries {wanted}{spare}: {_cheaper(cells)}."
+        return (
+            f"None of the {len(cells)} cells carries {wanted}{spare}: {_describe_ruled_out(cells)}."
+        )
     if chosen is None:
         return f"Which cell is the cheapest that carries {wanted}{spare} is not decided."
     usd = chosen.usd_per_month
     price = "" if usd is None else f" for {words.usd(usd)} a month"
-    figure = words.bounded(words.throughput(chosen.measured_ops_per_second), chosen.bound)
+    figure = words.with_bound(words.throughput(chosen.measured_ops_per_second), chosen.bound)
     first = f"{chosen.name} carries {wanted}{spare}{price}: {figure} measured"
     if found.outcome != "decided":
         return f"{first}; whether a cheaper cell does is not decided."
     below = cells[: cells.index(chosen)]
-    return f"{first}; {f'no cheaper cell does: {_cheaper(below)}' if below else 'none is cheaper'}."
+    return (
+        f"{first};"
+        f" {f'no cheaper cell does: {_describe_ruled_out(below)}' if below else 'none is cheaper'}."
+    )
 
 
-def _cheaper(cells: Sequence[BoundaryCell]) -> str:
+def _describe_ruled_out(cells: Sequence[BoundaryCell]) -> str:
     """Describe how it is known that these cells do not carry the load."""
     ran = sum(cell.status == "measured" for cell in cells)
     told = [
@@ -392,7 +399,7 @@ def _cheaper(cells: Sequence[BoundaryCell]) -> str:
     return ", ".join(part for part in told if part)
 
 
-def _stopped(found: Found, cells: Sequence[BoundaryCell]) -> str:
+def _describe_end(found: Found, cells: Sequence[BoundaryCell]) -> str:
     of_all = f"{len([c for c in cells if c.status in {'measured', 'no answer'}])} of {len(cells)}"
     silent = [cell.name for cell in cells if cell.status == "no answer"]
     unsure = [c.name for c in cells if c.status == "measured" and c.carries is None]
@@ -400,5 +407,5 @@ def _stopped(found: Found, cells: Sequence[BoundaryCell]) -> str:
         return f"It ended before that was decided, with {of_all} cells run."
     if found.outcome != "open":
         return f"Decided with {of_all} cells run."
-    whose = words.listed([*silent, *unsure])
+    whose = words.join_names([*silent, *unsure])
     return f"Open with {of_all} cells run: what ran of {whose} does not say whether it carries it."

@@ -10,9 +10,16 @@ from plimsoll.model.judging.capacity import Capacity, Resource, Verdict
 from plimsoll.model.judging.steps import CreditBucket, Statistic, TargetFigures
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.run.results import LimitingResource, RunResult, ServerWaits
-from plimsoll.sizing.caps import INSTANCE_IO, Caps, Made, caps_of, on_machine, with_credits
-from plimsoll.sizing.measured import Observed, observed, profile_of
-from plimsoll.sizing.predict import Calibrated, calibrated
+from plimsoll.sizing.caps import (
+    INSTANCE_IO,
+    Caps,
+    Made,
+    apply_credits,
+    find_caps,
+    replace_processors,
+)
+from plimsoll.sizing.measured import Observed, build_profile, observe_steps
+from plimsoll.sizing.predict import Calibrated, calibrate_profile
 from plimsoll.sizing.queueing import RUNS_SPREAD
 
 HELD: frozenset[Resource] = frozenset(
@@ -48,10 +55,10 @@ class Measured:
     @property
     def limiting(self) -> LimitingResource | None:
         """What set the limit; None if other latency limits than the run's give another answer."""
-        return limiting_of(self.result, self.capacity)
+        return find_limiting(self.result, self.capacity)
 
 
-def measured(
+def prepare_run(
     result: RunResult,
     waits: Sequence[ServerWaits],
     *,
@@ -87,26 +94,30 @@ def measured(
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}
-    seen = observed(result, waits, statistic=statistic, processors=own_processors, without=doubtful)
-    own = _in_force(result, target)
+    seen = observe_steps(
+        result, waits, statistic=statistic, processors=own_processors, without=doubtful
+    )
+    own = _find_caps_in_force(result, target)
     if result.local and processors is not None:
-        own = on_machine(own, processors)
+        own = replace_processors(own, processors)
     pages = result.dataset.pages if result.dataset else None
-    profile = profile_of(seen, own, local=result.local, dataset_pages=pages)
+    profile = build_profile(seen, own, local=result.local, dataset_pages=pages)
     lacking = [name for name in limits_us if name not in profile.tails]
     if lacking:
         raise UsageError(f"the run has no {statistic} of {', '.join(lacking)}")
-    known = calibrated(
+    known = calibrate_profile(
         profile,
         limits_us,
         None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second,
         least=capacity.bound == ">=",
-        spread=_spread(capacity),
+        spread=_relative_spread(capacity),
     )
-    return Measured(result, target, seen, capacity, replace(known, held=_held(result, capacity)))
+    return Measured(
+        result, target, seen, capacity, replace(known, held=_find_fixed_limit(result, capacity))
+    )
 
 
-def _in_force(result: RunResult, target: Made) -> Caps:
+def _find_caps_in_force(result: RunResult, target: Made) -> Caps:
     """Return the limits that held during the run, given the burst credits left.
 
     Credits of an instance are assumed to last unless its metrics say otherwise; credits of a
@@ -119,10 +130,10 @@ def _in_force(result: RunResult, target: Made) -> Caps:
     }
     held = {bucket for bucket, left in least.items() if left is not None and left >= SPENT_PERCENT}
     held |= {bucket for bucket in INSTANCE_IO if least[bucket] is None}
-    return with_credits(caps_of(target, lasting=False), target, held)
+    return apply_credits(find_caps(target, lasting=False), target, held)
 
 
-def _spread(capacity: Capacity) -> float:
+def _relative_spread(capacity: Capacity) -> float:
     """Return half the relative width of an answer's interval; a tenth at least."""
     between, middle = capacity.interval, capacity.median_ops_per_second
     if between is None or not middle:
@@ -131,16 +142,16 @@ def _spread(capacity: Capacity) -> float:
     return min(0.5, max(RUNS_SPREAD, half))
 
 
-def limiting_of(result: RunResult, capacity: Capacity) -> LimitingResource | None:
+def find_limiting(result: RunResult, capacity: Capacity) -> LimitingResource | None:
     """Return what set a run's limit; None if an answer differs from the run's own figure."""
     own = result.capacity.max_sustainable_throughput_ops_per_second if result.capacity else None
     same = own == capacity.max_sustainable_throughput_ops_per_second
     return result.limiting if same else None
 
 
-def _held(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
+def _find_fixed_limit(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
     """Return the limiting resource and its throughput, if no other volume or class changes it."""
-    limiting = limiting_of(result, capacity)
+    limiting = find_limiting(result, capacity)
     figure = capacity.max_sustainable_throughput_ops_per_second
     if limiting is None or not limiting.reached or limiting.resource not in HELD:
         return None

@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from plimsoll.capacity.statistics.factorial import visits_per_operation
-from plimsoll.capacity.steps.littles_law import under_way
+from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import CLOSING, Statistic, TargetFigures
 from plimsoll.model.run.results import RunResult, ServerWaits, StepResult
 from plimsoll.sizing.caps import Caps, Pool
-from plimsoll.sizing.queueing import Guess, Tail, Trend, alone_s, trend
+from plimsoll.sizing.queueing import Guess, Tail, Trend, alone_s, fit_trend
 
 # What one operation uses of each resource: the measured basis of every prediction.
 
@@ -67,7 +67,7 @@ class Observed:
     pool_pages: float | None = None
 
 
-def observed(
+def observe_steps(
     result: RunResult,
     waits: Sequence[ServerWaits],
     *,
@@ -86,22 +86,22 @@ def observed(
     """
     pairs = zip(result.steps, waits, strict=True)
     told = [(step, said) for step, said in pairs if step.step.index not in without]
-    seen = [one for step, said in told for one in _seen(step, said, statistic, processors)]
+    seen = [one for step, said in told for one in _observe_step(step, said, statistic, processors)]
     return tuple(sorted(seen, key=lambda one: one.load))
 
 
-def _seen(
+def _observe_step(
     result: StepResult, waits: ServerWaits, statistic: Statistic, processors: int | None
 ) -> Iterator[Observed]:
     step, target = result.step, result.target
-    found, rate = under_way(step), step.throughput_ops_per_second
+    found, rate = concurrent_operations(step), step.throughput_ops_per_second
     latency_us = {name: one[statistic] for name, one in step.latency_us.items() if statistic in one}
     said_of_target = step.void is None and result.plan.purpose not in CLOSING and not step.refused
     if not (said_of_target and found and rate and found.most and target and latency_us):
         return
     # the counters grew in this time, warm-up included
     load_s = result.plan.warmup_s + result.plan.duration_s
-    demand = _demand(target, waits, rate, load_s, processors)
+    demand = _compute_demand(target, waits, rate, load_s, processors)
     idle = target.host_idle_percent
     others = (target.host_others_percent or 0.0) + (target.host_stolen_percent or 0.0)
     busy = None
@@ -114,17 +114,17 @@ def _seen(
         latency_us=latency_us,
         machine_cpu_s=visits_per_operation(busy, rate),
         page_reads_s=visits_per_operation(
-            _waited_s(waits.page_reads, target.read_latency_us), rate * load_s
+            _wait_s(waits.page_reads, target.read_latency_us), rate * load_s
         ),
         log_s=visits_per_operation(
-            _waited_s(waits.log_flushes, _durable_us(target)), rate * load_s
+            _wait_s(waits.log_flushes, _durable_write_us(target)), rate * load_s
         ),
         miss_share=result.server.buffer_pool_miss_share if result.server else None,
         pool_pages=result.server.gauges.get(POOL_PAGES) if result.server else None,
     )
 
 
-def _demand(
+def _compute_demand(
     target: TargetFigures,
     waits: ServerWaits,
     rate: float,
@@ -136,27 +136,27 @@ def _demand(
     busy = None if cpu is None or processors is None else cpu / 100 * processors
     return Demand(
         ops_per_second=rate,
-        ios=visits_per_operation(_sum(target.read_iops, target.write_iops), rate),
+        ios=visits_per_operation(_add_known(target.read_iops, target.write_iops), rate),
         read_ios=visits_per_operation(target.read_iops, rate),
         write_ios=visits_per_operation(target.write_iops, rate),
-        mib=visits_per_operation(_sum(target.read_mib_s, target.write_mib_s), rate),
+        mib=visits_per_operation(_add_known(target.read_mib_s, target.write_mib_s), rate),
         cpu_s=visits_per_operation(busy, rate),
         log_flushes=visits_per_operation(waits.log_flushes, rate * load_s),
         lock_wait_s=visits_per_operation(sum(locks) if locks else None, rate * load_s),
     )
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
+def _add_known(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-def _durable_us(target: TargetFigures) -> float | None:
+def _durable_write_us(target: TargetFigures) -> float | None:
     """Return the time until a write is durable, in us. AWS has no metric of flushes."""
     write_us = target.write_latency_us
     return None if write_us is None else write_us + (target.flush_latency_us or 0.0)
 
 
-def _waited_s(count: int | None, each_us: float | None) -> float | None:
+def _wait_s(count: int | None, each_us: float | None) -> float | None:
     if count is None or (each_us is None and count):
         return None
     return count * (each_us or 0.0) / 1e6
@@ -214,7 +214,7 @@ class Profile:
         return self.server_cpu_s.most_load
 
 
-def profile_of(
+def build_profile(
     seen: Sequence[Observed], own: Caps, *, local: bool, dataset_pages: int | None
 ) -> Profile:
     """Compute the profile of a run from its steps.
@@ -230,14 +230,14 @@ def profile_of(
     """
     if not seen:
         raise UsageError("no step of it has figures of its target's volume and latencies")
-    ios = trend([(s.load, s.demand.ios) for s in seen if s.demand.ios is not None])
-    server = trend([(s.load, s.demand.cpu_s) for s in seen if s.demand.cpu_s is not None])
+    ios = fit_trend([(s.load, s.demand.ios) for s in seen if s.demand.ios is not None])
+    server = fit_trend([(s.load, s.demand.cpu_s) for s in seen if s.demand.cpu_s is not None])
     if server is None:
         raise UsageError("the processor time of an operation is not known")
     machine = [(s.load, s.machine_cpu_s) for s in seen if s.machine_cpu_s is not None]
     light = [s for s in seen if s.load <= LIGHT * seen[0].load]
-    alone = median(_alone_s(s, own, local=local) for s in light)
-    pages_s, log_s = _waits(light, alone)
+    alone = median(_remove_queueing_s(s, own, local=local) for s in light)
+    pages_s, log_s = _estimate_waits(light, alone)
     return Profile(
         own=own,
         whole_machine=local,
@@ -245,18 +245,18 @@ def profile_of(
         pages_s=pages_s,
         log_s=log_s,
         ios=ios,
-        read_share=_share([(s.demand.read_ios, s.demand.ios) for s in seen]),
-        log_share=_share([(s.demand.log_flushes, s.demand.write_ios) for s in seen]),
-        mib=trend([(s.load, s.demand.mib) for s in seen if s.demand.mib is not None]),
+        read_share=_median_share([(s.demand.read_ios, s.demand.ios) for s in seen]),
+        log_share=_median_share([(s.demand.log_flushes, s.demand.write_ios) for s in seen]),
+        mib=fit_trend([(s.load, s.demand.mib) for s in seen if s.demand.mib is not None]),
         server_cpu_s=server,
-        machine_cpu_s=trend(machine) if local else None,
-        tails=_tails(seen, lambda s: s.response_s / alone, alone * 1e6),
-        tails_under_way=_tails(seen, lambda s: s.load, 1.0) if _writes(seen) else {},
-        pool=_pool(seen, dataset_pages),
+        machine_cpu_s=fit_trend(machine) if local else None,
+        tails=_fit_tails(seen, lambda s: s.response_s / alone, alone * 1e6),
+        tails_under_way=_fit_tails(seen, lambda s: s.load, 1.0) if _has_writes(seen) else {},
+        pool=_find_pool(seen, dataset_pages),
     )
 
 
-def _alone_s(seen: Observed, own: Caps, *, local: bool) -> float:
+def _remove_queueing_s(seen: Observed, own: Caps, *, local: bool) -> float:
     """Remove the queueing from a step's mean response time."""
     demand, cpu_s = seen.demand, seen.machine_cpu_s if local else seen.demand.cpu_s
     shares = [
@@ -270,7 +270,7 @@ def _alone_s(seen: Observed, own: Caps, *, local: bool) -> float:
     return alone_s(max(1, round(seen.load)), seen.response_s, stations)
 
 
-def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
+def _estimate_waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
     """Return how long an operation that runs alone waits for pages and for the log.
 
     If the server does not count waits, the wait for the log is anything up to the whole time.
@@ -290,19 +290,19 @@ def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
     return part(pages), part(log)
 
 
-def _share(parts: Sequence[tuple[float | None, float | None]]) -> float:
+def _median_share(parts: Sequence[tuple[float | None, float | None]]) -> float:
     """Return the median of shares, each at most 1; 0 if none is known."""
     shares = [min(1.0, part / whole) for part, whole in parts if part is not None and whole]
     return median(shares) if shares else 0.0
 
 
-def _writes(seen: Sequence[Observed]) -> bool:
+def _has_writes(seen: Sequence[Observed]) -> bool:
     """Whether commits wait for the log, or it is unknown. A server flushes a little by itself."""
     flushes = [s.demand.log_flushes for s in seen if s.demand.log_flushes is not None]
     return not flushes or median(flushes) > FEW_FLUSHES
 
 
-def _tails(
+def _fit_tails(
     seen: Sequence[Observed], much: Callable[[Observed], float], unit_us: float
 ) -> dict[str, Tail]:
     names = {name for s in seen for name in s.latency_us}
@@ -314,7 +314,7 @@ def _tails(
     }
 
 
-def _pool(seen: Sequence[Observed], dataset_pages: int | None) -> Pool | None:
+def _find_pool(seen: Sequence[Observed], dataset_pages: int | None) -> Pool | None:
     """Return the pool under the heaviest load; None if it missed no page, which tells nothing."""
     known = [s for s in seen if s.miss_share is not None and s.pool_pages]
     if not known or dataset_pages is None:

@@ -10,7 +10,7 @@ from typing import Literal, assert_never
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import instance_limits, instance_size
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
-from plimsoll.model.aws.volume_rules import Band, bands
+from plimsoll.model.aws.volume_rules import Band, size_bands
 from plimsoll.model.aws.volumes import Service, Volume, VolumeType, throughput_range
 from plimsoll.model.base import Model
 from plimsoll.model.databases import rds_facts
@@ -18,9 +18,9 @@ from plimsoll.model.request.cassandra_target import CassandraTarget, has_instanc
 from plimsoll.model.request.rds_target import STORAGE_TYPES, AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target
 from plimsoll.model.run.quote import CostLine
-from plimsoll.quoting.charges import INSTANCE_PRICES, target_charges
-from plimsoll.quoting.costs import total_usd
-from plimsoll.quoting.quotes import oldest, priced
+from plimsoll.quoting.charges import INSTANCE_PRICES, list_target_charges
+from plimsoll.quoting.costs import add_usd
+from plimsoll.quoting.quotes import oldest_price_date, price_charge
 from plimsoll.sizing.caps import Made
 
 # The volumes on offer: each type is a ladder from the smallest to the largest.
@@ -106,10 +106,10 @@ class Ladder:
         return self.volume(rung, offered[at])
 
 
-def ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
+def list_ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
     """Yield a volume type's ladders whose volumes can have at least this size."""
     family: Literal["ebs", "rds"] = "ebs" if service == "ebs" else "rds"
-    for row in bands(family, kind):
+    for row in size_bands(family, kind):
         size_gib = max(least_gib, row.min_gib)
         if size_gib <= row.max_gib:
             yield Ladder(service, kind, row, size_gib)
@@ -118,18 +118,18 @@ def ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladd
 TargetOf = Callable[[Volume], Made]
 
 
-def classes(target: Made, prices: PriceTable) -> list[str]:
+def list_classes(target: Made, prices: PriceTable) -> list[str]:
     """List the instance classes whose price, limits and size are known, cheapest first."""
-    items = tuple(_instance_items(target))
+    items = tuple(_list_instance_items(target))
     found = {
         price.name: price.usd
         for price in prices.prices(items)
-        if price.usd is not None and _is_known(price.name)
+        if price.usd is not None and _has_known_limits(price.name)
     }
     return sorted(found, key=lambda name: (found[name], name))
 
 
-def _instance_items(target: Made) -> Iterator[Item]:
+def _list_instance_items(target: Made) -> Iterator[Item]:
     match target:
         case RdsTarget():
             yield rds_facts(target.engine).instance_price
@@ -141,7 +141,7 @@ def _instance_items(target: Made) -> Iterator[Item]:
             assert_never(target)
 
 
-def _is_known(name: str) -> bool:
+def _has_known_limits(name: str) -> bool:
     try:
         instance_limits(name)
     except UsageError:
@@ -149,31 +149,33 @@ def _is_known(name: str) -> bool:
     return instance_size(name) is not None
 
 
-def of_class(target: Made, name: str) -> Made:
+def change_class(target: Made, name: str) -> Made:
     """Return a copy of the target with another instance class."""
     field = "instance_type" if isinstance(target, CassandraTarget) else "instance_class"
     return target.model_copy(update={field: name})
 
 
-def with_volume(target: RdsTarget | CassandraTarget, volume: Volume) -> RdsTarget | CassandraTarget:
+def change_volume(
+    target: RdsTarget | CassandraTarget, volume: Volume
+) -> RdsTarget | CassandraTarget:
     """Return a copy of the target with another volume."""
     return target.model_copy(update={"volume": volume})
 
 
-def storages(target: AuroraTarget) -> Iterator[AuroraTarget]:
+def list_storages(target: AuroraTarget) -> Iterator[AuroraTarget]:
     """Yield the Aurora cluster with each storage type."""
     for storage in STORAGE_TYPES:
         yield target.model_copy(update={"storage": storage})
 
 
-def volume_ladders(target: RdsTarget | CassandraTarget, least_gib: int) -> Iterator[Ladder]:
+def list_volume_ladders(target: RdsTarget | CassandraTarget, least_gib: int) -> Iterator[Ladder]:
     """Yield the ladders of every volume type that a target may have."""
     for kind in TYPES:
-        if kind != "nvme" or _has_store(target):
-            yield from ladders(target.service, kind, least_gib)
+        if kind != "nvme" or _has_instance_disks(target):
+            yield from list_ladders(target.service, kind, least_gib)
 
 
-def _has_store(target: RdsTarget | CassandraTarget) -> bool:
+def _has_instance_disks(target: RdsTarget | CassandraTarget) -> bool:
     return isinstance(target, CassandraTarget) and has_instance_store(target.instance_type)
 
 
@@ -191,17 +193,17 @@ class Monthly(Model):
     as_of: date | None  # date of the oldest price
 
 
-def monthly(target: Target, prices: PriceTable) -> Monthly:
+def price_monthly(target: Target, prices: PriceTable) -> Monthly:
     """Compute a target's monthly list price."""
-    charges = target_charges(target, MONTH_S)
+    charges = list_target_charges(target, MONTH_S)
     found = [prices.price(charge.item, charge.name) for charge in charges]
     items = tuple(
         CostLine(
             what=charge.what,
             quantity=charge.quantity,
             unit=price.unit,
-            usd=priced(charge, price),
+            usd=price_charge(charge, price),
         )
         for charge, price in zip(charges, found, strict=True)
     )
-    return Monthly(usd=total_usd(items), items=items, as_of=oldest(found))
+    return Monthly(usd=add_usd(items), items=items, as_of=oldest_price_date(found))

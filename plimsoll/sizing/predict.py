@@ -39,7 +39,7 @@ class Bound(Model):
     owner: Owner | None = None  # who sets a storage limit: the volume or the instance
 
 
-def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[Bound]:
+def compute_bounds(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[Bound]:
     """Yield each resource's bound: its rate divided by an operation's use of it.
 
     Args:
@@ -48,7 +48,7 @@ def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[B
         end: The end of the interval to predict. The low end assumes the highest use of everything.
         load: The number of concurrent operations.
     """
-    reads, writes = _memory(profile, caps)
+    reads, writes = _io_ratios(profile, caps)
     kept = profile.read_share * reads.cost(end) + (1 - profile.read_share) * writes.cost(end)
     if profile.ios is not None and caps.iops:
         each = profile.ios.at(load).cost(end) * kept
@@ -61,17 +61,19 @@ def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[B
             rate = caps.mib_s / each
             yield Bound(resource="storage_throughput", ops_per_second=rate, owner=caps.mib_s_of)
     server, machine = profile.server_cpu_s, profile.machine_cpu_s
-    cpu_s = machine if machine is not None and _on_machine(profile, caps) else server
+    cpu_s = machine if machine is not None and _is_on_run_machine(profile, caps) else server
     if caps.processors:
         taken_s = cpu_s.at(load)
-        each = max(LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _of_ios_s(profile, kept, end))
+        each = max(
+            LEAST_CPU * taken_s.cost(end), taken_s.cost(end) + _added_io_cpu_s(profile, kept, end)
+        )
         rate = caps.processors * caps.speed.at(end) / each
         # call it the machine's limit if processes other than the server use most of the CPU
         others = server.at(load).mid < taken_s.mid / 2
         yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
 
 
-def _of_ios_s(profile: Profile, kept: float, end: End) -> float:
+def _added_io_cpu_s(profile: Profile, kept: float, end: End) -> float:
     """Return the processor time of an operation's additional I/Os with another memory size.
 
     Negative if it has fewer I/Os.
@@ -82,12 +84,12 @@ def _of_ios_s(profile: Profile, kept: float, end: End) -> float:
     return more * (IO_CPU_S.cost(end) if more > 0 else IO_CPU_S.at(end))
 
 
-def _on_machine(profile: Profile, caps: Caps) -> bool:
+def _is_on_run_machine(profile: Profile, caps: Caps) -> bool:
     """Whether a target is predicted as the run's own machine would emulate it."""
     return profile.whole_machine and caps.speed == SURE
 
 
-def network_of(
+def build_network(
     profile: Profile, caps: Caps, end: End, bounds: Sequence[Bound]
 ) -> tuple[Network, float]:
     """Model an operation's way through a target.
@@ -97,8 +99,8 @@ def network_of(
     """
     storage = [1 / b.ops_per_second for b in bounds if b.resource not in PROCESSORS]
     cpu = [1 / b.ops_per_second for b in bounds if b.resource in PROCESSORS]
-    stretch = _stretch(profile, caps).cost(end)
-    reads, _ = _memory(profile, caps)
+    stretch = _io_latency_ratio(profile, caps).cost(end)
+    reads, _ = _io_ratios(profile, caps)
     added_s, storage_s = 0.0, 0.0
     for wait_s, times in (
         (profile.pages_s, stretch * reads.cost(end)),
@@ -112,7 +114,7 @@ def network_of(
     return Network(alone_s=alone_s, demands_s=demands_s), storage_s
 
 
-def _stretch(profile: Profile, caps: Caps) -> Guess:
+def _io_latency_ratio(profile: Profile, caps: Caps) -> Guess:
     """Return the latency of an I/O on an idle volume, relative to the run's volume."""
     own = profile.own
     if caps.volume == own.volume or not caps.base_latency_us or not own.base_latency_us:
@@ -121,7 +123,7 @@ def _stretch(profile: Profile, caps: Caps) -> Guess:
     return Guess.within(caps.base_latency_us / own.base_latency_us, factor)
 
 
-def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
+def _io_ratios(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     """Return the read and the write I/Os with another memory size, relative to the run's.
 
     A pool that reads less also evicts fewer changed pages, but the log and checkpoints are
@@ -201,10 +203,10 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
         caps: The limits of the target.
         limits_us: The highest latency of each operation, in the statistic of the profile's tails.
     """
-    lines = {end: _line(known.profile, caps, limits_us, end) for end in get_args(End)}
+    lines = {end: _find_load_line(known.profile, caps, limits_us, end) for end in get_args(End)}
     low, mid, high = (lines[e].ops_per_second * known.factor.at(e) for e in get_args(End))
     likely = lines["mid"]
-    binds, following = _binding(likely)
+    binds, following = _find_limiting_bounds(likely)
     if known.held is not None and known.held[1] < mid:
         resource, held = known.held
         following, binds = binds, Bound(resource=resource, ops_per_second=held)
@@ -221,26 +223,28 @@ def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Pr
     )
 
 
-def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End) -> _Line:
+def _find_load_line(
+    profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End
+) -> _Line:
     """Find the heaviest load within the limits.
 
     The use per operation depends on the load, so the search runs again with the first result.
     """
     most = profile.most_load * (BEYOND if end == "high" else 1)
-    first = _best(profile, caps, limits_us, end, most)
+    first = _climb_to_limits(profile, caps, limits_us, end, most)
     if first.full:
         return first
-    return _best(profile, caps, limits_us, end, first.point.load if first.point else 1.0)
+    return _climb_to_limits(profile, caps, limits_us, end, first.point.load if first.point else 1.0)
 
 
-def _best(
+def _climb_to_limits(
     profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End, load: float
 ) -> _Line:
-    bounds = tuple(bounds_of(profile, caps, end, load))
-    network, storage_s = network_of(profile, caps, end, bounds)
+    bounds = tuple(compute_bounds(profile, caps, end, load))
+    network, storage_s = build_network(profile, caps, end, bounds)
     best, full = None, True
     for point in network.climb():
-        found = _latency_us(profile, network, point, end)
+        found = _compared_latencies_us(profile, network, point, end)
         if any(found[name] > most_us for name, most_us in limits_us.items()):
             full = False
             break
@@ -250,9 +254,11 @@ def _best(
     return _Line(best, full, bounds, storage_s, response_s)
 
 
-def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
+def _compared_latencies_us(
+    profile: Profile, network: Network, point: Point, end: End
+) -> dict[str, float]:
     """Return the latencies to compare with limits, on the side that `end` asks for."""
-    stretched, as_many = _two_ways_us(profile, network, point)
+    stretched, as_many = _estimate_two_ways_us(profile, network, point)
     if end == "low":
         return {name: as_many.get(name, us * TAIL_FACTOR) for name, us in stretched.items()}
     factor = 1.0 if end == "mid" else 1 / TAIL_FACTOR
@@ -261,11 +267,11 @@ def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> d
 
 def _longest_us(profile: Profile, network: Network, point: Point) -> dict[str, float]:
     """Return the longest latencies to expect at a point."""
-    stretched, as_many = _two_ways_us(profile, network, point)
+    stretched, as_many = _estimate_two_ways_us(profile, network, point)
     return {n: max(us * TAIL_FACTOR, as_many.get(n, 0.0)) for n, us in stretched.items()}
 
 
-def _two_ways_us(
+def _estimate_two_ways_us(
     profile: Profile, network: Network, point: Point
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return latencies estimated in two ways: by the slowdown, and by concurrent operations.
@@ -279,7 +285,7 @@ def _two_ways_us(
     )
 
 
-def _binding(line: _Line) -> tuple[Bound, Bound | None]:
+def _find_limiting_bounds(line: _Line) -> tuple[Bound, Bound | None]:
     """Return the limiting resource, and the one that would limit next.
 
     If latency reaches its limit while no resource is near its bound, the limit is the part that
@@ -296,7 +302,7 @@ def _binding(line: _Line) -> tuple[Bound, Bound | None]:
     ), tightest
 
 
-def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
+def predict_latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
     """Predict the latencies under a load, in microseconds.
 
     They are of the statistic of the profile's tails.
@@ -307,31 +313,31 @@ def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | 
     found: dict[End, dict[str, float]] = {}
     for end in get_args(End):
         asked = want / known.factor.at(end)
-        network, _ = network_of(
+        network, _ = build_network(
             known.profile,
             caps,
             end,
-            tuple(bounds_of(known.profile, caps, end, known.profile.most_load)),
+            tuple(compute_bounds(known.profile, caps, end, known.profile.most_load)),
         )
         point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
         if point is not None:
-            told_us = _longest_us if end == "low" else partial(_latency_us, end=end)
+            told_us = _longest_us if end == "low" else partial(_compared_latencies_us, end=end)
             found[end] = told_us(known.profile, network, point)
     if "mid" not in found or "high" not in found:
         return None
     worst = found.get("low")
     return {
-        name: _ordered(found["high"][name], mid, worst[name] if worst else mid)
+        name: _make_guess(found["high"][name], mid, worst[name] if worst else mid)
         for name, mid in found["mid"].items()
     }
 
 
-def _ordered(*values: float) -> Guess:
+def _make_guess(*values: float) -> Guess:
     low, mid, high = sorted(values)
     return Guess(low=low, mid=mid, high=high)
 
 
-def calibrated(
+def calibrate_profile(
     profile: Profile,
     limits_us: Mapping[str, float],
     measured: float | None,
@@ -353,7 +359,7 @@ def calibrated(
     plain = Calibrated(profile)
     if not measured:
         return replace(plain, factor=Guess(low=0.8, mid=1.0, high=1.2))
-    mid = _line(profile, caps or profile.own, limits_us, "mid").ops_per_second
+    mid = _find_load_line(profile, caps or profile.own, limits_us, "mid").ops_per_second
     factor = measured / mid if mid else 1.0
     if least:
         factor = max(1.0, factor)

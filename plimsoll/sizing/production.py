@@ -32,14 +32,14 @@ class Spread(Model):
             return None
         return cls(
             mean=sum(known) / len(known),
-            p50=_nearest(known, 0.5),
-            p95=_nearest(known, 0.95),
+            p50=_nearest_rank(known, 0.5),
+            p95=_nearest_rank(known, 0.95),
             peak=known[-1],
             samples=len(known),
         )
 
 
-def _nearest(ordered: Sequence[float], share: float) -> float:
+def _nearest_rank(ordered: Sequence[float], share: float) -> float:
     """Return a quantile by the nearest-rank method."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
@@ -108,7 +108,7 @@ ALIKE_LEAST = 0.5  # share of production's operations that the run must contain
 SHIFT_TOLD = 0.05  # change of an operation's share of the mix from which it is reported
 
 
-def against_line(seen: Observation, run: RunResult) -> AgainstLine:
+def compare_with_line(seen: Observation, run: RunResult) -> AgainstLine:
     """Compare a database's load with what a run of its derived workload sustained.
 
     An operation counts if the run's workload has one with the same statements. Names and the
@@ -125,8 +125,8 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
         raise UsageError(
             "--line: operations were not observed here: a DSN of the database tells them"
         )
-    measured = _operations(run.request.workload.definition or {})
-    alike = [one for one in seen.operations if _text(one.statements) in measured]
+    measured = _operation_weights(run.request.workload.definition or {})
+    alike = [one for one in seen.operations if _normalize_statements(one.statements) in measured]
     share = sum(one.share for one in alike)
     if share < ALIKE_LEAST:
         raise UsageError(
@@ -141,14 +141,14 @@ def against_line(seen: Observation, run: RunResult) -> AgainstLine:
         bound=run.capacity.bound,
         mean_share=rate.mean * share / line,
         peak_share=rate.peak * share / line,
-        caveats=tuple(_caveats(seen, run, share, measured)),
+        caveats=tuple(_list_caveats(seen, run, share, measured)),
     )
 
 
-def _operations(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
+def _operation_weights(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
     """Return the weight of each of a workload's operations, keyed by its statements."""
     return {
-        _text(
+        _normalize_statements(
             statement.get("sql") or statement.get("postgres") or ""
             for statement in operation.get("statements", ())
         ): float(operation.get("weight", 0))
@@ -156,12 +156,12 @@ def _operations(definition: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
     }
 
 
-def _text(statements: Iterable[str]) -> tuple[str, ...]:
+def _normalize_statements(statements: Iterable[str]) -> tuple[str, ...]:
     """Normalize an operation's statements: each list of values is cut to one value."""
     return tuple(re.sub(r"\?(?:, \?)+", "?", statement) for statement in statements)
 
 
-def _caveats(
+def _list_caveats(
     seen: Observation, run: RunResult, share: float, weights: Mapping[tuple[str, ...], float]
 ) -> list[str]:
     found = []
@@ -177,9 +177,9 @@ def _caveats(
         )
     total = sum(weights.values())
     shares = [
-        (one, weights[_text(one.statements)] / total)
+        (one, weights[_normalize_statements(one.statements)] / total)
         for one in seen.operations
-        if _text(one.statements) in weights and total
+        if _normalize_statements(one.statements) in weights and total
     ]
     one, was = max(shares, key=lambda each: abs(each[0].share - each[1]), default=(None, 0.0))
     if one is not None and abs(one.share - was) > SHIFT_TOLD:

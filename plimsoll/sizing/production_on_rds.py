@@ -22,7 +22,7 @@ LONGEST_S = 455 * 86_400
 _IDENTIFIER = re.compile(r"[A-Za-z](?:-?[A-Za-z0-9]){0,62}")
 
 
-def instance_of(dsn: str) -> str | None:
+def parse_instance(dsn: str) -> str | None:
     """Return the instance that `rds://INSTANCE` names; None if the text is no such address.
 
     Raises:
@@ -59,16 +59,16 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
     try:
         samples = read_samples(address, "rds", start=began, end=ended, period_s=HOUR_S)
     except (BotoCoreError, ClientError) as error:
-        raise PlimsollError(f"CloudWatch: {words.visible(str(error))}") from None
+        raise PlimsollError(f"CloudWatch: {words.escape_controls(str(error))}") from None
     if not samples:
         raise PlimsollError(
             f"CloudWatch has no point of the RDS instance {instance} from {words.moment(began)} on:"
             " is it in this account and region?"
         )
-    return observation(instance, samples, began, ended)
+    return summarize_instance(instance, samples, began, ended)
 
 
-def observation(
+def summarize_instance(
     instance: str, samples: Sequence[TargetSample], began: datetime, ended: datetime
 ) -> Observation:
     """Summarize the hours of an instance."""
@@ -92,8 +92,8 @@ def observation(
         rates=Rates(
             read_iops=spread(lambda sample: sample.read_iops),
             write_iops=spread(lambda sample: sample.write_iops),
-            iops=spread(lambda sample: _both(sample.read_iops, sample.write_iops)),
-            mib=spread(lambda sample: _both(sample.read_mib_s, sample.write_mib_s)),
+            iops=spread(lambda sample: _add_known(sample.read_iops, sample.write_iops)),
+            mib=spread(lambda sample: _add_known(sample.read_mib_s, sample.write_mib_s)),
             cpu_percent=spread(lambda sample: sample.cpu_percent),
             queue=spread(lambda sample: sample.queue),
         ),
@@ -101,5 +101,5 @@ def observation(
     )
 
 
-def _both(one: float | None, other: float | None) -> float | None:
+def _add_known(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other

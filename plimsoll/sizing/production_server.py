@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from plimsoll.capacity.statistics.factorial import visits_per_operation
-from plimsoll.databases.counted_statements import Look, grown
+from plimsoll.databases.counted_statements import Look, sum_growth
 from plimsoll.databases.family import Family, family_of
-from plimsoll.databases.observing import looks_for, open_statements, statements_seen
+from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import StorageRates
@@ -51,25 +51,25 @@ def observe_server(
     family = family_of(target.protocol)
     counters: list[ServerCounters | None] = []
     with open_statements(target) as reader:
-        looks = looks_for(
+        looks = look_repeatedly(
             reader, for_s, wait, lambda: counters.append(family.read_counters(target))
         )
-        seen = statements_seen(reader, target, looks)
-    samples = _samples(family, looks, counters)
+        seen = combine_looks(reader, target, looks)
+    samples = _build_samples(family, looks, counters)
     try:
         derived = derive(seen, writes=True)
     except UsageError as error:  # the rates are reported all the same
-        found = observation(None, samples, server=seen.server, looks=looks)
+        found = summarize_server(None, samples, server=seen.server, looks=looks)
         return found.model_copy(update={"notes": (*found.notes, *seen.notes, str(error))})
-    return observation(derived, samples, server=seen.server, looks=looks)
+    return summarize_server(derived, samples, server=seen.server, looks=looks)
 
 
-def _samples(
+def _build_samples(
     family: Family, looks: Sequence[Look], counters: Sequence[ServerCounters | None]
 ) -> list[Sample]:
     found = []
     for (before, after), (old, new) in zip(pairwise(looks), pairwise(counters), strict=True):
-        statements = sum(one.calls for one in grown([before, after]).values())
+        statements = sum(one.calls for one in sum_growth([before, after]).values())
         storage, waits, reads = None, ServerWaits(), None
         writes: float | None = None
         if old is not None and new is not None:
@@ -83,7 +83,7 @@ def _samples(
     return found
 
 
-def observation(
+def summarize_server(
     derived: Derived | None, samples: Sequence[Sample], *, server: str, looks: Sequence[Look]
 ) -> Observation:
     """Summarize an observation; operations are omitted if none can be derived."""
@@ -91,7 +91,7 @@ def observation(
     operations = derived.operations if derived else ()
     calls = sum(one.calls for one in operations)
     statements = sum(sample.statements for sample in samples)
-    rates = _rates(samples, calls / statements if statements and calls else None)
+    rates = _compute_rates(samples, calls / statements if statements and calls else None)
     return Observation(
         source="server",
         database=server,
@@ -99,7 +99,7 @@ def observation(
         ended=datetime.fromtimestamp(looks[-1].epoch_s, UTC),
         sample_s=window_s / len(samples),
         rates=rates,
-        demand=_demand(rates, calls / window_s),
+        demand=_compute_demand(rates, calls / window_s),
         operations=tuple(
             OperationSeen(
                 name=one.name,
@@ -111,11 +111,11 @@ def observation(
             for one in operations
         ),
         share_of_calls=derived.share_of_calls if derived else None,
-        notes=(*(derived.notes if derived else ()), *_notes(samples)),
+        notes=(*(derived.notes if derived else ()), *_write_notes(samples)),
     )
 
 
-def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
+def _compute_rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
     def rate(of: Callable[[Sample], float | None]) -> Spread | None:
         values = [(of(sample), sample.interval_s) for sample in samples]
         return Spread.of([None if value is None else value / s for value, s in values])
@@ -133,7 +133,7 @@ def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
     )
 
 
-def _demand(rates: Rates, ops_per_second: float) -> Demand | None:
+def _compute_demand(rates: Rates, ops_per_second: float) -> Demand | None:
     if not ops_per_second:
         return None
 
@@ -151,7 +151,7 @@ def _demand(rates: Rates, ops_per_second: float) -> Demand | None:
     )
 
 
-def _notes(samples: Sequence[Sample]) -> list[str]:
+def _write_notes(samples: Sequence[Sample]) -> list[str]:
     notes = [
         "the peak of the operations is that of the statements, at the mean mix of the whole time",
         "I/O, the log and waits are the whole server's, of its other databases too",

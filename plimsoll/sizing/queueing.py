@@ -142,7 +142,7 @@ class Tail:
         26(4), 1955).
         """
         blocks: list[tuple[float, list[float]]] = []  # mean latency, x-values of its samples
-        for much, latency in _repeated(samples):
+        for much, latency in _average_repetitions(samples):
             blocks.append((latency, [much]))
             while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
                 (low, some), (high, more) = blocks[-2:]
@@ -163,7 +163,7 @@ class Tail:
         raise AssertionError  # one of the samples is the last
 
 
-def _repeated(samples: Sequence[Sample]) -> list[Sample]:
+def _average_repetitions(samples: Sequence[Sample]) -> list[Sample]:
     """Average the samples with similar x-values; returns them ascending."""
     alike: list[list[Sample]] = []
     for sample in sorted(samples):
@@ -255,7 +255,7 @@ class Trend:
         return math.exp(self.middle[1] + self.slope * (math.log(load) - self.middle[0]))
 
 
-def trend(points: Sequence[tuple[float, float]]) -> Trend | None:
+def fit_trend(points: Sequence[tuple[float, float]]) -> Trend | None:
     """Fit pairs of (concurrent operations, use per operation); None if none is above 0."""
     seen = [(math.log(load), math.log(taken)) for load, taken in points if load > 0 and taken > 0]
     if not seen:

@@ -13,9 +13,16 @@ from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.sizing.answer import Growth, Negative, Option
-from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed
-from plimsoll.sizing.offers import classes, monthly, of_class, storages, volume_ladders, with_volume
-from plimsoll.sizing.predict import Bound, Calibrated, Prediction, latencies, predict
+from plimsoll.sizing.caps import Caps, Made, assume_speed, find_caps, replace_processors
+from plimsoll.sizing.offers import (
+    change_class,
+    change_volume,
+    list_classes,
+    list_storages,
+    list_volume_ladders,
+    price_monthly,
+)
+from plimsoll.sizing.predict import Bound, Calibrated, Prediction, predict, predict_latencies
 
 NOTHING_MORE = "nothing carries this; "
 
@@ -70,14 +77,14 @@ class Sizer:
         """
         caps = self._caps(target)
         if processors is not None:
-            caps = on_machine(caps_of(target, lasting=False), processors)
+            caps = replace_processors(find_caps(target, lasting=False), processors)
         key = caps.model_copy(update={"family": ""})
         if key not in self._found:
             self._found[key] = predict(self.known, caps, self.wish.limits_us)
         return self._found[key]
 
     def _caps(self, target: Made) -> Caps:
-        return with_speed(caps_of(target), self.known.profile.own, local=self.local)
+        return assume_speed(find_caps(target), self.known.profile.own, local=self.local)
 
     def carries(self, target: Made) -> bool:
         """Whether the target is predicted to carry the load with the headroom."""
@@ -86,11 +93,11 @@ class Sizer:
     def options(self) -> Iterator[Option]:
         """Predict the cheapest target of each class and type of volume that carries the load."""
         for name in self.classes():
-            on_class = of_class(self.base, name)
+            on_class = change_class(self.base, name)
             if isinstance(on_class, AuroraTarget):
-                found: list[Made] = [t for t in storages(on_class) if self.carries(t)]
+                found: list[Made] = [t for t in list_storages(on_class) if self.carries(t)]
             else:
-                found = [with_volume(on_class, volume) for volume in self._volumes(on_class)]
+                found = [change_volume(on_class, volume) for volume in self._volumes(on_class)]
             for target in found:
                 yield self.option(target)
 
@@ -101,8 +108,8 @@ class Sizer:
         """
         return [
             name
-            for name in classes(self.base, self.prices)
-            if self.knows_memory_of(of_class(self.base, name))
+            for name in list_classes(self.base, self.prices)
+            if self.knows_memory_of(change_class(self.base, name))
         ]
 
     def knows_memory_of(self, target: Made) -> bool:
@@ -113,7 +120,7 @@ class Sizer:
         own = self.known.profile.own
         if self.known.profile.pool is not None or own.memory_gib is None:
             return True
-        caps = caps_of(target)
+        caps = find_caps(target)
         smaller_pool = caps.pool_bytes is not None and caps.pool_bytes < (own.pool_bytes or 0)
         return (caps.memory_gib or 0.0) >= own.memory_gib and not smaller_pool
 
@@ -121,13 +128,13 @@ class Sizer:
         """Yield the cheapest volume of each type that carries the load on a class."""
         assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
         by_type: dict[str, list[Volume]] = {}
-        for ladder in volume_ladders(on_class, self.wish.least_gib):
-            first = ladder.first(lambda volume: self.carries(with_volume(on_class, volume)))
+        for ladder in list_volume_ladders(on_class, self.wish.least_gib):
+            first = ladder.first(lambda volume: self.carries(change_volume(on_class, volume)))
             if first is not None:
                 by_type.setdefault(ladder.type, []).append(first)
 
         def usd(volume: Volume) -> float:
-            price = monthly(with_volume(on_class, volume), self.prices).usd
+            price = price_monthly(change_volume(on_class, volume), self.prices).usd
             return float("inf") if price is None else price
 
         for volumes in by_type.values():
@@ -135,7 +142,7 @@ class Sizer:
 
     def option(self, target: Made) -> Option:
         """Describe a target with its prediction."""
-        found, price = self.prediction(target), monthly(target, self.prices)
+        found, price = self.prediction(target), price_monthly(target, self.prices)
         required = self.wish.required
         carries = found.ops_per_second >= required
         return Option(
@@ -148,7 +155,7 @@ class Sizer:
             high=found.high,
             binds=found.binds,
             next=found.next,
-            latency_us=latencies(self.known, self._caps(target), self.wish.ops_per_second),
+            latency_us=predict_latencies(self.known, self._caps(target), self.wish.ops_per_second),
             carries=carries,
             sure=found.low >= required or found.high < required,
         )
@@ -166,37 +173,39 @@ class Sizer:
         if not carried:
             yield from self._largest()
         best: dict[str, Prediction] = {}
-        for ladder in volume_ladders(self.base, self.wish.least_gib):
+        for ladder in list_volume_ladders(self.base, self.wish.least_gib):
             if (own_class, ladder.type) in carried or ladder.top is None:
                 continue
-            found = self.prediction(with_volume(self.base, ladder.top))
+            found = self.prediction(change_volume(self.base, ladder.top))
             known = best.get(ladder.type)
             if known is None or known.ops_per_second < found.ops_per_second:
                 best[ladder.type] = found
         for kind, found in best.items():
             if found.ops_per_second < self.wish.required:
-                yield _negative(kind, own_class, found)
+                yield _describe_negative(kind, own_class, found)
 
     def _largest(self) -> Iterator[Negative]:
         """Yield the highest prediction among all classes and volumes."""
         found = [
-            (self.prediction(with_volume(on_class, ladder.top)), name, ladder.type)
+            (self.prediction(change_volume(on_class, ladder.top)), name, ladder.type)
             for name in self.classes()
-            for on_class in (of_class(self.base, name),)
+            for on_class in (change_class(self.base, name),)
             if not isinstance(on_class, AuroraTarget)
-            for ladder in volume_ladders(on_class, self.wish.least_gib)
+            for ladder in list_volume_ladders(on_class, self.wish.least_gib)
             if ladder.top is not None
         ]
         if found:
             most, name, kind = max(found, key=lambda one: one[0].ops_per_second)
-            yield _negative(kind, name, most, beginning=f"{NOTHING_MORE}the most is")
+            yield _describe_negative(kind, name, most, beginning=f"{NOTHING_MORE}the most is")
 
 
-def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None = None) -> Negative:
+def _describe_negative(
+    kind: str, name: str, found: Prediction, *, beginning: str | None = None
+) -> Negative:
     what = f"{kind} on {name}"
     at = words.throughput(found.ops_per_second)
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
-    why = f"{bound_words(found.binds)} binds at {at}"
+    why = f"{describe_bound(found.binds)} binds at {at}"
     if not found.ops_per_second:
         why = "an operation that is alone takes longer than its limit"
     return Negative(
@@ -207,14 +216,14 @@ def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None 
     )
 
 
-def bound_words(bound: Bound) -> str:
+def describe_bound(bound: Bound) -> str:
     """Name a bound's resource and owner: `storage IOPS of the instance`."""
     name = words.RESOURCES[bound.resource]
     storage = bound.resource in {"storage_iops", "storage_throughput"}
     return f"{name} of the instance" if storage and bound.owner == "instance" else name
 
 
-def ranked(options: Sequence[Option]) -> tuple[Option, ...]:
+def rank_options(options: Sequence[Option]) -> tuple[Option, ...]:
     """Sort by monthly price; at equal price measured options first, then the highest figure."""
     return tuple(
         sorted(
@@ -239,7 +248,7 @@ DAYS_PER_YEAR = 365.25
 BEYOND_YEARS = 100.0  # nobody plans for it
 
 
-def times_per_year(text: str, option: str) -> float:
+def parse_growth(text: str, option: str) -> float:
     """Parse a growth such as `2x/year`, `30%/year` or `3%/month`; returns the factor per year.
 
     Raises:
@@ -255,7 +264,7 @@ def times_per_year(text: str, option: str) -> float:
     return factor**12 if period == "month" else factor
 
 
-def growth(
+def project_growth(
     line_ops_per_second: float,
     want_ops_per_second: float,
     *,

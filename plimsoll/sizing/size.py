@@ -12,14 +12,21 @@ from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
 from plimsoll.sizing.caps import OTHER_FAMILY, OTHER_MACHINE, Made
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.measured import Profile
-from plimsoll.sizing.offers import monthly, with_volume
+from plimsoll.sizing.offers import change_volume, price_monthly
 from plimsoll.sizing.predict import IO_CPU_S, OTHER_CONSTANTS, Bound
-from plimsoll.sizing.rank import NOTHING_MORE, Sizer, Wish, bound_words, growth, ranked
+from plimsoll.sizing.rank import (
+    NOTHING_MORE,
+    Sizer,
+    Wish,
+    describe_bound,
+    project_growth,
+    rank_options,
+)
 
 # The assumptions of a prediction, in sentences for its reader.
 
 
-def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
+def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     """Yield the assumptions of predictions that start from a run.
 
     Args:
@@ -33,15 +40,15 @@ def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     if run.result.request.background:
         yield "what ran beside it went on in the same way: its I/Os and processor time are in these"
     if profile.ios is not None:
-        yield _of_demand(profile)
+        yield _state_demand(profile)
     else:
         yield "the I/Os of an operation are not known: no volume is held to be the limit"
     if here:
         yield "this machine's processors stand in for those of every class"
     else:
-        yield from _of_processors(run)
-    yield from _of_memory(run)
-    yield from _of_storage(run)
+        yield from _state_processors(run)
+    yield from _state_memory(run)
+    yield from _state_storage(run)
     if profile.tails_under_way:
         yield (
             "latencies grow with the mean time of an operation as they did in the run; as this"
@@ -61,7 +68,7 @@ def assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     )
 
 
-def _of_demand(profile: Profile) -> str:
+def _state_demand(profile: Profile) -> str:
     assert profile.ios is not None  # noqa: S101 - asked by its caller
     each = profile.ios.at(profile.most_load)
     return (
@@ -71,7 +78,7 @@ def _of_demand(profile: Profile) -> str:
     )
 
 
-def _of_processors(run: Measured) -> Iterator[str]:
+def _state_processors(run: Measured) -> Iterator[str]:
     if run.result.local:
         yield (
             "a vCPU of AWS does as much as a processor of this machine, within a factor of"
@@ -85,7 +92,7 @@ def _of_processors(run: Measured) -> Iterator[str]:
     yield "burstable classes have the processors that their credits last for"
 
 
-def _of_memory(run: Measured) -> Iterator[str]:
+def _state_memory(run: Measured) -> Iterator[str]:
     profile = run.known.profile
     if profile.own.pool_bytes is not None:
         yield (
@@ -106,7 +113,7 @@ def _of_memory(run: Measured) -> Iterator[str]:
         )
 
 
-def _of_storage(run: Measured) -> Iterator[str]:
+def _state_storage(run: Measured) -> Iterator[str]:
     if isinstance(run.target, AuroraTarget):
         yield "Aurora's storage has no limit of its own, and its I/Os are in no price here"
         return
@@ -116,15 +123,19 @@ def _of_storage(run: Measured) -> Iterator[str]:
     yield "gp2 without burst credits, instances at the rate that they sustain"
 
 
-def sizer_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
+def create_sizer(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
     """Create the sizer, which predicts from the run nearest to the answer."""
-    ground, first = ground_of(runs), next(iter(runs.values()))
+    ground, first = choose_ground(runs), next(iter(runs.values()))
     return Sizer(ground.known, first.target, wish, prices, local=ground.result.local)
 
 
-def ground_of(runs: Mapping[str, Measured]) -> Measured:
+def choose_ground(runs: Mapping[str, Measured]) -> Measured:
     """Return the last run with a figure, as it is nearest to the answer; else the first run."""
-    told = [run for run in runs.values() if run.known.factor.mid and _figure(run) is not None]
+    told = [
+        run
+        for run in runs.values()
+        if run.known.factor.mid and _exact_or_lower_figure(run) is not None
+    ]
     return told[-1] if told else next(iter(runs.values()))
 
 
@@ -149,9 +160,9 @@ def size(
         times_per_year: The yearly growth factor of the load; None if it does not grow.
         confirmed: The predictions that runs have checked.
     """
-    sizer = sizer_of(runs, wish, prices)
-    measured = tuple(_measured(name, run, sizer) for name, run in runs.items())
-    options = options_of(runs, wish, prices)
+    sizer = create_sizer(runs, wish, prices)
+    measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
+    options = rank_targets(runs, wish, prices)
     cannot = tuple(sizer.negatives(options))
     first = next(iter(runs.values()))
     best = options[0] if options else None
@@ -165,54 +176,62 @@ def size(
         limits_us=dict(wish.limits_us),
         region=prices.region,
         as_of=min(
-            (day for o in (*options, *measured) if (day := monthly(o.target, prices).as_of)),
+            (day for o in (*options, *measured) if (day := price_monthly(o.target, prices).as_of)),
             default=None,
         ),
         least_gib=wish.least_gib,
-        demands=tuple((seen.load, seen.demand) for seen in ground_of(runs).seen),
+        demands=tuple((seen.load, seen.demand) for seen in choose_ground(runs).seen),
         factor=sizer.known.factor,
         options=options,
         measured=measured,
         cannot=cannot,
         confirmed=tuple(confirmed),
-        growth=_growth(best, wish, times_per_year, today),
-        assumptions=tuple(assumptions(ground_of(runs))),
-        sentence=_sentence(best, wish, cannot),
+        growth=_project_growth(best, wish, times_per_year, today),
+        assumptions=tuple(list_assumptions(choose_ground(runs))),
+        sentence=_write_sentence(best, wish, cannot),
     )
 
 
-def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> tuple[Option, ...]:
+def rank_targets(
+    runs: Mapping[str, Measured], wish: Wish, prices: PriceTable
+) -> tuple[Option, ...]:
     """Rank the targets that carry a load; a measured one replaces its own prediction."""
-    sizer = sizer_of(runs, wish, prices)
-    measured = [_measured(name, run, sizer) for name, run in runs.items()]
-    known = [same(option.target) for option in measured]
-    predicted = [option for option in sizer.options() if same(option.target) not in known]
-    return ranked([*predicted, *(option for option in measured if option.carries)])
+    sizer = create_sizer(runs, wish, prices)
+    measured = [_describe_measured(name, run, sizer) for name, run in runs.items()]
+    known = [drop_initial_credits(option.target) for option in measured]
+    predicted = [
+        option for option in sizer.options() if drop_initial_credits(option.target) not in known
+    ]
+    return rank_options([*predicted, *(option for option in measured if option.carries)])
 
 
-def same(target: Made) -> Made:
+def drop_initial_credits(target: Made) -> Made:
     """Drop what is no part of a purchase from a target: its volume's initial burst credits."""
     if isinstance(target, AuroraTarget):
         return target
     volume = target.volume.model_copy(update={"credits_start": None})
-    return with_volume(target, volume)
+    return change_volume(target, volume)
 
 
-def _figure(run: Measured) -> float | None:
+def _exact_or_lower_figure(run: Measured) -> float | None:
     capacity = run.capacity
     return None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second
 
 
-def _measured(name: str, run: Measured, sizer: Sizer) -> Option:
+def _describe_measured(name: str, run: Measured, sizer: Sizer) -> Option:
     """Describe a measured target.
 
     A run on one machine says nothing of a class's processors, so its target carries the load
     only if the model does not rule that out.
     """
-    wish, price, figure = sizer.wish, monthly(run.target, sizer.prices), _figure(run)
+    wish, price, figure = (
+        sizer.wish,
+        price_monthly(run.target, sizer.prices),
+        _exact_or_lower_figure(run),
+    )
     between, limiting = run.capacity.interval, run.limiting
     known = limiting is not None and figure is not None and limiting.resource != "unknown"
-    enough = figure is not None and figure >= wish.required and _holds(run.target, wish)
+    enough = figure is not None and figure >= wish.required and _holds_data(run.target, wish)
     if enough and run.result.local:
         enough = sizer.prediction(run.target).high >= wish.required
     return Option(
@@ -233,17 +252,17 @@ def _measured(name: str, run: Measured, sizer: Sizer) -> Option:
     )
 
 
-def _holds(target: Made, wish: Wish) -> bool:
+def _holds_data(target: Made, wish: Wish) -> bool:
     """Whether the volume is large enough for the data. Aurora's storage grows by itself."""
     return isinstance(target, AuroraTarget) or target.volume.size_gib >= wish.least_gib
 
 
-def _growth(
+def _project_growth(
     best: Option | None, wish: Wish, times_per_year: float | None, today: date
 ) -> Growth | None:
     if best is None or best.ops_per_second is None or times_per_year is None:
         return None
-    return growth(
+    return project_growth(
         best.ops_per_second,
         wish.ops_per_second,
         headroom=wish.headroom,
@@ -252,14 +271,14 @@ def _growth(
     )
 
 
-def _sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> str:
+def _write_sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> str:
     """Answer in one sentence: what to buy for how much, or why nothing will do."""
     wanted = words.throughput(wish.ops_per_second)
     spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
     if best is None:
         why = f": {cannot[0].sentence.removeprefix(NOTHING_MORE)}" if cannot else ""
         return f"nothing carries {wanted}{spare}{why}"
-    parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_figures(best)]
+    parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_describe_figures(best)]
     price = (
         "at a price that is not known"
         if best.usd_per_month is None
@@ -268,16 +287,16 @@ def _sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> st
     return f"{parts[0]} {price}: {'; '.join(parts[1:])}"
 
 
-def _figures(best: Option) -> Iterator[str]:
+def _describe_figures(best: Option) -> Iterator[str]:
     line = words.throughput(best.ops_per_second)
     if best.status == "measured":
         yield f"{line} measured"
     elif best.low is not None and best.high is not None:
         yield f"{line} predicted, {words.rate(best.low)} to {words.rate(best.high)}"
     if best.binds is not None:
-        yield f"{bound_words(best.binds)} binds first"
+        yield f"{describe_bound(best.binds)} binds first"
     if best.next is not None:
-        yield f"then {bound_words(best.next)} at {words.throughput(best.next.ops_per_second)}"
+        yield f"then {describe_bound(best.next)} at {words.throughput(best.next.ops_per_second)}"
 
 
 def target_words(target: Made) -> str:

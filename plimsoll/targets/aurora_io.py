@@ -49,13 +49,13 @@ def read_billed_io(
             }
             for name in _METRICS
         ],
-        StartTime=_period(start),
+        StartTime=_period_start(start),
         EndTime=end,
         ScanBy="TimestampAscending",
     )
     counts: dict[str, dict[int, float]] = {
         result["Id"]: {
-            int(_aware(moment).timestamp()): value
+            int(_make_aware(moment).timestamp()): value
             for moment, value in zip(result["Timestamps"], result["Values"], strict=True)
         }
         for result in answer["MetricDataResults"]
@@ -77,9 +77,9 @@ def read_billed_io(
     )
 
 
-def _period(moment: datetime) -> datetime:
+def _period_start(moment: datetime) -> datetime:
     return datetime.fromtimestamp(moment.timestamp() // PERIOD_S * PERIOD_S, UTC)
 
 
-def _aware(moment: datetime) -> datetime:
+def _make_aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -85,7 +85,7 @@ RDS = Source(
 )
 
 
-def _counts(prefix: str) -> tuple[Metric, ...]:
+def _count_metrics(prefix: str) -> tuple[Metric, ...]:
     return (
         Metric(f"{prefix}ReadOps", "read_iops", counted=True),
         Metric(f"{prefix}WriteOps", "write_iops", counted=True),
@@ -96,17 +96,17 @@ def _counts(prefix: str) -> tuple[Metric, ...]:
 
 # docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html
 EBS = Source(
-    "AWS/EBS", "VolumeId", (*_counts("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
+    "AWS/EBS", "VolumeId", (*_count_metrics("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
 )
 # docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
 EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, _CPU_CREDITS, *_HOST))
-EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
+EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_count_metrics("Disk"), *EC2.metrics))
 _SUMMARIES: dict[str, Summary] = {
     m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics
 }
 
 
-def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]:
+def find_sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]:
     """Return the sources of a target's metrics, each with the target's identifier there."""
     if target.identifier is None:
         return []
@@ -125,7 +125,7 @@ def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]
 
 def has_metrics(target: TargetAddress | None, kind: TargetKind) -> bool:
     """Whether CloudWatch has metrics of an existing target."""
-    return target is not None and bool(sources(target, kind))
+    return target is not None and bool(find_sources(target, kind))
 
 
 def read_samples(
@@ -140,7 +140,7 @@ def read_samples(
     past = max(first + 1, math.ceil(end.timestamp() / period_s))
     asked = [
         (source, identifier, metric)
-        for source, identifier in sources(target, kind)
+        for source, identifier in find_sources(target, kind)
         for metric in source.metrics
     ]
     if not asked:
@@ -181,7 +181,7 @@ def _epoch_ms(moment: datetime) -> int:
     return round(aware.timestamp() * 1000)
 
 
-def figures(
+def summarize_samples(
     samples: Iterable[TargetSample], periods: Container[int], *, period_s: int
 ) -> TargetFigures | None:
     """Summarize the samples of some periods; None if there are none.
@@ -194,11 +194,11 @@ def figures(
     within = [sample for sample in samples if sample.epoch_ms in periods]
     if not within:
         return None
-    summaries = {field: _summary(field, how, within) for field, how in _SUMMARIES.items()}
+    summaries = {field: _summarize_field(field, how, within) for field, how in _SUMMARIES.items()}
     return TargetFigures(period_s=period_s, points=len(within), **summaries)
 
 
-def _summary(field: str, how: Summary, samples: Sequence[TargetSample]) -> float | None:
+def _summarize_field(field: str, how: Summary, samples: Sequence[TargetSample]) -> float | None:
     values = [getattr(sample, field) for sample in samples]
     known = [float(value) for value in values if value is not None]
     if not known or (how == "mean of all" and len(known) < len(values)):

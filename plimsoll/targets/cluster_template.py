@@ -12,7 +12,7 @@ _INSTANCE, _ANSWER, _LISTENS = "Instance", "Answer", "Listens"
 _SEED = {"Fn::GetAtt": [_INSTANCE, "PrivateIp"]}
 
 
-def with_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
+def add_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
     """Add instances to a template; each is created when the one before it listens.
 
     Nodes join the ring one at a time: two that join together do not see each other's ranges.
@@ -28,11 +28,11 @@ def with_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
     resources, outputs = body["Resources"], body["Outputs"]
     first = copy.deepcopy({name: resources[name] for name in (_INSTANCE, _ANSWER, _LISTENS)})
     place = ClusterPlace(1, nodes)
-    resources[_INSTANCE]["Properties"]["Tags"].append(_tag(PLACE_TAG, str(place)))
-    _told(resources[_INSTANCE])["Token"] = str(place.token)
+    resources[_INSTANCE]["Properties"]["Tags"].append(_make_tag(PLACE_TAG, str(place)))
+    _user_data_variables(resources[_INSTANCE])["Token"] = str(place.token)
     before = _LISTENS
     for number in range(2, nodes + 1):
-        further = _further(first, ClusterPlace(number, nodes), zones[(number - 1) % len(zones)])
+        further = _copy_node(first, ClusterPlace(number, nodes), zones[(number - 1) % len(zones)])
         further[f"{_INSTANCE}{number}"]["DependsOn"] = [before]
         resources |= further
         before = f"{_LISTENS}{number}"
@@ -42,14 +42,14 @@ def with_nodes(template: str, nodes: int, zones: Sequence[Zone]) -> str:
     return json.dumps(body, indent=1)
 
 
-def _further(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dict[str, Any]:
+def _copy_node(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dict[str, Any]:
     """Copy the first node's resources under names that end in another node's number."""
     number = place.number
     instance = copy.deepcopy(first[_INSTANCE])
     properties = instance["Properties"]
     properties |= {"AvailabilityZone": zone.name, "SubnetId": zone.subnet_id}
-    properties["Tags"] += [_tag(PLACE_TAG, str(place)), _tag(SEED_TAG, _SEED)]
-    _told(instance).update(
+    properties["Tags"] += [_make_tag(PLACE_TAG, str(place)), _make_tag(SEED_TAG, _SEED)]
+    _user_data_variables(instance).update(
         Answer={"Ref": f"{_ANSWER}{number}"},
         Node=str(number),
         Rack=zone.name,
@@ -63,7 +63,7 @@ def _further(first: Mapping[str, Any], place: ClusterPlace, zone: Zone) -> dict[
     return {f"{name}{number}": resource for name, resource in made.items()}
 
 
-def _told(instance: Mapping[str, Any]) -> dict[str, object]:
+def _user_data_variables(instance: Mapping[str, Any]) -> dict[str, object]:
     """Return the variables of an instance's user data."""
     header, _ = instance["Properties"]["UserData"]["Fn::Base64"]["Fn::Join"][1]
     _, variables = header["Fn::Sub"]
@@ -71,5 +71,5 @@ def _told(instance: Mapping[str, Any]) -> dict[str, object]:
     return told
 
 
-def _tag(key: str, value: object) -> dict[str, object]:
+def _make_tag(key: str, value: object) -> dict[str, object]:
     return {"Key": key, "Value": value}

@@ -15,7 +15,7 @@ REASON_LENGTH = 1000  # limits the whole answer to 4,096 bytes
 
 
 @contextmanager
-def answer(event: Mapping[str, Any]) -> Iterator[None]:
+def answer_event(event: Mapping[str, Any]) -> Iterator[None]:
     """Send SUCCESS when the block ends, or FAILED with the reason when it raises.
 
     Exceptions are not passed on: CloudFormation has its answer, and a retry would only repeat it.
@@ -23,14 +23,14 @@ def answer(event: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except PlimsollError as error:
-        _send(event, "FAILED", str(error))
+        _send_answer(event, "FAILED", str(error))
     except Exception as error:  # noqa: BLE001 - without an answer CloudFormation waits an hour
-        _send(event, "FAILED", f"{type(error).__name__}: {error}")
+        _send_answer(event, "FAILED", f"{type(error).__name__}: {error}")
     else:
-        _send(event, "SUCCESS", "")
+        _send_answer(event, "SUCCESS", "")
 
 
-def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
+def _send_answer(event: Mapping[str, Any], status: str, reason: str) -> None:
     body = json.dumps(
         {
             "Status": status,

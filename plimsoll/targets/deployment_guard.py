@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 
-def close_door(function_name: str) -> None:
+def block_target_creation(function_name: str) -> None:
     """Keep the function that creates targets from starting, by a concurrency of 0."""
     clients.lambda_().put_function_concurrency(
         FunctionName=function_name, ReservedConcurrentExecutions=0
     )
 
 
-def open_door(function_name: str) -> None:
+def allow_target_creation(function_name: str) -> None:
     """Allow the function that creates targets to start again."""
     clients.lambda_().delete_function_concurrency(FunctionName=function_name)
 
@@ -34,14 +34,16 @@ def require_no_target(run_machine_arn: str, role_arn: str) -> None:
     Raises:
         TargetsAliveError: Something is still there; the message names up to ten of each kind.
     """
-    runs = _runs_under_way(run_machine_arn)
-    stacks = [stack["StackName"] for stack in living_stacks() if _may_be_of(stack, role_arn)]
+    runs = _list_running_runs(run_machine_arn)
+    stacks = [
+        stack["StackName"] for stack in list_target_stacks() if _may_belong_to(stack, role_arn)
+    ]
     alive = [
         f"{kind} {', '.join(names[:10])}"
         for kind, names in (
             ("the runs", runs),
             ("the targets' stacks", stacks),
-            ("the datasets' snapshots", _living_snapshots()),
+            ("the datasets' snapshots", _list_snapshot_names()),
         )
         if names
     ]
@@ -52,7 +54,7 @@ def require_no_target(run_machine_arn: str, role_arn: str) -> None:
         )
 
 
-def _runs_under_way(run_machine_arn: str) -> list[str]:
+def _list_running_runs(run_machine_arn: str) -> list[str]:
     pages = clients.stepfunctions().get_paginator("list_executions")
     return [
         execution["name"]
@@ -61,12 +63,12 @@ def _runs_under_way(run_machine_arn: str) -> list[str]:
     ]
 
 
-def _living_snapshots() -> list[str]:
+def _list_snapshot_names() -> list[str]:
     """Return the names of the account's dataset snapshots; no tag says whose they are."""
     return [snapshot.name for kind in get_args(Kind) for snapshot in list_snapshots(kind)]
 
 
-def living_stacks() -> "list[StackTypeDef]":
+def list_target_stacks() -> "list[StackTypeDef]":
     """Return all target stacks that are not deleted, of every deployment in this region."""
     pages = clients.cloudformation().get_paginator("describe_stacks")
     return [
@@ -77,6 +79,6 @@ def living_stacks() -> "list[StackTypeDef]":
     ]
 
 
-def _may_be_of(stack: "StackTypeDef", role_arn: str) -> bool:
+def _may_belong_to(stack: "StackTypeDef", role_arn: str) -> bool:
     """Whether a stack may belong to the deployment; one without a role may belong to any."""
     return stack.get("RoleARN", role_arn) == role_arn

@@ -4,7 +4,7 @@ from plimsoll.aws import clients
 from plimsoll.model.request.cassandra_target import DATA_DEVICE
 
 
-def data_volume_id(instance_id: str) -> str | None:
+def find_data_volume_id(instance_id: str) -> str | None:
     """Return the id of an instance's data volume; None if it has none.
 
     CloudWatch's EBS metrics need the volume, which CloudFormation does not name.

@@ -20,7 +20,7 @@ AskRds = Callable[[ManagedEngine, str], str]  # engine, requested version: resol
 _NO_SUCH_VERSION = {"InvalidParameterValue", "InvalidParameterCombination"}
 
 
-def database_version(target: Target, ask: AskRds) -> str | None:
+def resolve_database_version(target: Target, ask: AskRds) -> str | None:
     """Return the version that a target will have; None for an existing endpoint.
 
     Raises:
@@ -37,7 +37,7 @@ def database_version(target: Target, ask: AskRds) -> str | None:
             assert_never(target)
 
 
-def rds_version(engine: ManagedEngine, asked: str) -> str:
+def resolve_rds_version(engine: ManagedEngine, asked: str) -> str:
     """Ask RDS which version it would create, in the clients' region.
 
     Args:
@@ -47,22 +47,22 @@ def rds_version(engine: ManagedEngine, asked: str) -> str:
     Raises:
         UsageError: RDS does not offer the version; the error names those that it does.
     """
-    fitting = _fitting(engine, asked, _answered(engine, asked))
+    fitting = _filter_versions(engine, asked, _ask_version(engine, asked))
     if fitting:
         return fitting[-1]
-    every = sorted(_offered(engine), key=_order)
-    if fitting := _fitting(engine, asked, every):
+    every = sorted(_list_versions(engine), key=_version_key)
+    if fitting := _filter_versions(engine, asked, every):
         return fitting[-1]
     majors = {version: major_of(engine, version) for version in every}
     alike = [version for version in every if majors[version] == major_of(engine, asked)]
     allowed = alike or dict.fromkeys(majors.values())
-    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_region()}"
+    problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_client_region()}"
     raise UsageError(
         Complaint(("target", "engine_version"), problem, asked, tuple(reversed([*allowed])))
     )
 
 
-def _answered(engine: ManagedEngine, asked: str) -> list[str]:
+def _ask_version(engine: ManagedEngine, asked: str) -> list[str]:
     try:
         answer = clients.rds().describe_db_engine_versions(
             Engine=engine, EngineVersion=asked, DefaultOnly=is_major(engine, asked)
@@ -74,21 +74,21 @@ def _answered(engine: ManagedEngine, asked: str) -> list[str]:
     return [version["EngineVersion"] for version in answer["DBEngineVersions"]]
 
 
-def _offered(engine: str) -> Iterable[str]:
+def _list_versions(engine: str) -> Iterable[str]:
     pages = clients.rds().get_paginator("describe_db_engine_versions").paginate(Engine=engine)
     return (version["EngineVersion"] for page in pages for version in page["DBEngineVersions"])
 
 
-def _fitting(engine: ManagedEngine, asked: str, versions: Iterable[str]) -> list[str]:
+def _filter_versions(engine: ManagedEngine, asked: str, versions: Iterable[str]) -> list[str]:
     of_major = is_major(engine, asked)
     alike = (v for v in versions if v == asked or (of_major and major_of(engine, v) == asked))
-    return sorted(alike, key=_order)
+    return sorted(alike, key=_version_key)
 
 
-def _order(version: str) -> tuple[int, ...]:
+def _version_key(version: str) -> tuple[int, ...]:
     """Sort key of a version: its numbers. RDS's own 5.7.44-rds.20260521 follows 5.7.44."""
     return tuple(int(part) for part in version.replace("-rds", "").split(".") if part.isdecimal())
 
 
-def _region() -> str:
+def _client_region() -> str:
     return clients.rds().meta.region_name

@@ -41,7 +41,7 @@ class Instance:
     applied: str
 
 
-def look(identifier: str) -> Instance:
+def read_instance(identifier: str) -> Instance:
     """Read an instance's state.
 
     Raises:
@@ -108,6 +108,6 @@ def set_parameters(group: str, parameters: Mapping[str, str | int], *, at_once: 
         ) from error
 
 
-def restart(identifier: str) -> None:
+def restart_instance(identifier: str) -> None:
     """Have RDS restart an instance's server."""
     clients.rds().reboot_db_instance(DBInstanceIdentifier=identifier)

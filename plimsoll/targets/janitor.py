@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
-from plimsoll.aws.event_bus import emit
+from plimsoll.aws.event_bus import put_event
 from plimsoll.errors import PlimsollError
 from plimsoll.model.deployment.events import TargetLeaked
 
@@ -20,7 +20,7 @@ EXPIRES_AT = "plimsoll:expires-at"
 LONGEST = timedelta(seconds=86_400)  # longest time limit of a run
 
 
-def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list[str]:
+def sweep_stacks(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list[str]:
     """Delete every target stack that is past its time.
 
     Args:
@@ -35,22 +35,22 @@ def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list
         PlimsollError: Something failed; everything else was still done.
     """
     moment = at or datetime.now(UTC)
-    expired = [stack for stack in _stacks() if _expired(stack, moment)]
+    expired = [stack for stack in _list_stacks() if _is_expired(stack, moment)]
     failures: list[str] = []
-    asked = [stack for stack in expired if _done(failures, stack, _delete)]
+    asked = [stack for stack in expired if _try_on_stack(failures, stack, _delete_stack)]
     for stack in asked:  # only after all deletions: a failing message must not keep a target alive
-        _done(failures, stack, lambda gone: _report(gone, moment, topic_arn, event_bus))
+        _try_on_stack(failures, stack, lambda gone: _report(gone, moment, topic_arn, event_bus))
     if failures:
         raise PlimsollError("; ".join(failures))
     return [stack["StackName"] for stack in asked]
 
 
-def targets_alive() -> int:
+def count_targets() -> int:
     """Count the existing targets, including those that are being deleted."""
-    return sum(1 for stack in _stacks() if _is_target(stack))
+    return sum(1 for stack in _list_stacks() if _is_target(stack))
 
 
-def _stacks() -> "Iterator[StackTypeDef]":
+def _list_stacks() -> "Iterator[StackTypeDef]":
     pages = clients.cloudformation().get_paginator("describe_stacks").paginate()
     return (stack for page in pages for stack in page["Stacks"])
 
@@ -62,7 +62,7 @@ def _is_target(stack: "StackTypeDef") -> bool:
     return named and tagged and stack["StackStatus"] != "DELETE_COMPLETE"
 
 
-def _done(
+def _try_on_stack(
     failures: list[str], stack: "StackTypeDef", act: Callable[["StackTypeDef"], None]
 ) -> bool:
     """Apply a function to one stack. A failure is recorded, so that the other stacks follow."""
@@ -75,13 +75,13 @@ def _done(
     return True
 
 
-def _delete(stack: "StackTypeDef") -> None:
+def _delete_stack(stack: "StackTypeDef") -> None:
     clients.cloudformation().delete_stack(StackName=stack["StackId"])
     print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
 
 
 def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str) -> None:
-    expired_at = _expires_at(stack)
+    expired_at = _find_expiry(stack)
     assert expired_at is not None  # noqa: S101 - it has expired
     leaked = TargetLeaked(
         run_id=stack["StackName"].removeprefix(STACK_PREFIX),
@@ -89,7 +89,7 @@ def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: 
         expired_at=expired_at,
         found_at=moment,
     )
-    emit(event_bus, leaked)
+    put_event(event_bus, leaked)
     clients.sns().publish(
         TopicArn=topic_arn,
         Subject="Plimsoll: a target outlived its time limit",
@@ -98,7 +98,7 @@ def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: 
     )
 
 
-def _expires_at(stack: "StackTypeDef") -> datetime | None:
+def _find_expiry(stack: "StackTypeDef") -> datetime | None:
     """Return when a target should be deleted; None without the tag, as it is not ours.
 
     An unreadable tag counts as the longest time limit after the stack's creation.
@@ -113,8 +113,8 @@ def _expires_at(stack: "StackTypeDef") -> datetime | None:
     return expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
 
 
-def _expired(stack: "StackTypeDef", moment: datetime) -> bool:
+def _is_expired(stack: "StackTypeDef", moment: datetime) -> bool:
     if not _is_target(stack) or stack["StackStatus"] == "DELETE_IN_PROGRESS":
         return False
-    expires_at = _expires_at(stack)
+    expires_at = _find_expiry(stack)
     return expires_at is not None and expires_at <= moment

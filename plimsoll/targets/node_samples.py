@@ -40,17 +40,17 @@ def read_node_samples(
     }
 
 
-def together(by_node: NodeSamples) -> tuple[TargetSample, ...]:
+def combine_nodes(by_node: NodeSamples) -> tuple[TargetSample, ...]:
     """Combine the nodes' samples, at the moments at which all nodes have one."""
     nodes = list(by_node.values())
     if len(nodes) == 1:
         return tuple(nodes[0])
     moments = set.intersection(*({one.epoch_ms for one in samples} for samples in nodes))
     at = {ms: [one for samples in nodes for one in samples if one.epoch_ms == ms] for ms in moments}
-    return tuple(_one(at[ms]) for ms in sorted(at))
+    return tuple(_combine_samples(at[ms]) for ms in sorted(at))
 
 
-def _one(samples: Sequence[TargetSample]) -> TargetSample:
+def _combine_samples(samples: Sequence[TargetSample]) -> TargetSample:
     fields = [name for name in TargetSample.model_fields if name != "epoch_ms"]
     known = {name: [getattr(sample, name) for sample in samples] for name in fields}
     whole = {name: values for name, values in known.items() if None not in values}

@@ -8,16 +8,16 @@ from typing import get_args
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
-from plimsoll.aws.event_bus import emit
+from plimsoll.aws.event_bus import put_event
 from plimsoll.errors import PlimsollError
-from plimsoll.model.datasets import preparing_run
+from plimsoll.model.datasets import preparing_run_id
 from plimsoll.model.deployment.events import TargetLeaked
 from plimsoll.targets.snapshots import (
     EXPIRES_AT,
     Kind,
     SeenSnapshot,
-    ask_deletion,
     list_snapshots,
+    request_deletion,
 )
 
 LONGEST = timedelta(days=30)  # an experiment's workflow lasts no longer
@@ -40,9 +40,9 @@ def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str
     """
     asked: list[str] = []
     failures: list[str] = []
-    for snapshot in expired_snapshots(at):
+    for snapshot in list_expired_snapshots(at):
         try:
-            ask_deletion(snapshot)
+            request_deletion(snapshot)
             print(json.dumps({"expired_target": snapshot.name}))  # an alarm counts these lines
             asked.append(snapshot.name)
             _report(snapshot, at, topic_arn, event_bus)
@@ -54,16 +54,16 @@ def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str
     return asked
 
 
-def expired_snapshots(at: datetime) -> Iterator[SeenSnapshot]:
+def list_expired_snapshots(at: datetime) -> Iterator[SeenSnapshot]:
     """Yield the snapshots that are past their time and can be deleted now."""
     for kind in get_args(Kind):
         for snapshot in list_snapshots(kind):
-            expires_at = _expires_at(snapshot)
+            expires_at = _find_expiry(snapshot)
             if expires_at is not None and expires_at <= at and snapshot.state not in _GOING:
                 yield snapshot
 
 
-def _expires_at(snapshot: SeenSnapshot) -> datetime | None:
+def _find_expiry(snapshot: SeenSnapshot) -> datetime | None:
     """Return when a snapshot should be deleted; None without the tag, as it is not ours."""
     if EXPIRES_AT not in snapshot.tags:
         return None
@@ -75,15 +75,15 @@ def _expires_at(snapshot: SeenSnapshot) -> datetime | None:
 
 
 def _report(snapshot: SeenSnapshot, at: datetime, topic_arn: str, event_bus: str) -> None:
-    expired_at = _expires_at(snapshot)
+    expired_at = _find_expiry(snapshot)
     assert expired_at is not None  # noqa: S101 - it has expired
     leaked = TargetLeaked(
-        run_id=preparing_run(snapshot.name),
+        run_id=preparing_run_id(snapshot.name),
         stack_name=snapshot.name,
         expired_at=expired_at,
         found_at=at,
     )
-    emit(event_bus, leaked)
+    put_event(event_bus, leaked)
     clients.sns().publish(
         TopicArn=topic_arn,
         Subject="Plimsoll: a snapshot outlived its time limit",

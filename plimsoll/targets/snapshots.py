@@ -70,12 +70,12 @@ def list_snapshots(kind: Kind, *, run_id: str | None = None) -> Iterator[SeenSna
     """Yield Plimsoll's snapshots in the account: all, or those of one run."""
     match kind:
         case "rds":
-            yield from _of_rds(run_id)
+            yield from _list_rds_snapshots(run_id)
         case "cassandra":
-            yield from _of_ebs(run_id)
+            yield from _list_ebs_snapshots(run_id)
 
 
-def _of_rds(run_id: str | None) -> Iterator[SeenSnapshot]:
+def _list_rds_snapshots(run_id: str | None) -> Iterator[SeenSnapshot]:
     pages = clients.rds().get_paginator("describe_db_snapshots")
     name = None if run_id is None else snapshot_name(run_id)
     try:
@@ -99,7 +99,7 @@ def _of_rds(run_id: str | None) -> Iterator[SeenSnapshot]:
             raise
 
 
-def _of_ebs(run_id: str | None) -> Iterator[SeenSnapshot]:
+def _list_ebs_snapshots(run_id: str | None) -> Iterator[SeenSnapshot]:
     wanted = "*" if run_id is None else run_id
     pages = clients.ec2().get_paginator("describe_snapshots")
     for page in pages.paginate(
@@ -162,11 +162,11 @@ def delete_snapshot(kind: Kind, run_id: str) -> Deletion:
     if found is None:
         return Deletion.SEEN
     if found.whole or found.state in _BROKEN:
-        ask_deletion(found)
+        request_deletion(found)
     return Deletion.UNDER_WAY
 
 
-def ask_deletion(snapshot: SeenSnapshot) -> None:
+def request_deletion(snapshot: SeenSnapshot) -> None:
     """Have AWS delete a snapshot."""
     match snapshot.kind:
         case "rds":

@@ -71,7 +71,7 @@ def find_stack(name_or_id: str) -> "StackTypeDef | None":
     return answer["Stacks"][0] if answer["Stacks"] else None
 
 
-def outputs_when_created(stack_id: str) -> dict[str, str] | None:
+def read_outputs_when_created(stack_id: str) -> dict[str, str] | None:
     """Return a stack's outputs; None while it is being created.
 
     Raises:
@@ -83,12 +83,12 @@ def outputs_when_created(stack_id: str) -> dict[str, str] | None:
     if stack["StackStatus"] == "CREATE_IN_PROGRESS":
         return None
     if stack["StackStatus"] != "CREATE_COMPLETE":
-        raise TargetCreationError(f"the target could not be created: {_first_failure(stack)}")
+        raise TargetCreationError(f"the target could not be created: {_find_first_failure(stack)}")
     outputs = stack.get("Outputs", [])
     return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
 
-def _first_failure(stack: "StackTypeDef") -> str:
+def _find_first_failure(stack: "StackTypeDef") -> str:
     pages = clients.cloudformation().get_paginator("describe_stack_events")
     events: list[StackEventTypeDef] = []
     for page in pages.paginate(StackName=stack["StackId"]):

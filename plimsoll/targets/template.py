@@ -39,7 +39,7 @@ def read_template(name: str) -> str:
     return (files("plimsoll.targets") / "templates" / name).read_text()
 
 
-def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -> str:
+def write_engine_parameters(template: str, parameters: Mapping[str, str | int]) -> str:
     """Write engine parameters into a template, since no CloudFormation parameter holds a map.
 
     Args:
@@ -52,7 +52,7 @@ def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -
     return json.dumps(body, indent=1)
 
 
-def restored_from(template: str, snapshot: str) -> str:
+def restore_from_snapshot(template: str, snapshot: str) -> str:
     """Change a template so that it creates its target from a snapshot.
 
     An RDS snapshot contains the database, its owner and the encryption, so CloudFormation refuses
@@ -82,7 +82,7 @@ def restored_from(template: str, snapshot: str) -> str:
     return json.dumps(body, indent=1)
 
 
-def engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str | int]:
+def merge_engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str | int]:
     """Return a target's engine parameters: those that a run needs, then the requested ones.
 
     TLS is required, and PostgreSQL counts its statements (`pg_stat_statements`). For PostgreSQL
@@ -100,7 +100,7 @@ def parameter_group_family(engine: ManagedEngine, version: str) -> str:
     return f"{engine}{major_of(engine, version)}"
 
 
-def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
+def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
     """Return the parameters of RDS's template for a target.
 
     Args:
@@ -121,7 +121,7 @@ def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
     }
 
 
-def aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
+def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
     """Return the parameters of Aurora's template for a target.
 
     Args:
@@ -138,7 +138,7 @@ def aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
     }
 
 
-def cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
+def fill_cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
     """Return the parameters of Cassandra's template for a target."""
     volume = target.volume
     architecture = "arm64" if is_graviton(target.instance_type) else "x86_64"

@@ -29,7 +29,7 @@ Made = RdsTarget | AuroraTarget | CassandraTarget
 Place = TypeVar("Place")
 
 
-def storage_type(target: RdsTarget | AuroraTarget) -> str:
+def rds_storage_type(target: RdsTarget | AuroraTarget) -> str:
     """Return RDS's name of a target's storage type."""
     return target.storage_type if isinstance(target, AuroraTarget) else target.volume.type
 
@@ -39,12 +39,12 @@ def lacks_room(reason: str) -> bool:
     return _NO_ROOM.search(reason) is not None
 
 
-def full_zone(reason: str, zones: Iterable[Zone]) -> str | None:
+def find_full_zone(reason: str, zones: Iterable[Zone]) -> str | None:
     """Return the full zone if EC2's message names it: `... you requested (us-east-1a)`."""
     return next((zone.name for zone in zones if f"({zone.name})" in reason), None)
 
 
-def spread(nodes: int, places: Sequence[Place]) -> Sequence[Place]:
+def spread_nodes(nodes: int, places: Sequence[Place]) -> Sequence[Place]:
     """Return the largest number of places, from the first on, that share the nodes equally."""
     return places[: max(n for n in range(1, nodes + 1) if nodes % n == 0 and n <= len(places))]
 
@@ -70,10 +70,10 @@ def choose_zones(
     Raises:
         TargetCreationError: No zone is left.
     """
-    offering = set(_offering(target, version))
+    offering = set(_list_offering_zones(target, version))
     open_ones = [one for one in zones if one.name in offering and one.name not in refused]
     if open_ones:
-        return spread(target.nodes if isinstance(target, CassandraTarget) else 1, open_ones)
+        return spread_nodes(target.nodes if isinstance(target, CassandraTarget) else 1, open_ones)
     own = ", ".join(
         f"{zone.name} (no room)" if zone.name in refused else zone.name for zone in zones
     )
@@ -88,7 +88,7 @@ def _class_of(target: Made) -> str:
     return target.instance_class
 
 
-def _offering(target: Made, version: str | None) -> Iterable[str]:
+def _list_offering_zones(target: Made, version: str | None) -> Iterable[str]:
     match target:
         case RdsTarget() | AuroraTarget():
             pages = clients.rds().get_paginator("describe_orderable_db_instance_options")
@@ -99,7 +99,7 @@ def _offering(target: Made, version: str | None) -> Iterable[str]:
                 Vpc=True,
             ):
                 for option in page["OrderableDBInstanceOptions"]:
-                    if option.get("StorageType") == storage_type(target):
+                    if option.get("StorageType") == rds_storage_type(target):
                         yield from (zone["Name"] for zone in option["AvailabilityZones"])
         case CassandraTarget():
             offers = clients.ec2().get_paginator("describe_instance_type_offerings")

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from boto3.dynamodb.types import TypeSerializer
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import pass_over, read_item, values_of
+from plimsoll.aws.items import item_values, log_unreadable, read_item
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.deployment.function_settings import TeamSettings
-from plimsoll.teams.room import MICRO, Ask, Grant, Room, month_of
+from plimsoll.teams.room import MICRO, Ask, Grant, Room, spend_month
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
@@ -29,11 +29,11 @@ _GRANT = "grant#"
 _CONDITION = "ConditionalCheckFailed"
 
 
-def _grant(value: object) -> Grant:
+def _read_grant(value: object) -> Grant:
     return Grant.model_validate(value)
 
 
-def limits_of(settings: TeamSettings, team: str) -> "Limits | None":
+def find_team_limits(settings: TeamSettings, team: str) -> "Limits | None":
     """Return a team's limits; None if the deployment does not have the team."""
     known = settings.teams.get(team)
     return Limits(settings.service_table, team, known) if known else None
@@ -77,13 +77,15 @@ class Limits:
             clients=ask.clients,
             iops=ask.iops,
             usd_micro=round((ask.usd_most or 0.0) * MICRO),
-            month=month_of(at),
+            month=spend_month(at),
             at=at,
             begins_within_s=round(begins_within.total_seconds()),
         )
         update = self._changing(*self._taking(run_id, grant))
         for _ in range(ATTEMPTS):
-            failed = _write({"Update": update}, *([together_with] if together_with else []))
+            failed = _write_transaction(
+                {"Update": update}, *([together_with] if together_with else [])
+            )
             if not any(failed):
                 return True
             item = self._item()
@@ -118,7 +120,7 @@ class Limits:
         }
         update = self._changing(expression, "attribute_exists(#grant)", run_id, held.month, values)
         for _ in range(ATTEMPTS):
-            failed = _write({"Update": update})
+            failed = _write_transaction({"Update": update})
             if not any(failed) or failed == [_CONDITION]:
                 return not any(failed)
         raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
@@ -130,9 +132,9 @@ class Limits:
             if name.startswith(_GRANT):
                 what = f"{name} of team {self._team}"
                 try:
-                    grants[name.removeprefix(_GRANT)] = read_item(what, partial(_grant, value))
+                    grants[name.removeprefix(_GRANT)] = read_item(what, partial(_read_grant, value))
                 except UnreadableRecordError as error:
-                    pass_over(error)
+                    log_unreadable(error)
         return grants
 
     def counted(self) -> dict[str, int]:
@@ -182,10 +184,10 @@ class Limits:
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
-        return values_of(answer.get("Item", {}))
+        return item_values(answer.get("Item", {}))
 
 
-def _write(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
+def _write_transaction(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
     """Write all items in one transaction.
 
     Returns one failure code per write, None if that write did not fail; empty if all were written.

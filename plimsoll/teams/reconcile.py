@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import pass_over
+from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.deployment.function_settings import RunSettings, StopSettings
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
-from plimsoll.teams.limits import limits_of
+from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.room import Grant
 
 LASTS_AT_MOST = timedelta(
@@ -27,7 +27,7 @@ class Over:
     usd: float | None
 
 
-def reconcile(settings: StopSettings, *, at: datetime) -> list[str]:
+def reconcile_teams(settings: StopSettings, *, at: datetime) -> list[str]:
     """Release the shares of runs that have ended, never began, or are unknown.
 
     Returns:
@@ -39,19 +39,19 @@ def reconcile(settings: StopSettings, *, at: datetime) -> list[str]:
 def reconcile_team(settings: StopSettings, team: str, *, at: datetime) -> list[str]:
     """Release such shares of one team; returns the ids of their runs."""
     released: list[str] = []
-    limits = limits_of(settings, team)
+    limits = find_team_limits(settings, team)
     for run_id, grant in limits.grants().items() if limits is not None else ():
         try:
-            over = _over(settings, run_id, grant, at)
+            over = _find_end(settings, run_id, grant, at)
         except UnreadableRecordError as error:
-            pass_over(error)
+            log_unreadable(error)
             over = Over(None) if at - grant.at > LASTS_AT_MOST else None
         if limits is not None and over is not None and limits.release(run_id, usd=over.usd):
             released.append(run_id)
     return released
 
 
-def _over(settings: StopSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
+def _find_end(settings: StopSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
     """Check whether a run has ended; None if it may still be running."""
     record = records_of(settings).find(run_id)
     held_for = at - grant.at
@@ -59,13 +59,13 @@ def _over(settings: StopSettings, run_id: str, grant: Grant, at: datetime) -> Ov
     if record is None:
         return Over(0.0) if late else None
     if record.state.ended:
-        return _ended(record)
+        return _read_cost(record)
     if record.state is RunState.PENDING and late and not _is_started(settings, run_id):
-        return Over(0.0) if _kept_from_beginning(settings, run_id, at) else None
+        return Over(0.0) if _fail_unstarted(settings, run_id, at) else None
     return Over(None) if held_for > LASTS_AT_MOST else None
 
 
-def _ended(record: RunRecord) -> Over:
+def _read_cost(record: RunRecord) -> Over:
     if record.started_at is None:
         return Over(0.0)
     return Over(None if record.cost_usd is None else float(record.cost_usd))
@@ -82,7 +82,7 @@ def _is_started(settings: StopSettings, run_id: str) -> bool:
     return True
 
 
-def _kept_from_beginning(settings: RunSettings, run_id: str, at: datetime) -> bool:
+def _fail_unstarted(settings: RunSettings, run_id: str, at: datetime) -> bool:
     """Fail a run that never began, so that it cannot begin later; False if it just has."""
     failure = Failure(phase="record", error="NotStartedError", cause="it never began")
     return records_of(settings).change(

@@ -16,7 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
-from plimsoll.quoting.times import fleet_most
+from plimsoll.quoting.times import count_fleet_most
 
 MICRO = 1_000_000  # units of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
@@ -43,18 +43,18 @@ class Grant(Model):
     begins_within_s: int = 3600  # after that, its workflow counts as never started; see `reconcile`
 
 
-def month_of(moment: datetime) -> str:
+def spend_month(moment: datetime) -> str:
     """Return the month in which spending at a moment counts, as counters name it."""
     return f"{moment:%Y_%m}"
 
 
-def ask_of(request: Request, quote: Quote) -> Ask:
+def compute_ask(request: Request, quote: Quote) -> Ask:
     """Return the most that a run needs."""
     usd = quote.usd.most if quote.usd else None
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
-    stepping, loading = fleet_most(request), request.prepare.clients
+    stepping, loading = count_fleet_most(request), request.prepare.clients
     of_search = "clients" if request.search.strategy == "steps" else "clients_max"
     return Ask(
         clients=max(stepping, loading),
@@ -110,7 +110,7 @@ class Room:
                     " bounds it",
                     waiting_helps=False,
                     path=_USD_PATH,
-                    allowed=_at_most(limit),
+                    allowed=_make_range(limit),
                 )
 
     def require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
@@ -146,7 +146,7 @@ class Room:
                     f" {figures[1]}, the limit is {figures[2]}",
                     path=path,
                     value=value,
-                    allowed=_at_most(room) if room > 0 and name != "concurrent_runs" else None,
+                    allowed=_make_range(room) if room > 0 and name != "concurrent_runs" else None,
                 )
 
     def bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
@@ -163,7 +163,7 @@ class Room:
         return [(name, c, int(most), asked) for name, c, most, asked in bounds if most is not None]
 
 
-def _at_most(most: float) -> Range:
+def _make_range(most: float) -> Range:
     """Return a range up to a number: an integer, or dollars rounded down to cents."""
     cents = math.floor(most * 100)
     return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))

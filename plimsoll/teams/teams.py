@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from plimsoll.complaints import FieldPath
 from plimsoll.errors import OtherTeamError, UnknownPrincipalError
 from plimsoll.model.deployment.deployment import Team
-from plimsoll.model.deployment.principals import matches
+from plimsoll.model.deployment.principals import matches_principal
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Caller:
             raise OtherTeamError(self.principal, path, named=named, own=self.team)
 
 
-def caller_of(teams: Mapping[str, Team], principal: str | None) -> Caller:
+def identify_caller(teams: Mapping[str, Team], principal: str | None) -> Caller:
     """Find the team of a caller.
 
     Raises:
@@ -44,7 +44,7 @@ def caller_of(teams: Mapping[str, Team], principal: str | None) -> Caller:
     if principal is None:
         raise UnknownPrincipalError("the call names no IAM principal: sign it (SigV4)")
     for name, team in teams.items():
-        if any(matches(pattern, principal) for pattern in team.principals):
+        if any(matches_principal(pattern, principal) for pattern in team.principals):
             return Caller(principal, name)
     raise UnknownPrincipalError(
         f"{principal} belongs to no team of this deployment (teams.NAME.principals)"

@@ -7,14 +7,14 @@ from pathlib import Path
 from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
-from plimsoll.local.home import twin_home
+from plimsoll.local.home import make_twin_home
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.base import Model
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.report.folder import RESULT, read_model
-from plimsoll.report.words import limit_cell
+from plimsoll.report.words import name_limit
 from plimsoll.trial.place import Teller
 
 
@@ -26,9 +26,9 @@ class Row(Model):
     there: str
 
 
-def differing(here: RunResult, there: RunResult) -> tuple[Row, ...]:
+def list_differences(here: RunResult, there: RunResult) -> tuple[Row, ...]:
     """Return the fields in which two runs of one request differ, formatted for people."""
-    ours, theirs = dict(_fields(here)), dict(_fields(there))
+    ours, theirs = dict(_list_fields(here)), dict(_list_fields(there))
     rows = (
         Row(
             field=field, here=ours.get(field, words.NOTHING), there=theirs.get(field, words.NOTHING)
@@ -38,12 +38,12 @@ def differing(here: RunResult, there: RunResult) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.here != row.there)
 
 
-def _fields(result: RunResult) -> Iterator[tuple[str, str]]:
+def _list_fields(result: RunResult) -> Iterator[tuple[str, str]]:
     yield "state", result.state
     for field, write in _ANSWER.items():
         yield field, write(result)
     for phase, begin, end in _PHASES:
-        seconds = _seconds(getattr(result.moments, begin), getattr(result.moments, end))
+        seconds = _seconds_between(getattr(result.moments, begin), getattr(result.moments, end))
         yield f"time of {phase}", words.duration(seconds)
     first: dict[int, StepResult] = {}
     for step in result.steps:  # if a load was measured again, its first step
@@ -58,24 +58,24 @@ def _fields(result: RunResult) -> Iterator[tuple[str, str]]:
     yield "notes told", words.number(len(result.notes))
 
 
-def _capacity(result: RunResult) -> str:
+def _show_capacity(result: RunResult) -> str:
     capacity = result.capacity
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if capacity is None or figure is None:
         return words.NOTHING
-    return words.bounded(words.throughput(figure), capacity.bound)
+    return words.with_bound(words.throughput(figure), capacity.bound)
 
 
-def _at(result: RunResult) -> str:
+def _show_load(result: RunResult) -> str:
     capacity = result.capacity
     return words.load(capacity.at, capacity.axis) if capacity else words.NOTHING
 
 
 _ANSWER: dict[str, Callable[[RunResult], str]] = {
     "verdict": lambda result: result.capacity.verdict if result.capacity else words.NOTHING,
-    "capacity": _capacity,
-    "at": _at,
-    "limited by": lambda result: limit_cell(result.limiting),
+    "capacity": _show_capacity,
+    "at": _show_load,
+    "limited by": lambda result: name_limit(result.limiting),
     "server": lambda result: result.versions.server or words.NOTHING,
     "load engine": lambda result: result.versions.engine or words.NOTHING,
     "rows": lambda result: words.number(result.rows),
@@ -89,38 +89,38 @@ _PHASES = (
 )
 
 
-def _iops(step: StepResult) -> str:
+def _show_iops(step: StepResult) -> str:
     target = step.target
     if target is None or target.read_iops is None or target.write_iops is None:
         return words.NOTHING
     return words.rate(target.read_iops + target.write_iops)
 
 
-def _cpu(step: StepResult) -> str:
+def _show_cpu(step: StepResult) -> str:
     percent = step.target.cpu_percent if step.target else None
     return words.percent(None if percent is None else percent / 100)
 
 
 _STEP: dict[str, Callable[[StepResult], str]] = {
     "throughput": lambda step: words.throughput(step.step.throughput_ops_per_second),
-    "IOPS": _iops,
+    "IOPS": _show_iops,
     "I/Os waiting": lambda step: words.rate(step.target.queue if step.target else None),
-    "CPU": _cpu,
+    "CPU": _show_cpu,
     "points of metrics": lambda step: words.number(step.target.points if step.target else None),
     "errors": lambda step: words.number(step.step.errors),
     "clients late": lambda step: words.number(len(step.fleet.late)),
-    "start spread": lambda step: words.duration(_s(step.fleet.start_spread_ms)),
+    "start spread": lambda step: words.duration(_to_seconds(step.fleet.start_spread_ms)),
     "cold starts": lambda step: words.number(step.fleet.cold_starts),
     "client CPU an operation": lambda step: words.latency(step.fleet.cpu_us_per_operation),
     "problems told": lambda step: words.number(len(step.problems)),
 }
 
 
-def _s(ms: int | None) -> float | None:
+def _to_seconds(ms: int | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
+def _seconds_between(begin: datetime | None, end: datetime | None) -> float | None:
     return None if begin is None or end is None else (end - begin).total_seconds()
 
 
@@ -134,12 +134,12 @@ def run_on_twin(request: Request, folder: Path, teller: Teller) -> RunResult:
         PlimsollError: The run failed. Then deploying to AWS would be pointless.
     """
     try:
-        with twin_home([request]) as home, LocalTwin(home) as twin:
+        with make_twin_home([request]) as home, LocalTwin(home) as twin:
             run = LocalRun(twin, request)
             run.wait(teller.show)
             run.save(folder)
     finally:
-        clients.through(None)
+        clients.use_factory(None)
     result = read_model(folder / RESULT, RunResult)
     if result.capacity is None:
         why = result.failure.cause if result.failure else result.state

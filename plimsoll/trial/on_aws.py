@@ -23,9 +23,9 @@ from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check
-from plimsoll.preflight.quota_checks import quota_checks
-from plimsoll.preflight.rds_checks import rds_target_checks, role_check
-from plimsoll.targets.deployment_guard import living_stacks
+from plimsoll.preflight.quota_checks import check_quotas
+from plimsoll.preflight.rds_checks import check_rds_target, check_role
+from plimsoll.targets.deployment_guard import list_target_stacks
 from plimsoll.targets.target_stacks import find_stack
 from plimsoll.trial.place import Left, Teller
 
@@ -37,7 +37,7 @@ _END_PATIENCE_S = 20.0
 _LINES_SHOWN = 5
 
 
-def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> None:
+def run_cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> None:
     """Run `npx cdk` to its end. If the wait is interrupted, the process is ended too.
 
     Args:
@@ -66,20 +66,20 @@ def cdk(arguments: Sequence[str], *, root: Path, log: Path, teller: Teller) -> N
     try:
         while process.poll() is None:
             lasted = words.duration(round(time.monotonic() - began))
-            teller.status(f"npx cdk {arguments[0]}, {lasted}: {_last_line(log)}")
+            teller.status(f"npx cdk {arguments[0]}, {lasted}: {_read_last_line(log)}")
             time.sleep(_LOOK_EVERY_S)
     except BaseException:
-        _end(process)
+        _end_process(process)
         raise
     if process.returncode:
-        lines = " | ".join(_lines(log)[-_LINES_SHOWN:])
+        lines = " | ".join(_read_lines(log)[-_LINES_SHOWN:])
         code = process.returncode
         raise PlimsollError(
             f"npx cdk {arguments[0]} failed with exit code {code}: {lines} (all of it: {log})"
         )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     """End the process and its children; CloudFormation continues what it has begun."""
     for number in (signal.SIGINT, signal.SIGKILL):
         try:
@@ -93,13 +93,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _lines(log: Path) -> list[str]:
+def _read_lines(log: Path) -> list[str]:
     text = log.read_bytes()[-4000:].decode(errors="replace")
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _last_line(log: Path) -> str:
-    lines = _lines(log)
+def _read_last_line(log: Path) -> str:
+    lines = _read_lines(log)
     return lines[-1][:100] if lines else "starting"
 
 
@@ -110,7 +110,7 @@ RUN_TAG = "plimsoll:run-id"
 DEPLOYMENT_TAG = "plimsoll:deployment"
 
 
-def left_under(tag: str, value: str) -> list[Left]:
+def find_tagged(tag: str, value: str) -> list[Left]:
     """Return the resources that have a tag.
 
     The API still lists deleted resources for some minutes, so ask again before giving up.
@@ -120,31 +120,31 @@ def left_under(tag: str, value: str) -> list[Left]:
     pages = clients.tagging().get_paginator("get_resources")
     found = pages.paginate(TagFilters=[{"Key": tag, "Values": [value]}])
     arns = [row["ResourceARN"] for page in found for row in page["ResourceTagMappingList"]]
-    return [Left(arn, deletion_of(arn)) for arn in arns]
+    return [Left(arn, resource_deletion_command(arn)) for arn in arns]
 
 
-def left_of_target(run_id: str) -> list[Left]:
+def find_target_remains(run_id: str) -> list[Left]:
     """Return what is left of a run's target: tagged resources, and the stack the janitor sees.
 
     Args:
         run_id: The run.
     """
-    tagged = left_under(RUN_TAG, run_id)
+    tagged = find_tagged(RUN_TAG, run_id)
     known = " ".join(left.what for left in tagged)
-    stacks = (stack["StackName"] for stack in living_stacks())
+    stacks = (stack["StackName"] for stack in list_target_stacks())
     own = [name for name in stacks if name.endswith(run_id) and name not in known]
-    return [*tagged, *(Left(f"the stack {name}", delete_stack(name)) for name in own)]
+    return [*tagged, *(Left(f"the stack {name}", stack_deletion_command(name)) for name in own)]
 
 
-def delete_stack(name: str) -> str:
+def stack_deletion_command(name: str) -> str:
     """Return the command that deletes a stack."""
     return f"aws cloudformation delete-stack --stack-name {name}"
 
 
-def deletion_of(arn: str) -> str:
+def resource_deletion_command(arn: str) -> str:
     """Return the command that deletes a resource; for an unknown kind, one that shows it."""
     service, name = arn.split(":")[2], arn.split(":", 5)[5]
-    make = _DELETIONS.get((service, *_kind(name))) or _DELETIONS.get((service,))
+    make = _DELETIONS.get((service, *_resource_kind(name))) or _DELETIONS.get((service,))
     return (
         make(name)
         if make
@@ -152,7 +152,7 @@ def deletion_of(arn: str) -> str:
     )
 
 
-def _kind(name: str) -> tuple[str, ...]:
+def _resource_kind(name: str) -> tuple[str, ...]:
     for separator in ("/", ":"):
         kind, found, _ = name.partition(separator)
         if found and ":" not in kind:
@@ -160,26 +160,31 @@ def _kind(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _tail(name: str) -> str:
+def _resource_name(name: str) -> str:
     return name.replace(":", "/").rpartition("/")[2]
 
 
 _Command = Callable[[str], str]
 _DELETIONS: dict[tuple[str, ...], _Command] = {
-    ("cloudformation", "stack"): lambda name: delete_stack(name.split("/")[1]),
+    ("cloudformation", "stack"): lambda name: stack_deletion_command(name.split("/")[1]),
     ("rds", "db"): lambda name: (
-        f"aws rds delete-db-instance --db-instance-identifier {_tail(name)}"
+        f"aws rds delete-db-instance --db-instance-identifier {_resource_name(name)}"
         " --skip-final-snapshot --delete-automated-backups"
     ),
     ("rds", "cluster"): lambda name: (
-        f"aws rds delete-db-cluster --db-cluster-identifier {_tail(name)} --skip-final-snapshot"
+        f"aws rds delete-db-cluster --db-cluster-identifier {_resource_name(name)}"
+        " --skip-final-snapshot"
     ),
-    ("ec2", "instance"): lambda name: f"aws ec2 terminate-instances --instance-ids {_tail(name)}",
-    ("ec2", "volume"): lambda name: f"aws ec2 delete-volume --volume-id {_tail(name)}",
+    ("ec2", "instance"): lambda name: (
+        f"aws ec2 terminate-instances --instance-ids {_resource_name(name)}"
+    ),
+    ("ec2", "volume"): lambda name: f"aws ec2 delete-volume --volume-id {_resource_name(name)}",
     ("secretsmanager",): lambda name: (
         f"aws secretsmanager delete-secret --secret-id {name.removeprefix('secret:')}"
     ),
-    ("dynamodb", "table"): lambda name: f"aws dynamodb delete-table --table-name {_tail(name)}",
+    ("dynamodb", "table"): lambda name: (
+        f"aws dynamodb delete-table --table-name {_resource_name(name)}"
+    ),
     ("logs",): lambda name: (
         f"aws logs delete-log-group --log-group-name {name.removeprefix('log-group:')}"
     ),
@@ -234,9 +239,9 @@ class OnAws:
             raise PlimsollError(
                 f"there is a stack {NAME} in {self._region} already, {taken['StackStatus']}:"
                 " another canary is under way, or one has left it;"
-                f" then: {delete_stack(NAME)}"
+                f" then: {stack_deletion_command(NAME)}"
             )
-        self._configuration = _configuration(caller, makes_log_role=not role)
+        self._configuration = _write_configuration(caller, makes_log_role=not role)
 
     def creates(self) -> Sequence[str]:
         """Return what a deployment creates."""
@@ -259,7 +264,7 @@ class OnAws:
 
     def left_of_run(self, run_id: str) -> list[Left]:
         """Ask the Tagging API, and look for the stack as the janitor does."""
-        return left_of_target(run_id)
+        return find_target_remains(run_id)
 
     def destroy(self, teller: Teller) -> None:
         """Run `npx cdk destroy`, and delete the log groups that belong to no stack."""
@@ -268,21 +273,24 @@ class OnAws:
                 "destroying: the network waits for the functions' interfaces, 20 to 40 minutes"
             )
             self._cdk(["destroy", NAME, "--force", "--progress", "events"], teller)
-        for group in _logs():
+        for group in _list_log_groups():
             clients.logs().delete_log_group(logGroupName=group)
 
     def left_of_deployment(self) -> list[Left]:
         """Return the stack, the resources with its tag, and the log groups that still exist."""
-        left = left_under(DEPLOYMENT_TAG, NAME)
+        left = find_tagged(DEPLOYMENT_TAG, NAME)
         if find_stack(NAME) is not None:
-            left = [Left(f"the stack {NAME}", delete_stack(NAME)), *left]
+            left = [Left(f"the stack {NAME}", stack_deletion_command(NAME)), *left]
         command = "aws logs delete-log-group --log-group-name"
-        return [*left, *(Left(f"the log group {name}", f"{command} {name}") for name in _logs())]
+        return [
+            *left,
+            *(Left(f"the log group {name}", f"{command} {name}") for name in _list_log_groups()),
+        ]
 
     def _cdk(self, arguments: Sequence[str], teller: Teller) -> None:
         context = json.dumps(self._configuration, separators=(",", ":"))
         own = ["--context", f"plimsoll={context}", "--output", str(self._folder / "cdk.out")]
-        cdk(
+        run_cdk(
             [*arguments, *own, *self._place],
             root=_ROOT,
             log=self._folder / "cdk.log",
@@ -290,7 +298,7 @@ class OnAws:
         )
 
 
-def _configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
+def _write_configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
     """Return the configuration of the canary: defaults, its name, and a team with the caller.
 
     An account has a single role with which API Gateway logs; an existing one is left alone.
@@ -317,7 +325,7 @@ def _configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]:
     return configuration
 
 
-def _logs() -> list[str]:
+def _list_log_groups() -> list[str]:
     pages = clients.logs().get_paginator("describe_log_groups")
     found = pages.paginate(logGroupNamePrefix=_LOGS)
     return [group["logGroupName"] for page in found for group in page["logGroups"]]
@@ -332,14 +340,14 @@ def require_orderable(request: Request) -> None:
     Raises:
         PreflightError: The account, its region or its quotas lack something that the run needs.
     """
-    failed = [check for check in _checks(request) if check.state == "failed"]
+    failed = [check for check in _run_checks(request) if check.state == "failed"]
     if failed:
         lines = (f"{check.name}: {check.detail}; {check.to_do}" for check in failed)
         raise PreflightError("\n".join(("nothing has been made:", *lines)))
 
 
-def _checks(request: Request) -> Iterator[Check]:
+def _run_checks(request: Request) -> Iterator[Check]:
     if isinstance(request.target, RdsTarget | AuroraTarget):
-        yield from rds_target_checks(request.target, ())
-        yield from role_check()
-    yield from quota_checks([request])
+        yield from check_rds_target(request.target, ())
+        yield from check_role()
+    yield from check_quotas([request])

@@ -10,7 +10,7 @@ from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin, check_machine
-from plimsoll.trial.on_aws import left_of_target
+from plimsoll.trial.on_aws import find_target_remains
 from plimsoll.trial.place import Left, Teller
 
 
@@ -41,8 +41,8 @@ class OnOneMachine:
         """Start the twin and its API."""
         teller.status("starting the stand-in for AWS on this machine")
         self._made.enter_context(self.twin)
-        clients.through(self.twin.client)
-        self._made.callback(clients.through, None)
+        clients.use_factory(self.twin.client)
+        self._made.callback(clients.use_factory, None)
         front = self._made.enter_context(LocalService(self.twin))
         self.twin.warm("api", 1)
         teller.say(f"deployed: {front.url}")
@@ -52,7 +52,7 @@ class OnOneMachine:
         """Ask the twin as AWS would be asked, and look for the database server's process."""
         servers = (database for name, database in self.twin.databases.items() if run_id in name)
         running = [Left(f"the server of {each.identifier}", f"kill {each.pid}") for each in servers]
-        return [*left_of_target(run_id), *running]
+        return [*find_target_remains(run_id), *running]
 
     def destroy(self, teller: Teller) -> None:
         """End the front and the twin."""

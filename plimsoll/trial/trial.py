@@ -19,7 +19,7 @@ from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.timings import STACK_CREATION, STACK_DELETION
 from plimsoll.quoting.budget import require_countable
-from plimsoll.report.words import limit_cell
+from plimsoll.report.words import name_limit
 from plimsoll.trial.place import Left, Place, Teller
 from plimsoll.workflow.status import Snapshot
 
@@ -52,7 +52,7 @@ class Allowance:
     lasts_s: float
 
 
-def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
+def divide_canary_budget(request: Request, quote: Quote, budget_usd: float) -> Allowance:
     """Divide a budget between the run and its deployment.
 
     Args:
@@ -71,7 +71,7 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
             Complaint(_FIELD, f"cannot be held, for no price is known for {lacking}", budget_usd)
         )
     standing_s = DEPLOYING_MOST_S + DESTROYING_MOST_S
-    most = quote.usd.most + deployment_usd(quote.time_s.most + standing_s)
+    most = quote.usd.most + estimate_deployment_usd(quote.time_s.most + standing_s)
     if most > budget_usd:
         problem = f"{words.usd(budget_usd)} is less than the {words.usd(most)} that it may cost"
         enough = Range(least=round(most + 0.005, 2))
@@ -80,20 +80,21 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
     # clients and calls, at their highest
     by_load = quote.usd.most - target_usd_per_s * quote.time_s.most
     removing_s = STACK_DELETION.most_s + DESTROYING_MOST_S
-    removing_usd = target_usd_per_s * STACK_DELETION.most_s + deployment_usd(removing_s)
+    removing_usd = target_usd_per_s * STACK_DELETION.most_s + estimate_deployment_usd(removing_s)
     per_s = target_usd_per_s + DEPLOYMENT_USD_PER_HOUR / 3600
     lasts_s = (budget_usd - by_load - removing_usd) / per_s
     return Allowance(
         request=request.model_copy(
-            update={"budget_usd": budget_usd - deployment_usd(lasts_s + removing_s)}
+            update={"budget_usd": budget_usd - estimate_deployment_usd(lasts_s + removing_s)}
         ),
-        expected_usd=quote.usd.expected + deployment_usd(quote.time_s.expected + standing_s),
+        expected_usd=quote.usd.expected
+        + estimate_deployment_usd(quote.time_s.expected + standing_s),
         most_usd=most,
         lasts_s=lasts_s,
     )
 
 
-def deployment_usd(standing_s: float) -> float:
+def estimate_deployment_usd(standing_s: float) -> float:
     """Estimate the deployment's cost for a time at list prices, in US dollars."""
     return DEPLOYMENT_USD_PER_HOUR * standing_s / 3600
 
@@ -113,12 +114,17 @@ class Finding(Model):
     seen: str
 
 
-def findings_of(result: RunResult) -> tuple[Finding, ...]:
+def check_result(result: RunResult) -> tuple[Finding, ...]:
     """Check the result of a run, whatever its figures."""
-    return (_verdict(result), _limit(result), _metrics(result), _deleted(result))
+    return (
+        _check_verdict(result),
+        _check_limiting_resource(result),
+        _check_metrics(result),
+        _check_deletion(result),
+    )
 
 
-def nothing_left(what: str, left: Sequence[Left]) -> Finding:
+def check_nothing_left(what: str, left: Sequence[Left]) -> Finding:
     """Check that nothing is left of something.
 
     Args:
@@ -130,7 +136,7 @@ def nothing_left(what: str, left: Sequence[Left]) -> Finding:
     return Finding(what=f"nothing is left of {what}", holds=not left, seen=seen)
 
 
-def _verdict(result: RunResult) -> Finding:
+def _check_verdict(result: RunResult) -> Finding:
     capacity = result.capacity
     holds = capacity is not None and capacity.verdict in ANSWERS
     if capacity is not None:
@@ -140,7 +146,7 @@ def _verdict(result: RunResult) -> Finding:
     return Finding(what="the verdict is an answer", holds=holds, seen=seen)
 
 
-def _limit(result: RunResult) -> Finding:
+def _check_limiting_resource(result: RunResult) -> Finding:
     limiting = result.limiting
     if limiting is None:
         return Finding(what="what limits is named", holds=False, seen="nothing was concluded")
@@ -148,27 +154,31 @@ def _limit(result: RunResult) -> Finding:
     return Finding(
         what="what limits is named",
         holds=limiting.resource != "unknown",
-        seen=f"{limit_cell(limiting)} ({evidence})",
+        seen=f"{name_limit(limiting)} ({evidence})",
     )
 
 
-def _metrics(result: RunResult) -> Finding:
+def _check_metrics(result: RunResult) -> Finding:
     measured = [step for step in result.steps if not step.step.void]
-    lacking = [f"step {step.plan.index}: {lack}" for step in measured if (lack := _lacks(step))]
+    lacking = [
+        f"step {step.plan.index}: {lack}"
+        for step in measured
+        if (lack := _describe_missing_metrics(step))
+    ]
     seen = "; ".join(lacking) or f"of {words.plural(len(measured), 'step')}"
     return Finding(
         what="the target's metrics are there", holds=bool(measured) and not lacking, seen=seen
     )
 
 
-def _lacks(step: StepResult) -> str:
+def _describe_missing_metrics(step: StepResult) -> str:
     if step.target is None or step.target.points == 0:
         return "no point of CloudWatch"
     lacking = [name for name in METRICS if getattr(step.target, name) is None]
     return f"no {', '.join(lacking)}" if lacking else ""
 
 
-def _deleted(result: RunResult) -> Finding:
+def _check_deletion(result: RunResult) -> Finding:
     deleted = result.moments.deleted
     seen = f"at {words.time_of_day(deleted)}" if deleted else "its deletion was never seen"
     return Finding(what="the target was seen deleted", holds=deleted is not None, seen=seen)
@@ -211,7 +221,7 @@ class Trial:
         return held and self.problem is None and not self.interrupted and not self.left
 
 
-def try_out(
+def run_canary(
     place: Place,
     request: Request,
     *,
@@ -242,13 +252,13 @@ def try_out(
     try:
         service = place.deploy(hasty)
         services.append(service)
-        trial.result = _run(service, request, hasty)
-        trial.findings += findings_of(trial.result)
+        trial.result = _run_request(service, request, hasty)
+        trial.findings += check_result(trial.result)
         run_id = trial.result.run_id
-        left = _await_nothing(
+        left = _wait_until_nothing_left(
             lambda: place.left_of_run(run_id), "the target", tag_patience_s, hasty
         )
-        trial.findings.append(nothing_left("the target", left))
+        trial.findings.append(check_nothing_left("the target", left))
     except _FAILURES as error:
         trial.problem = str(error)
         teller.say(f"failed: {error}")
@@ -258,7 +268,7 @@ def try_out(
             "interrupted: stopping the run and destroying what was made"
             " (Ctrl-C again: leaves it, and says what it is)"
         )
-    _remove(trial, place, services, teller, tag_patience_s)
+    _remove_everything(trial, place, services, teller, tag_patience_s)
     trial.took_s = time.monotonic() - began
     return trial
 
@@ -286,14 +296,14 @@ class _Deadline:
             raise BudgetPassedError(f"the {lasts} that the budget buys are over")
 
 
-def _run(service: Service, request: Request, teller: Teller) -> RunResult:
+def _run_request(service: Service, request: Request, teller: Teller) -> RunResult:
     run_id = service.submit(request, key="canary").run_id
     teller.say(f"the run {run_id} is submitted")
     RemoteWatcher(service, run_id).wait(teller.show)
     return fetch_result(service, run_id)[0]
 
 
-def _remove(
+def _remove_everything(
     trial: Trial, place: Place, services: Sequence[Service], teller: Teller, tag_patience_s: float
 ) -> None:
     """Stop runs, destroy the deployment, and check what is left; a second Ctrl-C ends that."""
@@ -311,8 +321,10 @@ def _remove(
                 teller.say(f"failed: {error}")
         # what was destroyed without an error may stay listed for a while
         patience_s = 0.0 if problems else tag_patience_s
-        left = _await_nothing(place.left_of_deployment, "the deployment", patience_s, teller)
-        trial.findings.append(nothing_left("the deployment", left))
+        left = _wait_until_nothing_left(
+            place.left_of_deployment, "the deployment", patience_s, teller
+        )
+        trial.findings.append(check_nothing_left("the deployment", left))
         trial.left += left
     except KeyboardInterrupt:
         trial.interrupted = True
@@ -348,7 +360,7 @@ def _stop_runs(services: Sequence[Service], teller: Teller) -> None:
             teller.show(now)
 
 
-def _await_nothing(
+def _wait_until_nothing_left(
     look: Callable[[], list[Left]], what: str, patience_s: float, teller: Teller
 ) -> list[Left]:
     """Wait until nothing is left of something, or patience is over; returns what is left."""

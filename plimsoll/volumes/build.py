@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from plimsoll.cache import cache_directory, cache_lock
+from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 
 _SOURCES = Path(__file__).parent / "native"
@@ -43,7 +43,7 @@ _PARTS: dict[Part, tuple[str, tuple[str, ...], tuple[str, ...]]] = {  # file, so
 }
 
 
-def native_part(name: Part) -> Path:
+def find_native_part(name: Part) -> Path:
     """Return the path of a native part, and compile it first if its sources are new.
 
     Raises:
@@ -56,15 +56,15 @@ def native_part(name: Part) -> Path:
             "emulated volumes need Linux on x86_64 or aarch64: "
             "on another system, run Plimsoll in a Linux VM or container"
         )
-    path = cache_directory() / "volumes" / _fingerprint() / _PARTS[name][0]
+    path = open_cache_directory() / "volumes" / _hash_sources() / _PARTS[name][0]
     if not path.exists():
-        with cache_lock("volumes"):
+        with lock_cache("volumes"):
             if not path.exists():
                 _compile(name, path)
     return path
 
 
-def _fingerprint() -> str:
+def _hash_sources() -> str:
     digest = hashlib.sha256(platform.machine().encode())
     for source in sorted(_SOURCES.iterdir()):
         digest.update(source.name.encode() + source.read_bytes())

@@ -55,7 +55,7 @@ class Calibration(Model):
     measured: DiskMeasurement
 
 
-def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
+def compare_with_limits(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
     """Compare a machine's disk with the limits of a volume. Does no I/O.
 
     The machine can emulate the volume if its disk is at least as fast: mean latency at most the
@@ -98,7 +98,9 @@ def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
     )
 
 
-def measure(directory: Path, *, seconds_each: float = 2.0, size_mib: int = 256) -> DiskMeasurement:
+def measure_disk(
+    directory: Path, *, seconds_each: float = 2.0, size_mib: int = 256
+) -> DiskMeasurement:
     """Measure the disk under a folder with direct I/O on a scratch file, which is then removed.
 
     Args:
@@ -125,7 +127,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
     size = size_mib * _MIB
     fd = os.open(path, os.O_RDWR | os.O_DIRECT)
     try:
-        block = _buffer(_LARGE)
+        block = _make_buffer(_LARGE)
         for at in range(0, size, _LARGE):
             os.pwritev(fd, [block], at)
         os.fsync(fd)
@@ -155,7 +157,7 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
         def run(
             what: str, once: Callable[[mmap.mmap, int], float], io_bytes: int, workers: int
         ) -> Measured:
-            return _repeat(
+            return _repeat_io(
                 what,
                 once,
                 io_bytes=io_bytes,
@@ -178,13 +180,13 @@ def _measure_file(path: Path, directory: Path, seconds: float, size_mib: int) ->
         os.close(fd)
 
 
-def _buffer(size: int) -> mmap.mmap:
+def _make_buffer(size: int) -> mmap.mmap:
     buffer = mmap.mmap(-1, size)  # direct I/O needs page alignment
     buffer[:] = random.Random(1).randbytes(size)  # noqa: S311 - incompressible, not secret
     return buffer
 
 
-def _repeat(
+def _repeat_io(
     name: str,
     once: Callable[[mmap.mmap, int], float],
     *,
@@ -198,7 +200,7 @@ def _repeat(
     end = time.perf_counter() + seconds
 
     def work(mine: list[float], seed: int) -> None:
-        buffer, draw = _buffer(io_bytes), random.Random(seed)  # noqa: S311 - positions, not secrets
+        buffer, draw = _make_buffer(io_bytes), random.Random(seed)  # noqa: S311 - positions, not secrets
         try:
             while not mine or time.perf_counter() < end:
                 mine.append(once(buffer, draw.randrange(positions)))

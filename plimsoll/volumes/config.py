@@ -47,7 +47,7 @@ class VolumeSettings(Model):
     )
 
 
-def latencies_ns(mean_us: float, sigma: float) -> list[int]:
+def draw_latencies_ns(mean_us: float, sigma: float) -> list[int]:
     """Return equally likely latencies of a lognormal distribution with a mean, in nanoseconds."""
     normal = NormalDist()
     shapes = [
@@ -57,7 +57,7 @@ def latencies_ns(mean_us: float, sigma: float) -> list[int]:
     return [round(shape * scale) for shape in shapes]
 
 
-def native_config(
+def make_native_config(
     *,
     directory: str,
     limits: VolumeLimits,
@@ -91,17 +91,17 @@ def native_config(
         readahead_bytes=settings.readahead_kib * 1024,
         directory=os.fsencode(directory),
     )
-    for name, limit in _limit_configs(limits, instance_limits, settings, balance).items():
+    for name, limit in _make_limit_configs(limits, instance_limits, settings, balance).items():
         config.limits[LIMITS.index(name)] = limit
     mean_us = settings.base_latency_us
     mean_us = limits.base_latency_us if mean_us is None else mean_us
-    table = latencies_ns(mean_us, settings.latency_sigma)
+    table = draw_latencies_ns(mean_us, settings.latency_sigma)
     for kind in range(2):
         config.latency_ns[kind][:] = table
     return config
 
 
-def _limit_configs(
+def _make_limit_configs(
     limits: VolumeLimits,
     instance: InstanceLimits | None,
     settings: VolumeSettings,

@@ -17,7 +17,7 @@ from plimsoll.volumes.native import (
 )
 
 
-def native_fault(fault: FaultPlan, now_ns: int) -> Fault:
+def convert_fault(fault: FaultPlan, now_ns: int) -> Fault:
     """Convert a fault plan, which counts from now, to the native structure."""
     match fault:
         case Stall():
@@ -39,7 +39,7 @@ def native_fault(fault: FaultPlan, now_ns: int) -> Fault:
             return Fault(kind=HEAL)
 
 
-def volume_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
+def convert_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
     """Convert the native counters to the model."""
     uppers = histogram_upper_us()
     fields: dict[str, object] = {}

@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.aws.instances import InstanceLimits
 from plimsoll.model.aws.volume_rules import Drain, FaultPlan
-from plimsoll.model.aws.volumes import Service, Volume, VolumeLimits, check, limits
+from plimsoll.model.aws.volumes import Service, Volume, VolumeLimits, limits, require_valid_volume
 from plimsoll.model.aws.volumes_seen import VolumeSample
 from plimsoll.model.base import Model
-from plimsoll.volumes.build import native_part
-from plimsoll.volumes.config import VolumeSettings, native_config
-from plimsoll.volumes.convert import native_fault, volume_sample
+from plimsoll.volumes.build import find_native_part
+from plimsoll.volumes.config import VolumeSettings, make_native_config
+from plimsoll.volumes.convert import convert_fault, convert_sample
 from plimsoll.volumes.native import State
-from plimsoll.volumes.places import remove, remove_abandoned, state_path, take
+from plimsoll.volumes.places import remove_abandoned, remove_files, state_path, take_lock
 from plimsoll.volumes.watching import Watcher
 
 __all__ = ["EmulatedVolume", "VolumeSettings"]
@@ -100,8 +100,8 @@ class EmulatedVolume:
             PlimsollError: The folder already has a volume, memory has no space for its state, or
                 its watcher does not start.
         """
-        check(volume, service=service)
-        native_part("shim")
+        require_valid_volume(volume, service=service)
+        find_native_part("shim")
         directory.mkdir(parents=True, exist_ok=True)
         description = _Description(
             directory=str(directory.resolve()),
@@ -111,7 +111,7 @@ class EmulatedVolume:
             instance_limits=instance_limits,
             settings=settings or VolumeSettings(),
         )
-        config = native_config(
+        config = make_native_config(
             directory=description.directory,
             limits=description.limits,
             instance_limits=instance_limits,
@@ -120,7 +120,7 @@ class EmulatedVolume:
         )
         path = state_path(directory)
         remove_abandoned()
-        lock, state = take(path, directory), None
+        lock, state = take_lock(path, directory), None
         try:
             path.unlink(missing_ok=True)  # left by an owner that was killed
             State.create(path, config, _now_ns())
@@ -133,7 +133,7 @@ class EmulatedVolume:
         except BaseException as error:
             if state is not None:
                 state.close()
-            remove(path)
+            remove_files(path)
             os.close(lock)
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                 raise PlimsollError(
@@ -162,7 +162,7 @@ class EmulatedVolume:
         Statically linked, setuid and Go programs ignore LD_PRELOAD, so they are not on it. If they
         are children of a process on the volume, their I/O is counted in the sample's `escapes`.
         """
-        shim = str(native_part("shim"))
+        shim = str(find_native_part("shim"))
         before = [path for path in os.environ.get("LD_PRELOAD", "").split(":") if path]
         return {
             "LD_PRELOAD": ":".join([shim, *(path for path in before if path != shim)]),
@@ -171,7 +171,7 @@ class EmulatedVolume:
 
     def sample(self) -> VolumeSample:
         """Read the volume's counters; cheap enough for many calls a second."""
-        return volume_sample(self._state.sample(_now_ns()), epoch_ms=time.time_ns() // 1_000_000)
+        return convert_sample(self._state.sample(_now_ns()), epoch_ms=time.time_ns() // 1_000_000)
 
     def reconfigure(
         self,
@@ -184,10 +184,10 @@ class EmulatedVolume:
         Raises:
             UsageError: The volume is not allowed.
         """
-        check(volume, service=self.service)
+        require_valid_volume(volume, service=self.service)
         self.limits = limits(volume, service=self.service)
         self.volume = volume
-        config = native_config(
+        config = make_native_config(
             directory=str(self.directory),
             limits=self.limits,
             instance_limits=self._description.instance_limits,
@@ -211,7 +211,7 @@ class EmulatedVolume:
             full = self.limits.burst_credits
             self.reconfigure(self.volume, credits=fault.left_share * full if full else 0)
             return
-        self._state.inject(native_fault(fault, _now_ns()))
+        self._state.inject(convert_fault(fault, _now_ns()))
 
     @property
     def watcher_pid(self) -> int | None:
@@ -232,7 +232,7 @@ class EmulatedVolume:
             self._watcher.close()
             self._watcher = None
         if self._lock is not None:
-            remove(self._path)
+            remove_files(self._path)
             os.close(self._lock)
             self._lock = None
 

@@ -5,7 +5,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from plimsoll.volumes.build import native_part
+from plimsoll.volumes.build import find_native_part
 
 LATENCY_DRAWS = 1024
 HISTOGRAM_BUCKETS = 256
@@ -112,9 +112,9 @@ class Booking(ctypes.Structure):
 
 
 @cache
-def core() -> ctypes.CDLL:
+def load_core() -> ctypes.CDLL:
     """Load the native core. It is not the shim: this process is not put on a volume."""
-    native = ctypes.CDLL(os.fspath(native_part("core")), use_errno=True)
+    native = ctypes.CDLL(os.fspath(find_native_part("core")), use_errno=True)
     pointer, i64, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     signatures: dict[str, tuple[object, tuple[object, ...]]] = {
         "volume_create": (ctypes.c_int, (ctypes.c_char_p, ctypes.POINTER(VolumeConfig), i64)),
@@ -145,7 +145,7 @@ def core() -> ctypes.CDLL:
 @cache
 def histogram_upper_us() -> tuple[int, ...]:
     """Return the upper bounds of the latency histogram's buckets, in microseconds."""
-    return tuple(core().histogram_upper_us(index) for index in range(HISTOGRAM_BUCKETS))
+    return tuple(load_core().histogram_upper_us(index) for index in range(HISTOGRAM_BUCKETS))
 
 
 class State:
@@ -156,7 +156,7 @@ class State:
     """
 
     def __init__(self, path: Path) -> None:
-        self.pointer: int | None = core().volume_attach(os.fsencode(path))
+        self.pointer: int | None = load_core().volume_attach(os.fsencode(path))
         if self.pointer is None:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error), os.fspath(path))
@@ -168,26 +168,26 @@ class State:
         Raises:
             OSError: It exists, or cannot be created.
         """
-        if core().volume_create(os.fsencode(path), ctypes.byref(config), now_ns) != 0:
+        if load_core().volume_create(os.fsencode(path), ctypes.byref(config), now_ns) != 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error), os.fspath(path))
 
     def configure(self, config: VolumeConfig, now_ns: int) -> None:
         """Change limits and latency immediately for every process on the volume."""
-        core().volume_configure(self.pointer, ctypes.byref(config), now_ns)
+        load_core().volume_configure(self.pointer, ctypes.byref(config), now_ns)
 
     def inject(self, fault: Fault) -> None:
         """Set a fault."""
-        core().volume_inject(self.pointer, ctypes.byref(fault))
+        load_core().volume_inject(self.pointer, ctypes.byref(fault))
 
     def sample(self, now_ns: int) -> Sample:
         """Read all counters."""
         sample = Sample()
-        core().volume_read_sample(self.pointer, now_ns, ctypes.byref(sample))
+        load_core().volume_read_sample(self.pointer, now_ns, ctypes.byref(sample))
         return sample
 
     def close(self) -> None:
         """Unmap the file."""
         if self.pointer is not None:
-            core().volume_detach(self.pointer)
+            load_core().volume_detach(self.pointer)
             self.pointer = None

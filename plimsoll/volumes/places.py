@@ -16,7 +16,7 @@ WATCH = ".watch"  # the socket by which processes on the volume find its watcher
 _SUFFIXES = ("", ".json", ".lock", WATCH)  # state, description, lock of the owner, watcher
 
 
-def _base() -> Path:
+def _state_folder() -> Path:
     return MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
@@ -27,22 +27,22 @@ def state_path(directory: Path) -> Path:
     """
     canonical = directory.resolve()
     name = hashlib.sha256(os.fsencode(canonical)).hexdigest()[:16]
-    return _base() / f"{_PREFIX}{canonical.stat().st_uid}-{name}"
+    return _state_folder() / f"{_PREFIX}{canonical.stat().st_uid}-{name}"
 
 
-def take(path: Path, directory: Path) -> int:
+def take_lock(path: Path, directory: Path) -> int:
     """Lock a folder's volume for this process; the lock ends with the process.
 
     Raises:
         PlimsollError: Another process holds it.
     """
-    lock = _lock(path)
+    lock = _try_lock(path)
     if lock is None:
         raise PlimsollError(f"{directory} has an emulated volume already")
     return lock
 
 
-def _lock(path: Path) -> int | None:
+def _try_lock(path: Path) -> int | None:
     file = path.with_suffix(".lock")
     while True:
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -56,7 +56,7 @@ def _lock(path: Path) -> int | None:
         os.close(lock)  # an owner that was just closing has removed the file
 
 
-def remove(path: Path) -> None:
+def remove_files(path: Path) -> None:
     """Remove a volume's files, while the owner holds the lock."""
     for suffix in _SUFFIXES:
         path.with_suffix(suffix).unlink(missing_ok=True)
@@ -64,22 +64,22 @@ def remove(path: Path) -> None:
 
 def remove_abandoned() -> None:
     """Remove the files that killed owners left for folders which no longer exist."""
-    for file in _base().glob(f"{_PREFIX}*.lock"):
+    for file in _state_folder().glob(f"{_PREFIX}*.lock"):
         with suppress(OSError):  # another user's file, or already gone
             path = file.with_suffix("")
-            if _directory_of(path).exists():
+            if _read_directory(path).exists():
                 continue  # and does not take the lock, which might hinder a new owner
-            lock = _lock(path)
+            lock = _try_lock(path)
             if lock is None:
                 continue
             try:
-                if not _directory_of(path).exists():
-                    remove(path)
+                if not _read_directory(path).exists():
+                    remove_files(path)
             finally:
                 os.close(lock)
 
 
-def _directory_of(path: Path) -> Path:
+def _read_directory(path: Path) -> Path:
     try:
         return Path(json.loads(path.with_suffix(".json").read_bytes())["directory"])
     except (FileNotFoundError, ValueError, KeyError):

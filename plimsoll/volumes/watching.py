@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from plimsoll.errors import PlimsollError
-from plimsoll.volumes.build import native_part
+from plimsoll.volumes.build import find_native_part
 from plimsoll.volumes.places import WATCH
 
 
@@ -36,18 +36,18 @@ class Watcher:
             PlimsollError: It does not start; the message has the watcher's own reason.
             OSError: There is no space for its socket.
         """
-        program = native_part("watcher")
+        program = find_native_part("watcher")
         path = state.with_suffix(WATCH)
         path.unlink(missing_ok=True)  # left by an owner that was killed
         with ExitStack() as opened:
             incoming = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
-            _bind(incoming, path)
+            _bind_socket(incoming, path)
             if os.geteuid() == 0:
                 shutil.chown(path, directory.st_uid, directory.st_gid)
             ends, pipe = os.pipe()
             opened.callback(os.close, ends)
             try:
-                pid = _run(program, state, incoming, ends)
+                pid = _run_watcher(program, state, incoming, ends)
             except BaseException:
                 os.close(pipe)
                 raise
@@ -58,7 +58,7 @@ class Watcher:
         os.close(self._pipe)
 
 
-def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
+def _run_watcher(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
     """Run the watcher, which goes into the background once it can watch.
 
     Returns:
@@ -83,7 +83,7 @@ def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
     return int(done.stdout)
 
 
-def _bind(incoming: socket.socket, path: Path) -> None:
+def _bind_socket(incoming: socket.socket, path: Path) -> None:
     """Bind a socket to a path of any length, although the kernel allows 107 bytes (unix(7)).
 
     The folder is named by its descriptor, so only the file's own name has to fit.

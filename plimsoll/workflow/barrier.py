@@ -14,14 +14,14 @@ from plimsoll.aws.run_files import (
     files_of,
     plan_path,
 )
-from plimsoll.aws.run_records import Records, deadline_passed, now, records_of
+from plimsoll.aws.run_records import Records, deadline_error, now, records_of
 from plimsoll.databases.family import family_of
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
-from plimsoll.fleet.background import beside
+from plimsoll.fleet.background import plan_background
 from plimsoll.fleet.plan import (
-    barrier_epoch_ms,
-    late_in_a_row,
-    wait_for_period_ms,
+    compute_barrier_ms,
+    compute_period_wait_ms,
+    count_late_steps,
 )
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.judging.steps import CLOSING, FinishedStep
@@ -31,11 +31,11 @@ from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.run_record import RunRecord, RunState
-from plimsoll.quoting.budget import fleet_usd, used_by_fleet
-from plimsoll.requests.phase_workload import compiled_step
-from plimsoll.requests.request_workload import background_workload
+from plimsoll.quoting.budget import measure_fleet_use, price_fleet_usd
+from plimsoll.requests.phase_workload import compile_step
+from plimsoll.requests.request_workload import compile_background
 from plimsoll.targets.cloudwatch_metrics import has_metrics
-from plimsoll.targets.connection import engine_target
+from plimsoll.targets.connection import connect_as_master
 
 # The answers of `plan-step`.
 
@@ -46,22 +46,22 @@ class Next:
     @staticmethod
     def conclude() -> dict[str, object]:
         """End the search."""
-        return _next("conclude")
+        return _next_answer("conclude")
 
     @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
         """Wait, then plan again: the target recovers, or the step would start too late."""
-        return _next("pause", wait_s=wait_s)
+        return _next_answer("pause", wait_s=wait_s)
 
     @staticmethod
     def switch(following: NextStep) -> dict[str, object]:
         """Bring the target into the toggle state in which the next step is measured."""
-        return _next("switch", step=following.index + 1, state=following.state or "")
+        return _next_answer("switch", step=following.index + 1, state=following.state or "")
 
     @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
         """Let the fleet run a step."""
-        return _next(
+        return _next_answer(
             "step",
             step=plan.index,
             clients=list(range(plan.clients_in_all)),
@@ -69,7 +69,7 @@ class Next:
         )
 
 
-def _next(
+def _next_answer(
     kind: str,
     *,
     wait_s: int = 0,
@@ -102,9 +102,9 @@ def require_step_budget(
     if record.budget is None:
         return
     quote = files.get(QUOTE, Quote)
-    others = [other for other in planned_steps(files) if other.index != plan.index]
+    others = [other for other in read_step_plans(files) if other.index != plan.index]
     plans = others + [plan] * (plan.round + 1)
-    spent = fleet_usd(quote, used_by_fleet(record, request, plans))
+    spent = price_fleet_usd(quote, measure_fleet_use(record, request, plans))
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
             f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
@@ -114,7 +114,7 @@ def require_step_budget(
         )
 
 
-def planned_steps(files: RunFiles) -> list[StepPlan]:
+def read_step_plans(files: RunFiles) -> list[StepPlan]:
     """Read the plans of all steps, including the warming step and one under way.
 
     A step that ran in several rounds appears once for each.
@@ -133,7 +133,7 @@ def planned_steps(files: RunFiles) -> list[StepPlan]:
 PATIENCE_SHARE = 0.5
 
 
-def waits_for_other(records: Records, record: RunRecord) -> bool:
+def must_wait_for_partner(records: Records, record: RunRecord) -> bool:
     """Return whether to wait for the run's partner; note that this run is ready.
 
     A run does not wait for a partner that has ended or is being stopped, nor longer than half its
@@ -155,7 +155,7 @@ def waits_for_other(records: Records, record: RunRecord) -> bool:
     return not ready and now() < (record.started_at or record.submitted_at) + patience
 
 
-def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+def step_delay_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
     """Compute how much later a step must start to keep to its turn and to whole metric periods.
 
     Args:
@@ -164,7 +164,7 @@ def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
         turn: The run's turn; None if it takes none.
     """
     if turn is None or plan.index == WARMING_STEP:
-        return wait_for_period_ms(plan, period_s)
+        return compute_period_wait_ms(plan, period_s)
     return turn.wait_ms(plan.window_start_epoch_ms)  # slots begin on period boundaries
 
 
@@ -173,7 +173,7 @@ PLANNING_S = 5  # the usual most that planning it again takes; otherwise it wait
 AFTER_STEP_S = 5.0  # time in which clients write their results and the step is judged
 
 
-def start_step_or_do_without(
+def start_or_skip_step(
     settings: PlanStepSettings,
     record: RunRecord,
     request: Request,
@@ -216,29 +216,29 @@ def start_step(
         BudgetPassedError: The step would exceed the budget.
     """
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    plan = beside(request, plan)
+    plan = plan_background(request, plan)
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
-    late = late_in_a_row(finished)
-    early = _with_barrier(settings, plan, late)
+    late = count_late_steps(finished)
+    early = _set_barrier(settings, plan, late)
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
+    pause_s = step_delay_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # the state machine waits, so no Lambda client is billed for it
         return Next.pause(pause_s)
-    target = engine_target(settings, record.target)
+    target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
-        number = datasets.begin_load(compiled_step(request, plan.phase))
+        number = datasets.begin_load(compile_step(request, plan.phase))
         numbered = []
         for load in plan.background:
-            own = datasets.begin_load(background_workload(request, load.number))
+            own = datasets.begin_load(compile_background(request, load.number))
             numbered.append(load.model_copy(update={"load_number": own}))
     numbers = {"load_number": number, "background": tuple(numbered)}
-    plan = _with_barrier(settings, plan, late).model_copy(update=numbers)
-    start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
+    plan = _set_barrier(settings, plan, late).model_copy(update=numbers)
+    start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
-        raise deadline_passed(
+        raise deadline_error(
             record,
             f"leaves no time for step {plan.index}"
             f" ({words.plural(plan.clients_in_all, 'client')},"
@@ -249,18 +249,18 @@ def start_step(
     return Next.step(plan)
 
 
-def with_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
+def limit_to_time_left(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
     """Limit a pass to the run's remaining time: how long a pass takes is not known beforehand."""
     if record.expires_at is None:
         return plan
-    start_s = _with_barrier(settings, plan, 0).start_at_epoch_ms / 1000
+    start_s = _set_barrier(settings, plan, 0).start_at_epoch_ms / 1000
     left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
     return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
 
 
-def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
+def _set_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
     """Set a step's start to the earliest time at which its clients can be ready."""
-    start = barrier_epoch_ms(
+    start = compute_barrier_ms(
         round(time.time() * 1000),
         clients=plan.clients_in_all,
         lead_ms=settings.start_lead_ms,

@@ -26,10 +26,10 @@ from plimsoll.errors import (
     ConnectionsRefusedError,
     PlimsollError,
 )
-from plimsoll.fleet.background_client import joined, span_loads
-from plimsoll.fleet.memory import memory_max_mib
-from plimsoll.fleet.plan import load_spec
-from plimsoll.fleet.watchdog import killed_after
+from plimsoll.fleet.background_client import join_spans, list_span_loads
+from plimsoll.fleet.memory import peak_memory_mib
+from plimsoll.fleet.plan import make_load_spec
+from plimsoll.fleet.watchdog import kill_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.databases import protocol_facts
@@ -38,9 +38,9 @@ from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
-from plimsoll.requests.phase_workload import compiled_step
-from plimsoll.requests.request_workload import background_workload
-from plimsoll.targets.connection import load_target
+from plimsoll.requests.phase_workload import compile_step
+from plimsoll.requests.request_workload import compile_background
+from plimsoll.targets.connection import connect_as_load_user
 from plimsoll.workflow.metric_points import client_points
 
 # Samples of the server's state during the load.
@@ -53,7 +53,7 @@ LEAVE_S = 1.0  # a last sample that takes longer is cut off
 
 
 @contextmanager
-def watched(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
+def sample_server(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
     """Sample a target's state in a step's window while the body of the `with` runs.
 
     The connection is opened when the window begins, so that it takes no place of the load's. A
@@ -67,7 +67,7 @@ def watched(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
     watchers: list[Watcher] = []
     ended = threading.Event()
     arguments = (target, plan, looks, watchers, ended)
-    thread = threading.Thread(target=_look, args=arguments, daemon=True)
+    thread = threading.Thread(target=_take_samples, args=arguments, daemon=True)
     thread.start()
     try:
         yield looks
@@ -79,7 +79,7 @@ def watched(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
         thread.join(LEAVE_S)
 
 
-def _look(
+def _take_samples(
     target: EngineTarget,
     plan: StepPlan,
     looks: list[ServerLook],
@@ -110,7 +110,7 @@ WATCHES = 0  # number of the client that samples the server beside its load
 OnSecond = Callable[[str], None]
 
 
-def send_watched(
+def send_and_sample(
     spec: LoadSpec,
     plan: StepPlan,
     on_second: OnSecond | None = None,
@@ -124,13 +124,13 @@ def send_watched(
     """
     watching: AbstractContextManager[list[ServerLook]] = nullcontext([])
     if spec.client_index == WATCHES:
-        watching = watched(spec.target, plan)
+        watching = sample_server(spec.target, plan)
     with watching as looks:
-        report = send(spec, on_second, cancel)
+        report = send_load(spec, on_second, cancel)
     return report, tuple(looks)
 
 
-def send(
+def send_load(
     spec: LoadSpec,
     on_second: OnSecond | None = None,
     cancel: plimsoll_engine.CancelToken | None = None,
@@ -179,9 +179,11 @@ class Told(Model):
 
 
 @contextmanager
-def telling(run_id: str, plan: StepPlan, client: int) -> Iterator[Callable[[str], None] | None]:
+def open_second_sender(
+    run_id: str, plan: StepPlan, client: int
+) -> Iterator[Callable[[str], None] | None]:
     """Yield a function that sends each second of a load to the follower; None if there is none."""
-    to = _asked()
+    to = _read_follower()
     if to is None:
         yield None
         return
@@ -203,7 +205,7 @@ def telling(run_id: str, plan: StepPlan, client: int) -> Iterator[Callable[[str]
         yield tell
 
 
-def _asked() -> TellTo | None:
+def _read_follower() -> TellTo | None:
     """Read where to send the seconds; None if nobody follows the run."""
     path = os.environ.get(VARIABLE)
     if path is None:
@@ -248,15 +250,15 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     beside = plan.background_of(client)
-    with killed_after(left_s):
-        report, looks = _load(settings, run_id, plan, client)
+    with kill_after(left_s):
+        report, looks = _send_client_load(settings, run_id, plan, client)
         result = ClientResult(
             run_id=run_id,
             step=step,
             client=client,
             invoked_epoch_ms=invoked_ms,
             cold_start=cold,
-            memory_max_mib=memory_max_mib(),
+            memory_max_mib=peak_memory_mib(),
             report=report,
             looks=looks,
             background=beside.name if beside else None,
@@ -264,29 +266,29 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         time.sleep(client / WRITES_PER_S)  # spread the writes: thousands of clients end at once
         files.put_model(client_path(step, client, plan.round), result)
         if beside is None:  # the sink would add background operations to the step's own
-            _publish(result, plan)
+            _publish_client(result, plan)
 
 
-def _load(
+def _send_client_load(
     settings: ReachSettings, run_id: str, plan: StepPlan, client: int
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
-    target = load_target(settings, record.target, run_id)
+    target = connect_as_load_user(settings, record.target, run_id)
     beside = plan.background_of(client)
     if beside is not None:
-        compiled = background_workload(request, beside.number)
+        compiled = compile_background(request, beside.number)
         workload = compiled.engine_workload(load_number=beside.load_number)
-        spans = list(span_loads(plan, beside, client, workload=workload, target=target))
-        return joined(plan, [(span, send(span.spec)) for span in spans]), ()
-    workload = compiled_step(request, plan.phase).engine_workload(load_number=plan.load_number)
-    spec = load_spec(plan, client, workload=workload, target=target)
-    with telling(run_id, plan, client) as tell:
-        return send_watched(spec, plan, tell)
+        spans = list(list_span_loads(plan, beside, client, workload=workload, target=target))
+        return join_spans(plan, [(span, send_load(span.spec)) for span in spans]), ()
+    workload = compile_step(request, plan.phase).engine_workload(load_number=plan.load_number)
+    spec = make_load_spec(plan, client, workload=workload, target=target)
+    with open_second_sender(run_id, plan, client) as tell:
+        return send_and_sample(spec, plan, tell)
 
 
-def _publish(result: ClientResult, plan: StepPlan) -> None:
+def _publish_client(result: ClientResult, plan: StepPlan) -> None:
     """Send the client's seconds to the deployment's metric sink.
 
     The result files are authoritative, so a failure is only logged.

@@ -8,12 +8,12 @@ from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import background_cost
-from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
-from plimsoll.limiting import limiting_resource
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.metrics import publish_from_environment
-from plimsoll.metrics.points import answer_points
+from plimsoll.metrics.points import make_answer_points
 from plimsoll.model.aws.volumes import VolumeLimits, limits
 from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import ConcludeSettings
@@ -29,18 +29,18 @@ from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds, S
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
-from plimsoll.targets.node_samples import together
-from plimsoll.workflow.judge_step import measured_steps
+from plimsoll.targets.node_samples import combine_nodes
+from plimsoll.workflow.history import read_judged_steps
 from plimsoll.workflow.metric_points import run_points
-from plimsoll.workflow.phases import phase_results
+from plimsoll.workflow.phases import summarize_phases
 from plimsoll.workflow.target_figures import (
+    add_credits,
+    add_node_figures,
+    add_target_figures,
     lack_points,
-    node_samples,
-    with_credits,
-    with_figures,
-    with_node_figures,
+    read_samples_by_node,
 )
-from plimsoll.workflow.toggle import readings_of
+from plimsoll.workflow.toggle import collect_readings
 
 # The volume's limits.
 
@@ -82,19 +82,19 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     Returns:
         `concluded`: whether the verdict is written; if not, call again after `wait_s` seconds.
     """
-    record = _begun(settings, run_id)
+    record = _begin_conclusion(settings, run_id)
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     since, kind = record.step_at or record.submitted_at, request.target.kind
-    by_node = node_samples(settings, record, kind=kind, since=since, until=now())
-    samples = together(by_node) if by_node else ()
+    by_node = read_samples_by_node(settings, record, kind=kind, since=since, until=now())
+    samples = combine_nodes(by_node) if by_node else ()
     period_s = settings.metric_period_seconds
     steps = [
-        with_credits(with_figures(step, samples, period_s), request.target, samples)
-        for step in (with_node_figures(s, by_node, period_s) for s in measured_steps(files))
+        add_credits(add_target_figures(step, samples, period_s), request.target, samples)
+        for step in (add_node_figures(s, by_node, period_s) for s in read_judged_steps(files))
     ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
-    if lacking and _goes_on_waiting(settings, record):
+    if lacking and _may_wait_longer(settings, record):
         return {"concluded": False, "wait_s": settings.poll_seconds}
     for step in steps:
         files.put_model(step_path(step.plan.index), step)
@@ -104,10 +104,10 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     files.put_model(SECONDS, seconds)
     axis = axis_of(request.search)
     capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
-    capacity = _with_background(capacity, steps, request)
-    limiting = limiting_resource(capacity, steps, volume_limits(request))
+    capacity = _add_background_cost(capacity, steps, request)
+    limiting = find_limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
-    points = chain(answer_points(capacity, seconds), run_points(files, run_id, samples))
+    points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
     notes += [f"metrics: {published.problem}"] if published.problem else []
@@ -116,15 +116,15 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         notes.append(f"the target's metrics of its last step were not all there after {patience}")
     billed = None
     if isinstance(request.target, AuroraTarget):
-        billed = _billed_io(record, seconds)
+        billed = _read_cluster_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
     conclusion = Conclusion(
         capacity=capacity,
         limiting=limiting,
         notes=tuple(notes),
         billed_io=billed,
-        toggle=_toggled(request, steps, record),
-        phases=phase_results(request, passes, volume_limits(request)),
+        toggle=_toggle_result(request, steps, record),
+        phases=summarize_phases(request, passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
@@ -138,7 +138,9 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     return {"concluded": True, "wait_s": 0}
 
 
-def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
+def _add_background_cost(
+    capacity: Capacity, steps: Sequence[StepResult], request: Request
+) -> Capacity:
     """Add what the background load costs, if pairs of steps with and without it show it."""
     cost = background_cost(request, [step.step for step in steps])
     if cost is None:
@@ -147,17 +149,17 @@ def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: R
     return capacity.model_copy(update={"closing": closing})
 
 
-def _toggled(
+def _toggle_result(
     request: Request, steps: Sequence[StepResult], record: RunRecord
 ) -> ToggleResult | None:
     if request.toggle is None:
         return None
-    found = toggled(
+    found = judge_toggle(
         request.toggle,
         [done.step for done in steps],
         request.limits,
         axis=axis_of(request.search),
-        readings=readings_of(steps),
+        readings=collect_readings(steps),
         addresses=addresses_by_state(request.target, request.toggle),
     )
     if record.switch is None or record.switch.problem is None:
@@ -165,7 +167,7 @@ def _toggled(
     return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
 
 
-def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
+def _read_cluster_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
     """Read the I/Os that AWS bills for an Aurora cluster since it was ready.
 
     The cluster's identifier is also its writer's.
@@ -178,7 +180,7 @@ def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
     )
 
 
-def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
+def _begin_conclusion(settings: ConcludeSettings, run_id: str) -> RunRecord:
     """Note when the conclusion began; later calls change nothing."""
     record = records_of(settings).get(run_id)
     if record.conclude_at is None:
@@ -187,7 +189,7 @@ def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
     return record
 
 
-def _goes_on_waiting(settings: ConcludeSettings, record: RunRecord) -> bool:
+def _may_wait_longer(settings: ConcludeSettings, record: RunRecord) -> bool:
     """Return whether there is time left to wait for metrics; note in the record until when."""
     assert record.conclude_at is not None  # noqa: S101 - it has begun
     patience_s = PATIENCE_PERIODS * settings.metric_period_seconds

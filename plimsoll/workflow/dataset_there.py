@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.aws.run_files import DATASET, files_of
-from plimsoll.databases.dataset_notes import check_whole
+from plimsoll.databases.dataset_notes import check_complete
 from plimsoll.databases.family import Datasets, family_of
 from plimsoll.errors import DatasetError, PlimsollError
 from plimsoll.model.datasets import DatasetLayout, LoadOrder, TableLayout
@@ -13,15 +13,15 @@ from plimsoll.model.deployment.function_settings import ReachSettings, RunSettin
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
-from plimsoll.targets.connection import engine_target
+from plimsoll.requests.request_workload import compile_prepared_workloads, list_prepared_tables
+from plimsoll.targets.connection import connect_as_master
 from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
 
 READING_S = 720.0  # a call has 900 s, and its last piece takes a while
 ROWS_OF_A_PART = 500_000  # small enough for wide rows on a slow volume within 15 minutes
 
 
-def parts_of(rows: int, *, clients: int) -> int:
+def count_parts(rows: int, *, clients: int) -> int:
     """Return into how many parts a table's rows are divided.
 
     Rows of a part are inserted in key order, so each client gets one part. A part is never so small
@@ -42,17 +42,17 @@ def note_layout(
 
     If the server does not say, the file notes why, and the run goes on.
     """
-    tables, unknown = _asked(target, prepared_workloads(request), counts)
+    tables, unknown = _read_layout(target, compile_prepared_workloads(request), counts)
     layout = DatasetLayout(
         tables=tables,
-        order=_order(settings, record, request),
+        order=_load_order(settings, record, request),
         restored_from=record.restores.snapshot if record.restores else request.target.snapshot,
         unknown=unknown,
     )
     files_of(settings, record.run_id).put_model(DATASET, layout)
 
 
-def _asked(
+def _read_layout(
     target: EngineTarget, workloads: Sequence[Compiled], counts: Mapping[str, int]
 ) -> tuple[tuple[TableLayout, ...], str | None]:
     try:
@@ -64,7 +64,7 @@ def _asked(
         return tuple(known), str(error)
 
 
-def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOrder | None:
+def _load_order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOrder | None:
     """Return the order in which this run, or the one that prepared the dataset, loaded the rows.
 
     None if it is not known: on an existing endpoint, or from a snapshot of the user's.
@@ -80,7 +80,8 @@ def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOr
         clients=clients,
         connections_per_client=request.prepare.connections_per_client,
         parts={
-            table.name: parts_of(table.rows, clients=clients) for table in prepared_tables(request)
+            table.name: count_parts(table.rows, clients=clients)
+            for table in list_prepared_tables(request)
         },
         rows_per_statement=ROWS_PER_STATEMENT,
     )
@@ -98,7 +99,7 @@ def is_own(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
     return datasets.read_note(compiled.dataset) is None
 
 
-def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
+def require_drawn_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
     """Check that the user's tables have the rows that the workload draws keys from.
 
     A read of a missing row would count as a success.
@@ -121,14 +122,14 @@ def require_in_each_state(settings: ReachSettings, record: RunRecord, request: R
         PlimsollError: In one of the states the dataset is missing, incomplete or unreachable.
     """
     for state, address in record.targets_by_state.items():
-        target = engine_target(settings, address)
+        target = connect_as_master(settings, address)
         with family_of(target.protocol).open_datasets(target) as datasets:
-            for workload in prepared_workloads(request):
+            for workload in compile_prepared_workloads(request):
                 note = datasets.read_note(workload.dataset) if datasets.has_place() else None
-                check_whole(workload, note, f"state {state}: {address.host}:{address.port}")
+                check_complete(workload, note, f"state {state}: {address.host}:{address.port}")
 
 
-def to_read(tables: Sequence[Table]) -> list[dict[str, object]]:
+def divide_reading(tables: Sequence[Table]) -> list[dict[str, object]]:
     """Divide the first reading of a restored volume: one item for each call.
 
     A volume made from a snapshot fetches each block from S3 when it is first read, at many times

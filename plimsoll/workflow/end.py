@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import plimsoll
-from plimsoll.aws.event_bus import emit
+from plimsoll.aws.event_bus import put_event
 from plimsoll.aws.run_files import (
     CONCLUSION,
     DATASET,
@@ -19,9 +19,9 @@ from plimsoll.aws.run_files import (
     RunFiles,
     files_of,
 )
-from plimsoll.aws.run_records import deadline_passed, now, records_of
+from plimsoll.aws.run_records import deadline_error, now, records_of
 from plimsoll.errors import BudgetPassedError
-from plimsoll.fleet.failures import plain_cause
+from plimsoll.fleet.failures import extract_cause
 from plimsoll.model.datasets import DatasetLayout
 from plimsoll.model.deployment.events import RunEnded
 from plimsoll.model.deployment.function_settings import EndRunSettings, TeamSettings
@@ -31,14 +31,14 @@ from plimsoll.model.run.dashboards import Links
 from plimsoll.model.run.quote import Quote, RunCost
 from plimsoll.model.run.results import Moments, PhaseResult, RunResult, Seconds, Versions
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
-from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
-from plimsoll.report.expectations import with_expectations
-from plimsoll.requests.request_workload import workload_sha256
-from plimsoll.teams.limits import limits_of
-from plimsoll.workflow.barrier import planned_steps
+from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
+from plimsoll.report.expectations import check_expectations
+from plimsoll.requests.request_workload import hash_workload
+from plimsoll.teams.limits import find_team_limits
+from plimsoll.workflow.barrier import read_step_plans
 from plimsoll.workflow.conclude import Conclusion, volume_limits
-from plimsoll.workflow.judge_step import finished_steps, measured_steps
-from plimsoll.workflow.phases import phase_results
+from plimsoll.workflow.history import read_judged_steps, read_search_steps
+from plimsoll.workflow.phases import summarize_phases
 
 # Parsed into models, this many bytes take about 500 MiB, half of this function's memory.
 SERIES_MOST_BYTES = 30_000_000
@@ -69,57 +69,57 @@ def end_run(
     records = records_of(settings)
     record = records.get(run_id)
     if not record.state.ended:
-        state, run_failure = _outcome(record, failure, ended)
+        state, run_failure = _final_state(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": run_failure, "ended_at": now()}
         files = files_of(settings, run_id)
-        cost, usd = _cost(record.model_copy(update=last), files)
+        cost, usd = _estimate_cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         links = settings.dashboards.links(run_id, since=record.submitted_at, until=last["ended_at"])
         # The baseline is a file of the caller's, so only the caller can judge by it.
-        result = with_expectations(
-            _result(record.model_copy(update=last), files, cost=cost, links=links)
+        result = check_expectations(
+            _build_result(record.model_copy(update=last), files, cost=cost, links=links)
         )
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
         # Released first: whoever sees the end then finds the results, and room for the next run.
-        _release(settings, record, last["cost_usd"])
+        _release_share(settings, record, last["cost_usd"])
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
-            ended_event = run_ended(result, files)
-            print(_log_line(ended_event, last["cost_usd"]), flush=True)
-            emit(settings.event_bus, ended_event)
+            ended_event = build_ended_event(result, files)
+            print(_ended_log_line(ended_event, last["cost_usd"]), flush=True)
+            put_event(settings.event_bus, ended_event)
         _draw_report(files, result)
     else:
-        _release(settings, record, record.cost_usd)
+        _release_share(settings, record, record.cost_usd)
     final = records.get(run_id).failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
 
 
-def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | None]:
+def _estimate_cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | None]:
     """Estimate what the run cost, and what counts towards its team's spend."""
     quote = files.find_model(QUOTE, Quote)
     if quote is None:
         return None, None
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
-    plans = planned_steps(files)
+    plans = read_step_plans(files)
     capacity = conclusion.capacity if conclusion else None
     billed = conclusion.billed_io if conclusion else None
-    usd = total_usd(cost_lines(quote, request, record, plans, billed=billed))
-    return run_cost(quote, request, record, plans, capacity, billed=billed), usd
+    usd = add_usd(list_cost_lines(quote, request, record, plans, billed=billed))
+    return estimate_run_cost(quote, request, record, plans, capacity, billed=billed), usd
 
 
-def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
+def _release_share(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
     """Give back the run's share of its team's limits. If this fails, the janitor repairs it."""
     try:
-        limits = limits_of(settings, record.team)
+        limits = find_team_limits(settings, record.team)
         if limits is not None:
             limits.release(record.run_id, usd=None if cost_usd is None else float(cost_usd))
     except Exception as error:  # noqa: BLE001 - see above
         print(f"the share of {record.run_id} is not released: {error!r}", file=sys.stderr)
 
 
-def _outcome(
+def _final_state(
     record: RunRecord, failure: Mapping[str, Any] | None, ended: str | None
 ) -> tuple[RunState, Failure | None]:
     left_behind = record.stack_id is not None and record.deleted_at is None
@@ -131,7 +131,7 @@ def _outcome(
             cause=f"the target's stack {record.stack_name} may still be there: {cause}",
         )
     if failure is not None:
-        error, cause = str(failure["error"]), plain_cause(str(failure["cause"]))
+        error, cause = str(failure["error"]), extract_cause(str(failure["cause"]))
         state = RunState.FAILED
         if error == "RunStoppedError":
             state = RunState.STOPPED
@@ -143,7 +143,7 @@ def _outcome(
     if ended is not None:
         state, error, cause = WAYS_OUT[ended]
         if record.expires_at is not None and now() >= record.expires_at:
-            passed = deadline_passed(record, "passed")
+            passed = deadline_error(record, "passed")
             over = isinstance(passed, BudgetPassedError)
             state = RunState.OVER_BUDGET if over else RunState.TIMED_OUT
             error, cause = type(passed).__name__, str(passed)
@@ -151,7 +151,7 @@ def _outcome(
     return RunState.SUCCEEDED, None
 
 
-def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
+def build_ended_event(result: RunResult, files: RunFiles) -> RunEnded:
     """Build the event that announces a run's end."""
     capacity = result.capacity
     return RunEnded(
@@ -172,7 +172,7 @@ def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
     )
 
 
-def _log_line(ended: RunEnded, cost_usd: str | None) -> str:
+def _ended_log_line(ended: RunEnded, cost_usd: str | None) -> str:
     """Build the log line from which the deployment's CloudWatch dashboard lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)
@@ -183,7 +183,7 @@ def _keep_series(files: RunFiles, run_id: str) -> None:
     """Merge the clients' seconds into one file, if the run ended before `conclude` did."""
     if SECONDS in files.paths(SECONDS):
         return
-    series = Seconds.of(run_id, finished_steps(files), ())
+    series = Seconds.of(run_id, read_search_steps(files), ())
     if series.operations:
         files.put_model(SECONDS, series)
 
@@ -193,7 +193,7 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
 
     The page can be drawn again from the files at any time, so a failure is only logged.
     """
-    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+    from plimsoll.report.page import render_run  # noqa: PLC0415 - half a second, for the end alone
 
     try:
         series = files.find(SECONDS) or b""
@@ -202,16 +202,18 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
             return
         none = Seconds(run_id=result.run_id, operations=(), target=())
         seconds = Seconds.model_validate_json(series) if series else none
-        files.put(REPORT, render(result, seconds), content_type="text/html; charset=utf-8")
+        files.put(REPORT, render_run(result, seconds), content_type="text/html; charset=utf-8")
     except Exception as error:  # noqa: BLE001 - see above
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
 
 
-def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links) -> RunResult:
+def _build_result(
+    record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links
+) -> RunResult:
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
-    steps = finished_steps(files)
-    begun = steps or measured_steps(files)
+    steps = read_search_steps(files)
+    begun = steps or read_judged_steps(files)
     notes = [*conclusion.notes] if conclusion else []
     if isinstance(request.target, EndpointTarget):
         notes.append("the target is an existing endpoint: its dataset stays there")
@@ -227,7 +229,7 @@ def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: 
         limiting=conclusion.limiting if conclusion else None,
         toggle=conclusion.toggle if conclusion else None,
         steps=tuple(step.without_seconds for step in steps),
-        phases=conclusion.phases if conclusion else _phases_so_far(request, files),
+        phases=conclusion.phases if conclusion else _summarize_phases(request, files),
         rows=record.rows,
         dataset=files.find_model(DATASET, DatasetLayout),
         volume_limits=volume_limits(request),
@@ -239,7 +241,7 @@ def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: 
             engine=next((step.fleet.engine_version for step in begun), None),
             database=record.database_version,
             server=record.server_version,
-            workload_sha256=workload_sha256(request),
+            workload_sha256=hash_workload(request),
         ),
         notes=tuple(notes),
         links=links,
@@ -247,12 +249,12 @@ def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: 
     )
 
 
-def _phases_so_far(request: Request, files: RunFiles) -> tuple[PhaseResult, ...]:
+def _summarize_phases(request: Request, files: RunFiles) -> tuple[PhaseResult, ...]:
     """Summarize the phases of a run that ended before its conclusion."""
     if not request.phases:
         return ()
-    passes = [step for step in measured_steps(files) if step.plan.phase is not None]
-    return phase_results(request, passes, volume_limits(request))
+    passes = [step for step in read_judged_steps(files) if step.plan.phase is not None]
+    return summarize_phases(request, passes, volume_limits(request))
 
 
 def _moments(record: RunRecord) -> Moments:

@@ -12,7 +12,9 @@ from plimsoll.model.request.toggle import endpoints_by_state
 from plimsoll.model.run.run_record import TargetAddress
 
 
-def endpoint_addresses(request: Request, allowed: Mapping[str, str]) -> dict[str, TargetAddress]:
+def find_endpoint_addresses(
+    request: Request, allowed: Mapping[str, str]
+) -> dict[str, TargetAddress]:
     """Return the addresses of an existing database by toggle state, the first state first.
 
     Args:
@@ -24,27 +26,27 @@ def endpoint_addresses(request: Request, allowed: Mapping[str, str]) -> dict[str
     """
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
     if request.toggle is None:
-        return {"": endpoint_address(request.target, allowed)}
+        return {"": find_endpoint_address(request.target, allowed)}
     addresses = {}
     for number, (name, target) in enumerate(
         endpoints_by_state(request.target, request.toggle).items()
     ):
         try:
-            addresses[name] = endpoint_address(target, allowed)
+            addresses[name] = find_endpoint_address(target, allowed)
         except UsageError as error:
             if request.toggle.states[number].endpoint is None:
                 raise
-            raise _of_state(number, error) from None
+            raise _name_state_field(number, error) from None
     return addresses
 
 
-def _of_state(number: int, error: UsageError) -> UsageError:
+def _name_state_field(number: int, error: UsageError) -> UsageError:
     """Name the state's field in the error in place of the target's."""
     place = ("toggle", "states", number, "endpoint")
     return UsageError(*(replace(c, path=(*place, *c.path[1:])) for c in error.complaints))
 
 
-def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
+def find_endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
     """Return the address of an existing database.
 
     Args:

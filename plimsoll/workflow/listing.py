@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.items import pass_over
+from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import read_run
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
@@ -40,7 +40,7 @@ class PageOfRuns:
     unreadable: int
 
 
-def page_of_runs(
+def list_page(
     table: str,
     team: str,
     *,
@@ -64,11 +64,11 @@ def page_of_runs(
     Raises:
         UsageError: The cursor is not one that this function returned.
     """
-    start = _start(team, cursor) if cursor is not None else None
+    start = _read_cursor(team, cursor) if cursor is not None else None
     records: list[RunRecord] = []
     unreadable = 0
     for _ in range(_MOST_QUERIES):
-        query = _query(table, team, state, tag, target)
+        query = _build_query(table, team, state, tag, target)
         if "FilterExpression" not in query:  # DynamoDB applies Limit before the filter
             query["Limit"] = limit + 1
         if start is not None:
@@ -80,20 +80,20 @@ def page_of_runs(
             try:
                 records.append(read_run(item))
             except UnreadableRecordError as error:
-                pass_over(error)
+                log_unreadable(error)
                 unreadable += 1
         start = answer.get("LastEvaluatedKey")
         if start is None or len(records) >= limit:
             break
     if len(records) > limit:
         last = records[limit - 1]
-        following = _cursor(last.run_id, last.submitted_at.isoformat())
+        following = _write_cursor(last.run_id, last.submitted_at.isoformat())
         return PageOfRuns(records[:limit], following, unreadable)
-    cursor = _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
+    cursor = _write_cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
     return PageOfRuns(records, cursor, unreadable)
 
 
-def _query(
+def _build_query(
     table: str,
     team: str,
     state: RunState | None,
@@ -126,11 +126,11 @@ def _query(
     return query
 
 
-def _cursor(run_id: str, submitted_at: str) -> str:
+def _write_cursor(run_id: str, submitted_at: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([run_id, submitted_at]).encode()).decode()
 
 
-def _start(team: str, cursor: str) -> Mapping[str, Any]:
+def _read_cursor(team: str, cursor: str) -> Mapping[str, Any]:
     """Return the key to continue after; the team is the caller's, whatever the cursor says."""
     try:
         run_id, submitted_at = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
@@ -149,23 +149,23 @@ def _start(team: str, cursor: str) -> Mapping[str, Any]:
 _NO_FLOATS = ("capacity_ops_per_second", "cost_usd")  # kept as decimal text in the record
 
 
-def summary_of(record: RunRecord) -> RunSummary:
+def summarize_record(record: RunRecord) -> RunSummary:
     """Build a run's entry in a list of runs."""
-    return RunSummary.model_validate(shown(record, RunSummary))
+    return RunSummary.model_validate(summary_fields(record, RunSummary))
 
 
-def shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
+def summary_fields(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
     """Return the field values for a summary model (or a subclass) that the record has."""
     values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
-    values |= {name: _number(getattr(record, name)) for name in _NO_FLOATS}
+    values |= {name: _parse_decimal(getattr(record, name)) for name in _NO_FLOATS}
     if record.local:  # the record's cost is what AWS would bill; nothing was spent
         values["cost_usd"] = None
-    values["expected_usd"] = _number(record.quoted_usd)
+    values["expected_usd"] = _parse_decimal(record.quoted_usd)
     values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
-    return values | (_judged(record.figures) if record.figures else {})
+    return values | (_figure_fields(record.figures) if record.figures else {})
 
 
-def _judged(figures: RunFigures) -> dict[str, object]:
+def _figure_fields(figures: RunFigures) -> dict[str, object]:
     interval = None
     if figures.interval is not None:
         low, high = map(float, figures.interval)
@@ -178,5 +178,5 @@ def _judged(figures: RunFigures) -> dict[str, object]:
     }
 
 
-def _number(decimal: str | None) -> float | None:
+def _parse_decimal(decimal: str | None) -> float | None:
     return None if decimal is None else float(decimal)

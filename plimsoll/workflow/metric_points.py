@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from plimsoll.aws.run_files import RunFiles, plan_path, unpacked
+from plimsoll.aws.run_files import RunFiles, plan_path, unpack_file
 from plimsoll.metrics import Point
-from plimsoll.metrics.points import second_points, step_points, target_points
+from plimsoll.metrics.points import make_second_points, make_step_points, make_target_points
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import StepResult
@@ -12,7 +12,7 @@ from plimsoll.model.run.results import StepResult
 
 def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
     """Yield the points of one client's seconds in a step."""
-    return second_points(
+    return make_second_points(
         result.report.seconds,
         run_id=result.run_id,
         step=result.step,
@@ -24,7 +24,7 @@ def client_points(result: ClientResult, plan: StepPlan) -> Iterator[Point]:
 def judged_step_points(step: StepResult, run_id: str) -> Iterator[Point]:
     """Yield the points of a step, stamped with the end of its window."""
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
-    return step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
+    return make_step_points(step.step, run_id=run_id, index=step.plan.index, epoch_ms=end)
 
 
 def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) -> Iterator[Point]:
@@ -34,11 +34,11 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
     ran = [path for path in paths if "/clients/" in path]
     plans: dict[int, StepPlan] = {}
     for path, content in files.read_each(ran):
-        result = ClientResult.model_validate_json(unpacked(path, content))
+        result = ClientResult.model_validate_json(unpack_file(path, content))
         if result.step not in plans:
             plans[result.step] = files.get(plan_path(result.step), StepPlan)
         if result.background is None:
             yield from client_points(result, plans[result.step])
     for _, content in files.read_each(ended):
         yield from judged_step_points(StepResult.model_validate_json(content), run_id)
-    yield from target_points(samples, run_id=run_id)
+    yield from make_target_points(samples, run_id=run_id)

@@ -11,10 +11,10 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
-from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.from_run import Measured, prepare_run
 
 
-def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
+def rebuild_record(result: RunResult, *, past: bool = True) -> RunRecord:
     """Rebuild the record of a finished run from its result.
 
     Args:
@@ -63,19 +63,19 @@ def record_of_result(result: RunResult, *, past: bool = True) -> RunRecord:
 # A finished run as input for `plimsoll size` and the API's sizing.
 
 
-def operations_of(result: RunResult) -> list[str]:
+def list_operations(result: RunResult) -> list[str]:
     """List the operations of a run, each of which needs a latency limit."""
     return sorted({name for step in result.steps for name in step.operations})
 
 
-def own_limits_us(result: RunResult) -> dict[str, float]:
+def judged_limits_us(result: RunResult) -> dict[str, float]:
     """Return the limits a run was judged by: the request's, or multiples of its lightest load's."""
     judged = result.capacity.steps if result.capacity else ()
     found = {name: us for load in judged for name, us in load.limit_us.items()}
     return {**found, **result.request.limits.limits_us}
 
 
-def own_gib(result: RunResult) -> int:
+def volume_gib(result: RunResult) -> int:
     """Return the size of a run's volume in GiB; 1 if it has no volume."""
     target = result.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
@@ -83,7 +83,9 @@ def own_gib(result: RunResult) -> int:
     return target.volume.size_gib
 
 
-def ground(result: RunResult, statistic: Statistic, limits_us: Mapping[str, float]) -> Measured:
+def extract_measured(
+    result: RunResult, statistic: Statistic, limits_us: Mapping[str, float]
+) -> Measured:
     """Extract from a run the measurements on which predictions are based.
 
     Args:
@@ -97,4 +99,6 @@ def ground(result: RunResult, statistic: Statistic, limits_us: Mapping[str, floa
     """
     waits = [Seen(step, None).waits for step in result.steps]
     processors = result.processors or (os.cpu_count() if result.local else None)
-    return measured(result, waits, statistic=statistic, limits_us=limits_us, processors=processors)
+    return prepare_run(
+        result, waits, statistic=statistic, limits_us=limits_us, processors=processors
+    )

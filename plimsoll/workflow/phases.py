@@ -10,27 +10,27 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.statistics.intervals import interval
-from plimsoll.capacity.steps.audits import clients_ran
-from plimsoll.capacity.steps.loads import undisputed, why_not
+from plimsoll.capacity.steps.audits import audit_clients_ran
+from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed
 from plimsoll.errors import UsageError
-from plimsoll.fleet.phase_plan import pass_step
-from plimsoll.limiting import limiting_resource
+from plimsoll.fleet.phase_plan import plan_pass
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import FinishedStep
-from plimsoll.model.request.phases import Completion, Pass, Phase, passes, records_of_one
+from plimsoll.model.request.phases import Completion, Pass, Phase, passes, records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult, StepResult
 from plimsoll.report.comparing.ratios import WORTH
-from plimsoll.report.words import limit_sentence
-from plimsoll.requests.phase_workload import compiled_step, searched
+from plimsoll.report.words import describe_limiting
+from plimsoll.requests.phase_workload import compile_step, make_search_request
 
 # A pass ends when its records are done; neither latency nor steadiness counts against it.
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
 
 
-def next_pass(phase: Phase, request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
+def find_next_pass(phase: Phase, request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
     """Return the next pass of a phase; None if all are done."""
     done = {one.step.index for one in finished}
     own = (one for one in passes(request.phases) if one.phase.name == phase.name)
@@ -48,12 +48,12 @@ def planned_pass(
         before: The server's counters before it; None if the server did not answer.
         poll_us: How long clients busy-poll if the request does not say, in µs.
     """
-    operations = compiled_step(request, coming.phase.name).engine.operations
-    each = records_of_one(operations)
-    return pass_step(coming, request, records_each=each, server_before=before, poll_us=poll_us)
+    operations = compile_step(request, coming.phase.name).engine.operations
+    each = records_per_operation(operations)
+    return plan_pass(coming, request, records_each=each, server_before=before, poll_us=poll_us)
 
 
-def phase_results(
+def summarize_phases(
     request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
 ) -> tuple[PhaseResult, ...]:
     """Summarize each phase that has begun.
@@ -67,17 +67,17 @@ def phase_results(
     for phase in request.phases:
         own = [step for step in steps if step.plan.phase == phase.name]
         if own and phase.to_completion is not None:
-            found.append(_completed(request, phase, phase.to_completion, own, volume))
+            found.append(_summarize_completion(request, phase, phase.to_completion, own, volume))
         elif own:
-            found.append(_searched(request, phase, own, volume))
+            found.append(_summarize_search(request, phase, own, volume))
     return tuple(found)
 
 
-def _named(request: Request, phase: Phase) -> str:
+def _workload_name(request: Request, phase: Phase) -> str:
     return phase.workload_on(request.workload).name or "a workload of its own"
 
 
-def _completed(
+def _summarize_completion(
     request: Request,
     phase: Phase,
     asked: Completion,
@@ -85,24 +85,24 @@ def _completed(
     volume: VolumeLimits | None,
 ) -> PhaseResult:
     loads = [
-        _load(at_load, volume)
+        _summarize_load(at_load, volume)
         for connections in asked.connections
         if (at_load := [step for step in steps if step.plan.connections == connections])
     ]
     return PhaseResult(
         name=phase.name,
-        workload=_named(request, phase),
+        workload=_workload_name(request, phase),
         records=asked.records,
         loads=tuple(loads),
-        sentence=phase_sentence(asked, loads),
+        sentence=describe_phase(asked, loads),
     )
 
 
-def _searched(
+def _summarize_search(
     request: Request, phase: Phase, steps: Sequence[StepResult], volume: VolumeLimits | None
 ) -> PhaseResult:
     """Judge the steps of a phase's search as those of a run's own search."""
-    asked = searched(request, phase.name)
+    asked = make_search_request(request, phase.name)
     measured = [step.step for step in steps]
     capacity, limit = None, None
     told = "it ended before its search could be judged"
@@ -111,13 +111,13 @@ def _searched(
     except UsageError:  # every step so far is void
         pass
     else:
-        limiting = limiting_resource(capacity, steps, volume)
+        limiting = find_limiting_resource(capacity, steps, volume)
         capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
-        limit = limit_sentence(limiting)
+        limit = describe_limiting(limiting)
         told = f"{capacity.summary}; {limit}"
     return PhaseResult(
         name=phase.name,
-        workload=_named(request, phase),
+        workload=_workload_name(request, phase),
         records=None,
         loads=(),
         steps=tuple(step.plan.index for step in steps),
@@ -127,10 +127,10 @@ def _searched(
     )
 
 
-def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
+def _summarize_load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
     rates = [records_per_second(step) for step in steps]
     between = interval([rate for rate in rates if rate])
-    limiting = _limiting([s for s in steps if records_per_second(s) is not None], volume)
+    limiting = _find_limiting([s for s in steps if records_per_second(s) is not None], volume)
     plan = steps[0].plan
     return PhaseLoad(
         connections=plan.connections,
@@ -143,22 +143,22 @@ def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad
         errors=sum(step.step.errors or 0 for step in steps),
         resource=limiting.resource if limiting else None,
         reached=bool(limiting and limiting.reached),
-        limit=None if limiting is None else limit_words(limiting),
-        doubt=_doubt(steps),
+        limit=None if limiting is None else describe_limit(limiting),
+        doubt=_describe_doubt(steps),
     )
 
 
-def _doubt(steps: Sequence[StepResult]) -> str | None:
+def _describe_doubt(steps: Sequence[StepResult]) -> str | None:
     """Return which passes were left out, which a search would have repeated, and why."""
     left_out = [step.step for step in steps if records_per_second(step) is None]
     counted = [step.step for step in steps if records_per_second(step) is not None]
-    disputed = [step for step in counted if not undisputed([step], RULES)]
+    disputed = [step for step in counted if not select_undisputed([step], RULES)]
     of_all, parts = words.plural(len(steps), "pass", "passes"), []
     if left_out:
-        why = left_out[0].refused or why_not(left_out, RULES) or "nothing was measured"
+        why = left_out[0].refused or explain_dispute(left_out, RULES) or "nothing was measured"
         parts.append(f"{len(left_out)} of {of_all} left out ({why})")
     if disputed:
-        parts.append(f"{len(disputed)} of {of_all} in doubt ({why_not(disputed, RULES)})")
+        parts.append(f"{len(disputed)} of {of_all} in doubt ({explain_dispute(disputed, RULES)})")
     return ", ".join(parts) or None
 
 
@@ -168,7 +168,7 @@ def records_per_second(step: StepResult) -> float | None:
     A pass with missing clients is not usable: it had fewer connections than it would be reported
     with.
     """
-    part = step.step.refused is not None or clients_ran(step.step).passed is False
+    part = step.step.refused is not None or audit_clients_ran(step.step).passed is False
     if step.step.void is not None or not step.step.window_s or part:
         return None
     return sum(totals.records for totals in step.operations.values()) / step.step.window_s
@@ -179,25 +179,27 @@ def is_finished(step: StepResult) -> bool:
     return (step.step.operations or 0) + (step.step.errors or 0) >= (step.plan.operations or 0)
 
 
-def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> LimitingResource | None:
+def _find_limiting(
+    steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> LimitingResource | None:
     """Find what set the limit at one load; passes run closed-loop at full speed."""
     measured = [step.step for step in steps if step.step.throughput_ops_per_second]
     if not measured:
         return None
     capacity = judge(measured, RULES, axis="connections")
-    return limiting_resource(capacity, steps, volume, flat_out=True)
+    return find_limiting_resource(capacity, steps, volume, flat_out=True)
 
 
-def limit_words(limiting: LimitingResource) -> str:
+def describe_limit(limiting: LimitingResource) -> str:
     """Describe what set the limit; if nothing was at its limit, the number of connections did."""
     if limiting.reached or limiting.resource == "unknown":
-        return limit_sentence(limiting)
+        return describe_limiting(limiting)
     near = "" if limiting.share is None else f", {words.percent(limiting.share)}"
     nearest = f"nearest: {words.RESOURCES[limiting.resource]}{near}"
     return f"nothing was at its limit: its connections did not push harder ({nearest})"
 
 
-def phase_sentence(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
+def describe_phase(asked: Completion, loads: Sequence[PhaseLoad]) -> str:
     """Describe how many records a second a phase reached, and whether more connections gain more.
 
     Args:

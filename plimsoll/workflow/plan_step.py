@@ -1,9 +1,7 @@
 """Plans the next step of a run: warming, then phases, then the search."""
 
 import time
-from dataclasses import dataclass
 
-from plimsoll import words
 from plimsoll.aws.run_files import (
     PRECONDITIONING,
     REQUEST,
@@ -12,94 +10,39 @@ from plimsoll.aws.run_files import (
     step_path,
 )
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity.beside import next_of_all
+from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
 from plimsoll.fleet.plan import (
     plan_step,
-    warming_step,
+    plan_warming,
 )
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
-from plimsoll.model.request.phases import Phase, numbered, phase_steps
+from plimsoll.model.request.phases import Phase, count_phase_steps, number_phases
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
 from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import Preconditioning
-from plimsoll.model.run.run_record import Recovery, RunRecord
-from plimsoll.requests.phase_workload import searched
-from plimsoll.targets.connection import engine_target
+from plimsoll.model.run.run_record import RunRecord
+from plimsoll.requests.phase_workload import make_search_request
+from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.barrier import (
     Next,
+    limit_to_time_left,
+    must_wait_for_partner,
+    start_or_skip_step,
     start_step,
-    start_step_or_do_without,
-    waits_for_other,
-    with_time_left,
 )
-from plimsoll.workflow.judge_step import finished_steps, measured_so_far, so_far
-from plimsoll.workflow.phases import next_pass, planned_pass
-from plimsoll.workflow.precondition import goes_on
-from plimsoll.workflow.toggle import parameters_in_force, switch_for
-
-# Recovery: waiting after a step that overloaded the target.
-
-
-STILL_S = 10  # a backlog that has not shrunk for so long will not shrink
-MOVED_SHARE = 0.01  # a smaller decrease, as a share of what is left, is no progress
+from plimsoll.workflow.history import read_history, read_search_steps, so_far
+from plimsoll.workflow.phases import find_next_pass, planned_pass
+from plimsoll.workflow.precondition import needs_round
+from plimsoll.workflow.recovery import Recovered, end_recovery, update_recovery
+from plimsoll.workflow.toggle import check_parameters, find_switch
 
 
-@dataclass(frozen=True)
-class Recovered:
-    """How a wait for recovery ended."""
-
-    recovered: bool
-    how: str | None  # description; None if no work was left
-
-
-def watched(before: Recovery | None, work: UnfinishedWork, at_epoch_ms: int) -> Recovery:
-    """Update the recovery with a new look at the target's unfinished work."""
-    what, left = work.what, work.left
-    # Another kind of work starts a new wait.
-    known = before if before is not None and (before.left is None) == (left is None) else None
-    if known is None:
-        since = before.since_epoch_ms if before is not None else at_epoch_ms
-        moved = at_epoch_ms
-    else:
-        since, moved = known.since_epoch_ms, known.moved_epoch_ms
-        if left is not None and known.left is not None:
-            if left < known.left * (1 - MOVED_SHARE):
-                moved = at_epoch_ms
-            else:
-                left = known.left  # keep the value of the last progress to compare with
-    return Recovery(
-        what=what, left=left, since_epoch_ms=since, moved_epoch_ms=moved, seen_epoch_ms=at_epoch_ms
-    )
-
-
-def outcome(seen: Recovery, longest_s: float) -> Recovered | None:
-    """Return how the wait ended; None if it goes on."""
-    waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) / 1000
-    still_s = (seen.seen_epoch_ms - seen.moved_epoch_ms) / 1000
-    if seen.left is not None and still_s >= STILL_S:
-        unchanged = f"nothing moved for {words.duration(round(still_s))}: {seen.what}"
-        return Recovered(recovered=True, how=unchanged)
-    if waited_s >= longest_s:
-        return Recovered(
-            recovered=False, how=f"after {words.duration(round(waited_s))}, {seen.what}"
-        )
-    return None
-
-
-def in_words(seen: Recovery, longest_s: float) -> str:
-    """Describe what is waited for, and for how long so far."""
-    waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
-    return (
-        f"the target recovers: {seen.what} ({waited} so far, {words.duration(longest_s)} at most)"
-    )
-
-
-def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
+def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
     If the first answer was lost, a repeated call plans the same step with a new barrier.
@@ -112,17 +55,17 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     try:
         record = records_of(settings).require_running(run_id)
     except (TimeLimitPassedError, BudgetPassedError):
-        if not _is_answered(files):
+        if not _has_answer(files):
             raise
         return Next.conclude()
     request = files.get(REQUEST, Request)
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(settings, record.target)
-    number = _round_to_come(request, record, files)
+    target = connect_as_master(settings, record.target)
+    number = _next_warming_round(request, record, files)
     if number is not None:
-        warming = warming_step(
+        warming = plan_warming(
             request,
             start_at_epoch_ms=0,
             number=number,
@@ -133,16 +76,16 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
-    for phase, first in numbered(request.phases):
-        following = _of_phase(settings, record, request, target, phase, first=first)
+    for phase, first in number_phases(request.phases):
+        following = _plan_phase_step(settings, record, request, target, phase, first=first)
         if following is not None:
             return following
-    if not so_far(files) and waits_for_other(records_of(settings), record):
+    if not so_far(files) and must_wait_for_partner(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
-    return _of_search(settings, record, request, target) or Next.conclude()
+    return _plan_search_step(settings, record, request, target) or Next.conclude()
 
 
-def _of_phase(
+def _plan_phase_step(
     settings: PlanStepSettings,
     record: RunRecord,
     request: Request,
@@ -152,22 +95,22 @@ def _of_phase(
     first: int,
 ) -> dict[str, object] | None:
     """Pick the next pass or step of a phase; None if it has ended or a later phase has begun."""
-    done = measured_so_far(files_of(settings, record.run_id))
+    done = read_history(files_of(settings, record.run_id))
     if any((one.step.index or 0) > first + phase.steps_most for one in done):
         return None
     if phase.search is not None:
-        return _of_search(settings, record, request, target, phase=phase.name, first=first)
-    coming = next_pass(phase, request, done)
+        return _plan_search_step(settings, record, request, target, phase=phase.name, first=first)
+    coming = find_next_pass(phase, request, done)
     if coming is None:
         return None
     before = family_of(target.protocol).read_counters(target)
     plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
     return start_step(
-        settings, record, request, with_time_left(settings, record, plan), finished=[]
+        settings, record, request, limit_to_time_left(settings, record, plan), finished=[]
     )
 
 
-def _of_search(
+def _plan_search_step(
     settings: PlanStepSettings,
     record: RunRecord,
     run: Request,
@@ -190,23 +133,23 @@ def _of_search(
     Returns:
         None if the search is over.
     """
-    request = searched(run, phase)
+    request = make_search_request(run, phase)
     finished = so_far(files_of(settings, record.run_id), phase)
     steps = [done.step for done in finished]
-    following = next_of_all(request, steps)
+    following = next_run_step(request, steps)
     if isinstance(following, Done):
         return None
-    if following.state is not None and (other := _before_state(record, following)) is not None:
+    if following.state is not None and (other := _switch_before(record, following)) is not None:
         return other
     counters = family_of(target.protocol).read_counters(target)
     if counters is None and following.purpose in CLOSING:
         return None  # the answer stands, and the server no longer answers
     recovered: Recovered | None = None
     if following.recover_first and finished:
-        recovered = _recovered(settings, record, request, counters)
+        recovered = _check_recovery(settings, record, request, counters)
         if recovered is None:
             return Next.pause(settings.poll_seconds)
-    parameters = _parameters(settings, record, request, following, target)
+    parameters = _read_parameters(settings, record, request, following, target)
     if parameters is None:
         return None
     plan = plan_step(
@@ -218,23 +161,23 @@ def _of_search(
         server_before=counters,
         parameters=parameters,
         poll_us=settings.poll_us,
-        first=phase_steps(run.phases) if first is None else first,
+        first=count_phase_steps(run.phases) if first is None else first,
     ).model_copy(update={"phase": phase})
-    return start_step_or_do_without(settings, record, run, plan, finished)
+    return start_or_skip_step(settings, record, run, plan, finished)
 
 
-def _before_state(record: RunRecord, following: NextStep) -> dict[str, object] | None:
+def _switch_before(record: RunRecord, following: NextStep) -> dict[str, object] | None:
     """Return the switch that has to come before a step in a toggle state; None if it is done.
 
     If the switch failed, the search ends with the answer and the pairs that it has.
     """
-    switch = switch_for(record, following)
+    switch = find_switch(record, following)
     if switch is not None and switch.stage == "failed":
         return Next.conclude()
     return None if switch is not None and switch.stage == "done" else Next.switch(following)
 
 
-def _parameters(
+def _read_parameters(
     settings: PlanStepSettings,
     record: RunRecord,
     request: Request,
@@ -249,38 +192,38 @@ def _parameters(
     if following.state is None:
         return {}
     # in full: they hold the parameters as servers reported them
-    whole = finished_steps(files_of(settings, record.run_id))
+    whole = read_search_steps(files_of(settings, record.run_id))
     try:
-        return parameters_in_force(request, following, target, whole)
+        return check_parameters(request, following, target, whole)
     except StepError as error:
         assert record.switch is not None  # noqa: S101 - the target is in the step's state
         records_of(settings).change(record.run_id, switch=record.switch.failed(str(error)))
         return None
 
 
-def _is_answered(files: RunFiles) -> bool:
+def _has_answer(files: RunFiles) -> bool:
     """Return whether the search has its answer: its closing steps have begun, or come next."""
     steps = [done.step for done in so_far(files)]
     if not steps or steps[-1].purpose in CLOSING:
         return bool(steps)
     try:
-        following = next_of_all(files.get(REQUEST, Request), steps)
+        following = next_run_step(files.get(REQUEST, Request), steps)
     except UsageError:  # no verdict yet
         return False
     return isinstance(following, Done) or following.purpose in CLOSING
 
 
-def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
+def _next_warming_round(request: Request, record: RunRecord, files: RunFiles) -> int | None:
     """Return the number of the next round of unmeasured load; None if the search begins."""
     if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
         return None
     so_far = files.find_model(PRECONDITIONING, Preconditioning)
     if so_far is None:
         return 0 if files.find(step_path(WARMING_STEP)) is None else None
-    return len(so_far.rounds) if goes_on(so_far, request.prepare) else None
+    return len(so_far.rounds) if needs_round(so_far, request.prepare) else None
 
 
-def _recovered(
+def _check_recovery(
     settings: PlanStepSettings,
     record: RunRecord,
     request: Request,
@@ -296,6 +239,6 @@ def _recovered(
         work = family_of(counters.family).unfinished_work(counters)
     if work is None:
         return Recovered(recovered=True, how=None)
-    seen = watched(record.recovery, work, round(time.time() * 1000))
+    seen = update_recovery(record.recovery, work, round(time.time() * 1000))
     records_of(settings).change(record.run_id, recovery=seen)
-    return outcome(seen, request.load.recovery_max_s)
+    return end_recovery(seen, request.load.recovery_max_s)

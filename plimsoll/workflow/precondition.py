@@ -11,7 +11,7 @@ the round before.
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.capacity.statistics.trends import is_significant, trend
+from plimsoll.capacity.statistics.trends import detect_trend, is_significant
 from plimsoll.databases.family import family_of
 from plimsoll.model.request.load_request import Preparation
 from plimsoll.model.run.results import Preconditioning, Round, StepResult
@@ -21,12 +21,12 @@ FEW_SECONDS = 12  # with fewer seconds a trend is seldom significant, so a secon
 ROUNDS_SHARE = 0.10  # two rounds agree if throughput and I/Os per operation differ by less
 
 
-def with_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
+def add_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
     """Add a round that has ended; a repeated call adds it only once."""
     number = done.plan.round
     rounds = [r for r in (before.rounds if before else ()) if r.number != number]
-    rounds.append(_round(done))
-    why_not = _moving(rounds)
+    rounds.append(_summarize_round(done))
+    why_not = _describe_unsettled(rounds)
     length = words.duration(sum(each.duration_s for each in rounds))
     load = f"{length} of unmeasured load ({words.plural(len(rounds), 'round')})"
     text = f"{load}: {why_not}" if why_not else f"{load}, and it had settled"
@@ -38,29 +38,29 @@ def with_round(before: Preconditioning | None, done: StepResult) -> Precondition
     )
 
 
-def goes_on(so_far: Preconditioning, asked: Preparation) -> bool:
+def needs_round(so_far: Preconditioning, asked: Preparation) -> bool:
     """Return whether another round is needed and allowed."""
     return not so_far.settled and so_far.duration_s + asked.warm_s <= asked.warm_longest_s
 
 
-def _round(done: StepResult) -> Round:
+def _summarize_round(done: StepResult) -> Round:
     by_second: dict[int, int] = {}
     for second in done.seconds:
         by_second[second.epoch_s] = by_second.get(second.epoch_s, 0) + second.succeeded
     # the first and last second are incomplete
     whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]
     throughput, operations = done.step.throughput_ops_per_second, sum(by_second.values())
-    ios = _ios(done)
+    ios = _count_ios(done)
     return Round(
         number=done.plan.round,
         duration_s=done.plan.duration_s,
         throughput_ops_per_second=throughput,
         ios_per_operation=ios / operations if ios is not None and operations else None,
-        trend=trend(whole),
+        trend=detect_trend(whole),
     )
 
 
-def _ios(done: StepResult) -> float | None:
+def _count_ios(done: StepResult) -> float | None:
     """Return the server's I/Os over the whole load, the time over which operations are counted.
 
     None if the server cannot count all of them.
@@ -72,7 +72,7 @@ def _ios(done: StepResult) -> float | None:
     return rates.iops * rates.interval_s if rates is not None and rates.whole else None
 
 
-def _moving(rounds: Sequence[Round]) -> str | None:
+def _describe_unsettled(rounds: Sequence[Round]) -> str | None:
     """Describe what has not settled yet; None if nothing visible moves."""
     last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
     if not last.throughput_ops_per_second:
@@ -82,7 +82,7 @@ def _moving(rounds: Sequence[Round]) -> str | None:
     if last.trend is not None:
         change = last.trend.change_share
         if is_significant(last.trend) and abs(change) > SETTLED_SHARE:
-            return f"throughput still {_changed(change)} within the last round"
+            return f"throughput still {_describe_change(change)} within the last round"
     for what, now, then in (
         (
             "throughput",
@@ -92,9 +92,9 @@ def _moving(rounds: Sequence[Round]) -> str | None:
         ("I/Os per operation", last.ios_per_operation, before and before.ios_per_operation),
     ):
         if now is not None and then and abs(now / then - 1) > ROUNDS_SHARE:
-            return f"{what} still {_changed(now / then - 1)} from the round before"
+            return f"{what} still {_describe_change(now / then - 1)} from the round before"
     return None
 
 
-def _changed(share: float) -> str:
+def _describe_change(share: float) -> str:
     return f"{'rose' if share > 0 else 'fell'} by {words.percent(abs(share))}"

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from plimsoll.aws import clients
-from plimsoll.aws.event_bus import emit
+from plimsoll.aws.event_bus import put_event
 from plimsoll.aws.run_files import REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import RunStoppedError
@@ -18,8 +18,8 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.targets.deletion_schedule import arm_deletion
-from plimsoll.teams.limits import limits_of
-from plimsoll.workflow.endpoint import endpoint_addresses
+from plimsoll.teams.limits import find_team_limits
+from plimsoll.workflow.endpoint import find_endpoint_addresses
 
 
 def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
@@ -34,7 +34,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     record = records_of(settings).get(run_id)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
-        addresses = endpoint_addresses(request, settings.allowed_endpoints)
+        addresses = find_endpoint_addresses(request, settings.allowed_endpoints)
         changes["target"] = next(iter(addresses.values()))
         changes["targets_by_state"] = addresses if request.toggle else {}
         # the load clients' zone; the endpoint's is not known
@@ -54,7 +54,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     if not begun and record.state is not RunState.RUNNING:
         raise RunStoppedError(f"run {run_id} was stopped before it began")
     if begun:
-        _tell(settings, record)
+        _announce_start(settings, record)
     return {
         "provisioned": request.target.provisioned,
         "prepares": record.prepares_until is not None,
@@ -63,7 +63,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     }
 
 
-def _tell(settings: BusSettings, record: RunRecord) -> None:
+def _announce_start(settings: BusSettings, record: RunRecord) -> None:
     event = RunStarted(
         run_id=record.run_id,
         name=record.name,
@@ -72,10 +72,10 @@ def _tell(settings: BusSettings, record: RunRecord) -> None:
         started_at=record.started_at or now(),
         expires_at=record.expires_at,
     )
-    emit(settings.event_bus, event)
+    put_event(settings.event_bus, event)
 
 
-def arm(settings: ArmDeletionSettings, run_id: str) -> None:
+def schedule_deletion(settings: ArmDeletionSettings, run_id: str) -> None:
     """Schedule the deletion of the target at the run's deadline."""
     record = records_of(settings).require_running(run_id)
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
@@ -120,7 +120,7 @@ def _stop_workflow(settings: StopSettings, record: RunRecord) -> None:
         records_of(settings).change(  # the run was recorded but its workflow never started
             record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
         )
-        limits = limits_of(settings, record.team)
+        limits = find_team_limits(settings, record.team)
         if limits is not None:
             limits.release(record.run_id, usd=0.0)
 

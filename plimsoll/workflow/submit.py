@@ -20,21 +20,21 @@ from plimsoll.model.request.experiment import Turn
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
 from plimsoll.model.run.run_record import Failure, Restored, RunRecord, RunState
-from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.extents import given_of
-from plimsoll.quoting.prices import prices_for
-from plimsoll.quoting.quotes import quote, require_stand_in
+from plimsoll.quoting.budget import divide_budget
+from plimsoll.quoting.extents import find_dataset_source
+from plimsoll.quoting.prices import override_prices
+from plimsoll.quoting.quotes import estimate_quote, require_stand_in
 from plimsoll.requests.request_values import require_known_operations, require_own_tables
-from plimsoll.targets.engine_version import AskRds, database_version, rds_version
-from plimsoll.teams.limits import limits_of
+from plimsoll.targets.engine_version import AskRds, resolve_database_version, resolve_rds_version
+from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.reconcile import reconcile_team
-from plimsoll.teams.room import Ask, ask_of
-from plimsoll.workflow.endpoint import endpoint_addresses
+from plimsoll.teams.room import Ask, compute_ask
+from plimsoll.workflow.endpoint import find_endpoint_addresses
 
 STARTED_WITHIN = timedelta(minutes=1)  # callers of `submit` have no more time than that
 
 
-def run_id_for(team: str, idempotency_key: str | None) -> str:
+def name_run(team: str, idempotency_key: str | None) -> str:
     """Name a run by the time and a random number, or by its key, so that equal keys are one run."""
     if idempotency_key is None:
         return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
@@ -42,7 +42,7 @@ def run_id_for(team: str, idempotency_key: str | None) -> str:
     return f"key-{digest[:24]}"
 
 
-def submit(
+def submit_run(
     settings: SubmitSettings,
     request: Request,
     *,
@@ -62,7 +62,7 @@ def submit(
             on AWS, or the key was used for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    run_id = run_id_for(request.team, idempotency_key)
+    run_id = name_run(request.team, idempotency_key)
     created = record_request(
         settings,
         request,
@@ -74,7 +74,7 @@ def submit(
         start_execution(settings.run_machine_arn, run_id)
     except Exception:
         if created:
-            give_up(settings, run_id, request.team)
+            give_up_run(settings, run_id, request.team)
         raise
     return run_id
 
@@ -120,11 +120,11 @@ def record_request(
         raise UsageError(Complaint(("team",), problem, request.team, known))
     if not local:
         request.require_nothing_of_one_machine("a run on one machine (--local)")
-    version = version_made(settings, request.target)
+    version = resolve_version(settings, request.target)
     prepares = prepares_until is not None
-    given = given_of(request, restored=restores is not None, prepares=prepares)
-    prices = prices_for(settings.prices)
-    quoted = quote(request, prices, database_version=version, given=given)
+    given = find_dataset_source(request, restored=restores is not None, prepares=prepares)
+    prices = override_prices(settings.prices)
+    quoted = estimate_quote(request, prices, database_version=version, given=given)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -142,13 +142,13 @@ def record_request(
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
-        budget=held_budget(request, quoted),
+        budget=divide_budget(request, quoted),
         database_version=version,
         turn=turn,
         restores=restores,
         prepares_until=prepares_until,
     )
-    created = _create(settings, record, ask_of(request, quoted), begins_within)
+    created = _create_with_share(settings, record, compute_ask(request, quoted), begins_within)
     if not created:
         _require_same(settings, run_id, digest, idempotency_key)
     try:
@@ -157,19 +157,19 @@ def record_request(
         files.put_model(QUOTE, quoted)
     except Exception:
         if created:
-            give_up(settings, run_id, request.team)
+            give_up_run(settings, run_id, request.team)
         raise
     return created
 
 
-def _create(
+def _create_with_share(
     settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
 ) -> bool:
     """Record a run together with its share of the limits, in one transaction.
 
     If there is no room, first release the shares of runs that can no longer begin, then try again.
     """
-    records, limits = records_of(settings), limits_of(settings, record.team)
+    records, limits = records_of(settings), find_team_limits(settings, record.team)
     if limits is None:
         return records.create(record)
     if records.find(record.run_id) is not None:  # the first call took its share
@@ -196,13 +196,13 @@ def _require_same(settings: RunSettings, run_id: str, digest: str, key: str | No
         raise UsageError(Complaint(("Idempotency-Key",), problem, key))
 
 
-def give_up(settings: TeamSettings, run_id: str, team: str) -> None:
+def give_up_run(settings: TeamSettings, run_id: str, team: str) -> None:
     """Give back the share of a run that could not be started; from now on it cannot begin."""
     failure = Failure(phase="record", error="NotStartedError", cause="it could not be started")
     records_of(settings).change(
         run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=now()
     )
-    limits = limits_of(settings, team)
+    limits = find_team_limits(settings, team)
     record = records_of(settings).find(run_id)
     if limits is not None and (record is None or record.state.ended):
         limits.release(run_id, usd=0.0)
@@ -223,7 +223,7 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     require_own_tables(request)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
-        endpoint_addresses(request, settings.allowed_endpoints)
+        find_endpoint_addresses(request, settings.allowed_endpoints)
 
 
 def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:
@@ -238,8 +238,8 @@ def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> No
         raise UsageError(Complaint(path, problem, snapshot, tuple(allowed)))
 
 
-def version_made(
-    settings: SubmitSettings, target: Target, *, ask: AskRds = rds_version
+def resolve_version(
+    settings: SubmitSettings, target: Target, *, ask: AskRds = resolve_rds_version
 ) -> str | None:
     """Return the engine version with which a target will be created, as RDS resolves it.
 
@@ -253,7 +253,7 @@ def version_made(
     """
     if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
         require_unended(target.engine, target.engine_version, on=now().date())
-    return database_version(target, ask)
+    return resolve_database_version(target, ask)
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

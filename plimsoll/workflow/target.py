@@ -19,29 +19,29 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
 from plimsoll.model.run.run_record import NodeAddress, RunRecord, RunState, TargetAddress
-from plimsoll.requests.request_workload import protocol_of
-from plimsoll.targets.cluster_template import with_nodes
+from plimsoll.requests.request_workload import request_protocol
+from plimsoll.targets.cluster_template import add_nodes
 from plimsoll.targets.deletion_schedule import disarm_deletion
-from plimsoll.targets.ec2_instance import data_volume_id
+from plimsoll.targets.ec2_instance import find_data_volume_id
 from plimsoll.targets.target_stacks import (
     Deletion,
     create_stack,
     delete_stack,
-    outputs_when_created,
+    read_outputs_when_created,
 )
 from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
-    aurora_parameters,
-    cassandra_parameters,
-    engine_parameters,
-    rds_parameters,
+    fill_aurora_parameters,
+    fill_cassandra_parameters,
+    fill_rds_parameters,
+    merge_engine_parameters,
     read_template,
-    restored_from,
-    with_engine_parameters,
+    restore_from_snapshot,
+    write_engine_parameters,
 )
-from plimsoll.targets.zones import choose_zones, full_zone, lacks_room
+from plimsoll.targets.zones import choose_zones, find_full_zone, lacks_room
 
 
 def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
@@ -69,16 +69,16 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     zones = choose_zones(settings.zones, request.target, version, refused=record.zones_refused)
     zone = zones[0]
     toggled = request.toggle.states[0].parameters if request.toggle else {}
-    template, own_parameters = _made_for(settings, request.target, version, zones, toggled)
+    template, own_parameters = _fill_template(settings, request.target, version, zones, toggled)
     snapshot = record.restores.snapshot if record.restores else request.target.snapshot
     if snapshot is not None:
-        template = restored_from(template, snapshot)
+        template = restore_from_snapshot(template, snapshot)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
-        parameters={**_parameters(record, zone), **own_parameters},
-        tags=_tags(record),
+        parameters={**_stack_parameters(record, zone), **own_parameters},
+        tags=_stack_tags(record),
         role_arn=settings.target_service_role_arn,
         token=f"{run_id}-{len(record.zones_refused)}",
     )
@@ -94,7 +94,7 @@ def template_url(bucket: str, key: str) -> str:
     return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
 
 
-def _made_for(
+def _fill_template(
     settings: CreateTargetSettings,
     target: RdsTarget | AuroraTarget | CassandraTarget,
     version: str | None,
@@ -111,15 +111,17 @@ def _made_for(
     }
     match target:
         case RdsTarget():
-            own = {**engine_parameters(target), **toggled}
+            own = {**merge_engine_parameters(target), **toggled}
             return (
-                with_engine_parameters(read_template(RDS_TEMPLATE), own),
-                {**on_rds, **rds_parameters(target, version or target.engine_version)},
+                write_engine_parameters(read_template(RDS_TEMPLATE), own),
+                {**on_rds, **fill_rds_parameters(target, version or target.engine_version)},
             )
         case AuroraTarget():
             return (
-                with_engine_parameters(read_template(AURORA_TEMPLATE), engine_parameters(target)),
-                {**on_rds, **aurora_parameters(target, version or target.engine_version)},
+                write_engine_parameters(
+                    read_template(AURORA_TEMPLATE), merge_engine_parameters(target)
+                ),
+                {**on_rds, **fill_aurora_parameters(target, version or target.engine_version)},
             )
         case CassandraTarget():
             settings.require_kind(target.kind)
@@ -130,13 +132,13 @@ def _made_for(
                 "SecurityGroupId": settings.cassandra.security_group_id,
                 "SubnetId": zones[0].subnet_id,
             }
-            template = with_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes, zones)
-            return template, {**place, **cassandra_parameters(target)}
+            template = add_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes, zones)
+            return template, {**place, **fill_cassandra_parameters(target)}
         case _:
             assert_never(target)
 
 
-def _parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
+def _stack_parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
@@ -150,7 +152,7 @@ def _expiry(record: RunRecord) -> str:
     return f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _tags(record: RunRecord) -> dict[str, str]:
+def _stack_tags(record: RunRecord) -> dict[str, str]:
     return {
         "plimsoll:run-id": record.run_id,
         "plimsoll:team": record.team,
@@ -174,17 +176,17 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
     record = records_of(settings).require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
     if record.zone is None:
-        return _looked(settings, again=_gone(settings, record))
+        return _await_answer(settings, again=_delete_refused_stack(settings, record))
     assert record.stack_id is not None  # noqa: S101 - the state before this one has set it
     try:
-        outputs = outputs_when_created(record.stack_id)
+        outputs = read_outputs_when_created(record.stack_id)
     except TargetCreationError as error:
-        full = full_zone(str(error), settings.zones) or record.zone
+        full = find_full_zone(str(error), settings.zones) or record.zone
         refused = (*record.zones_refused, full)
         if not lacks_room(str(error)) or len(refused) >= len(settings.zones):
             raise
         records_of(settings).change(run_id, zone=None, zones_refused=refused)
-        return _looked(settings, again=_gone(settings, record))
+        return _await_answer(settings, again=_delete_refused_stack(settings, record))
     if outputs is not None:
         address = TargetAddress(
             host=outputs["Endpoint"],
@@ -192,23 +194,23 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
             database=request.target.database,
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
-            protocol=protocol_of(request),
+            protocol=request_protocol(request),
             tls=request.target.tls,
-            volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
-            nodes=_further_nodes(request.target, outputs),
-            replication=_copies(request.target),
+            volume_id=_find_volume_id(request.target, outputs["InstanceIdentifier"]),
+            nodes=_list_further_nodes(request.target, outputs),
+            replication=_count_copies(request.target),
         )
         records_of(settings).change(run_id, target=address, target_ready_at=now())
-    return _looked(settings, ready=outputs is not None)
+    return _await_answer(settings, ready=outputs is not None)
 
 
-def _looked(
+def _await_answer(
     settings: AwaitTargetSettings, *, ready: bool = False, again: bool = False
 ) -> dict[str, object]:
     return {"ready": ready, "again": again, "wait_s": settings.poll_seconds}
 
 
-def _gone(settings: AwaitTargetSettings, record: RunRecord) -> bool:
+def _delete_refused_stack(settings: AwaitTargetSettings, record: RunRecord) -> bool:
     """Delete the stack in a zone that has no room; return whether it is gone."""
     gone = delete_stack(name=record.stack_name, stack_id=record.stack_id) is not Deletion.UNDER_WAY
     if gone:  # with its id forgotten, the next stack is found by name
@@ -216,18 +218,18 @@ def _gone(settings: AwaitTargetSettings, record: RunRecord) -> bool:
     return gone
 
 
-def _volume_id(target: Target, instance_id: str) -> str | None:
+def _find_volume_id(target: Target, instance_id: str) -> str | None:
     """Return the id of the volume that has the target's metrics; None if the instance has them."""
     match target:
         case CassandraTarget():
-            return None if target.volume.type == "nvme" else data_volume_id(instance_id)
+            return None if target.volume.type == "nvme" else find_data_volume_id(instance_id)
         case RdsTarget() | AuroraTarget() | EndpointTarget():
             return None
         case _:
             assert_never(target)
 
 
-def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddress, ...]:
+def _list_further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddress, ...]:
     """List the nodes of a cluster except the first."""
     if not isinstance(target, CassandraTarget):
         return ()
@@ -235,13 +237,13 @@ def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddr
         NodeAddress(
             host=outputs[f"Endpoint{number}"],
             identifier=outputs[f"InstanceIdentifier{number}"],
-            volume_id=_volume_id(target, outputs[f"InstanceIdentifier{number}"]),
+            volume_id=_find_volume_id(target, outputs[f"InstanceIdentifier{number}"]),
         )
         for number in range(2, target.nodes + 1)
     )
 
 
-def _copies(target: Target) -> int:
+def _count_copies(target: Target) -> int:
     return target.copies if isinstance(target, CassandraTarget) else 1
 
 

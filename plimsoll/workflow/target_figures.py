@@ -9,18 +9,18 @@ from plimsoll.model.aws.volumes import limits
 from plimsoll.model.aws.volumes_seen import escaped_share
 from plimsoll.model.deployment.function_settings import MetricSettings
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, TargetFigures, TargetSample
-from plimsoll.model.metric_periods import held
+from plimsoll.model.metric_periods import whole_periods
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Target, TargetKind
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.targets.cloudwatch_metrics import figures
-from plimsoll.targets.node_samples import NodeSamples, read_node_samples, together
+from plimsoll.targets.cloudwatch_metrics import summarize_samples
+from plimsoll.targets.node_samples import NodeSamples, combine_nodes, read_node_samples
 
 
-def target_samples(
+def read_target_samples(
     settings: MetricSettings,
     record: RunRecord,
     *,
@@ -29,11 +29,11 @@ def target_samples(
     until: datetime,
 ) -> tuple[TargetSample, ...]:
     """Read the metrics of a run's target over a time range; empty if it has no target."""
-    by_node = node_samples(settings, record, kind=kind, since=since, until=until)
-    return together(by_node) if by_node else ()
+    by_node = read_samples_by_node(settings, record, kind=kind, since=since, until=until)
+    return combine_nodes(by_node) if by_node else ()
 
 
-def node_samples(
+def read_samples_by_node(
     settings: MetricSettings,
     record: RunRecord,
     *,
@@ -63,22 +63,24 @@ def lack_points(
         if None not in (sample.read_iops, sample.write_iops, sample.cpu_percent)
     }
     last = max(steps, key=lambda step: step.plan.window_end_epoch_ms, default=None)
-    return last is not None and not complete.issuperset(_periods(last, period_s))
+    return last is not None and not complete.issuperset(_list_periods(last, period_s))
 
 
-def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
+def add_target_figures(
+    step: StepResult, samples: Sequence[TargetSample], period_s: int
+) -> StepResult:
     """Add the target's figures over its load to a step; unchanged if there are none."""
-    target = figures(samples, _periods(step, period_s), period_s=period_s)
+    target = summarize_samples(samples, _list_periods(step, period_s), period_s=period_s)
     return step if target is None else step.model_copy(update={"target": target})
 
 
-def with_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> StepResult:
+def add_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> StepResult:
     """Add to each node of a step its own figures, if CloudWatch has them."""
     nodes = tuple(
         node.model_copy(
             update={
-                "target": figures(
-                    by_node.get(node.address, ()), _periods(step, period_s), period_s=period_s
+                "target": summarize_samples(
+                    by_node.get(node.address, ()), _list_periods(step, period_s), period_s=period_s
                 )
             }
         )
@@ -87,7 +89,7 @@ def with_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> 
     return step.model_copy(update={"nodes": nodes})
 
 
-def _periods(step: StepResult, period_s: int) -> range:
+def _list_periods(step: StepResult, period_s: int) -> range:
     """List the metric periods within a step's window.
 
     A window too short to hold one is extended by its warm-up.
@@ -95,19 +97,19 @@ def _periods(step: StepResult, period_s: int) -> range:
     plan = step.plan
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
     start = step.window_start_epoch_ms or plan.window_start_epoch_ms
-    return held(start, end, period_s=period_s) or held(
+    return whole_periods(start, end, period_s=period_s) or whole_periods(
         plan.start_at_epoch_ms, end, period_s=period_s
     )
 
 
-def with_host_figures(
+def add_host_figures(
     step: StepResult, samples: Sequence[TargetSample], period_s: int
 ) -> StepResult:
     """Add to a step how much the machine on which everything runs was disturbed.
 
     Also add the target's I/O that bypassed its emulated volume.
     """
-    target = with_figures(step, samples, period_s).target
+    target = add_target_figures(step, samples, period_s).target
     if target is None:
         return step
     known = step.step.model_copy(
@@ -140,7 +142,7 @@ Made = RdsTarget | CassandraTarget
 WithClass = Made | AuroraTarget  # an Aurora instance has no volume of its own
 
 
-def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSample]) -> StepResult:
+def add_credits(step: StepResult, target: Target, samples: Sequence[TargetSample]) -> StepResult:
     """Add to a step its use of each kind of credits that the target has.
 
     The use is computed from I/Os, bytes and CPU time, which CloudWatch has for each minute. The
@@ -152,7 +154,7 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
         samples: The samples of the whole run, for metrics that CloudWatch has only every five
             minutes.
     """
-    seen = _most_loaded(step)
+    seen = _busiest_figures(step)
     if seen is None or isinstance(target, EndpointTarget):
         return step
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
@@ -160,28 +162,28 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
     of_volume = (
         ()
         if isinstance(target, AuroraTarget)
-        else (*_volume(seen, target), *_instance(seen, target))
+        else (*_volume_credits(seen, target), *_instance_credits(seen, target))
     )
-    uses = (*of_volume, *_cpu(seen, target, cpu))
+    uses = (*of_volume, *_cpu_use(seen, target, cpu))
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
     known = uses if uses or None not in io else None  # unknown without its I/O figures
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
 
 
-def _most_loaded(step: StepResult) -> TargetFigures | None:
+def _busiest_figures(step: StepResult) -> TargetFigures | None:
     """Return the target's figures; in a cluster of like volumes, those of the busiest node."""
     nodes = [node.target for node in step.nodes if node.target is not None]
-    iops = [_sum(one.read_iops, one.write_iops) or 0.0 for one in nodes]
+    iops = [_add_known(one.read_iops, one.write_iops) or 0.0 for one in nodes]
     return nodes[iops.index(max(iops))] if nodes else step.target
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
+def _add_known(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-def _volume(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     promised = limits(target.volume, service=target.service)
-    iops = _sum(seen.read_iops, seen.write_iops)
+    iops = _add_known(seen.read_iops, seen.write_iops)
     if promised.burst_credits and promised.baseline_iops is not None and iops is not None:
         yield CreditUse(
             bucket="volume",
@@ -192,13 +194,13 @@ def _volume(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
         )
 
 
-def _instance(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
+def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
-    most = None if target.volume.type == "nvme" else _limits(target.instance_class)
+    most = None if target.volume.type == "nvme" else _find_limits(target.instance_class)
     if most is None:
         return
-    iops = _sum(seen.read_iops, seen.write_iops)
-    mib_s = _sum(seen.read_mib_s, seen.write_mib_s)
+    iops = _add_known(seen.read_iops, seen.write_iops)
+    mib_s = _add_known(seen.read_mib_s, seen.write_mib_s)
     rows: tuple[tuple[CreditBucket, float | None, float, float, float | None], ...] = (
         ("instance_io", iops, most.baseline_iops, most.burst_iops, seen.ebs_io_balance_percent),
         (
@@ -220,14 +222,16 @@ def _instance(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
             )
 
 
-def _limits(instance_class: str) -> InstanceLimits | None:
+def _find_limits(instance_class: str) -> InstanceLimits | None:
     try:
         return instance_limits(instance_class)
     except UsageError:  # a class that is not in the table
         return None
 
 
-def _cpu(seen: TargetFigures, target: WithClass, balances: Sequence[float]) -> Iterator[CreditUse]:
+def _cpu_use(
+    seen: TargetFigures, target: WithClass, balances: Sequence[float]
+) -> Iterator[CreditUse]:
     """Yield the CPU credit use of a burstable instance, if CloudWatch has its balance.
 
     A target on one machine has no balance to spend.

@@ -21,8 +21,8 @@ from plimsoll.model.run.run_record import RunRecord, Switch
 from plimsoll.targets.instance_settings import (
     Instance,
     are_dynamic,
-    look,
-    restart,
+    read_instance,
+    restart_instance,
     set_parameters,
 )
 
@@ -56,16 +56,16 @@ def switch_target(
     if switch is None or (switch.step, switch.state) != (step, state):
         switch = Switch(step=step, state=state, stage="set")
     try:
-        instance = look(identifier)
+        instance = read_instance(identifier)
         if instance.status in MODIFIABLE and instance.applied != "applying":
-            switch = _advanced(settings, run_id, identifier, instance, switch)
+            switch = _advance_switch(settings, run_id, identifier, instance, switch)
     except StepError as error:
         switch = switch.failed(str(error))
     records_of(settings).change(run_id, switch=switch)
     return _answer(settings, ready=switch.stage in {"done", "failed"})
 
 
-def _advanced(
+def _advance_switch(
     settings: SwitchTargetSettings,
     run_id: str,
     identifier: str,
@@ -82,7 +82,7 @@ def _advanced(
         set_parameters(instance.group, parameters, at_once=at_once)
         stage = "apply" if at_once else "restart"
     elif stage == "restart":
-        restart(identifier)
+        restart_instance(identifier)
         stage = "apply"
     elif stage == "apply" and instance.applied == "in-sync":
         stage = "done"
@@ -96,13 +96,13 @@ def _answer(settings: SwitchTargetSettings, *, ready: bool) -> dict[str, object]
 # The state of a target, from the run's record and from the server.
 
 
-def switch_for(record: RunRecord, following: NextStep) -> Switch | None:
+def find_switch(record: RunRecord, following: NextStep) -> Switch | None:
     """Return how far the switch for a step has come; None if it was not requested yet."""
     switch, asked = record.switch, (following.index + 1, following.state)
     return switch if switch is not None and (switch.step, switch.state) == asked else None
 
 
-def parameters_in_force(
+def check_parameters(
     request: Request, following: NextStep, target: EngineTarget, finished: Sequence[StepResult]
 ) -> dict[str, str]:
     """Read the toggled parameters from the server and compare them with earlier readings.
@@ -116,7 +116,7 @@ def parameters_in_force(
     if not names:
         return {}  # the states of an existing database set none
     says = family_of(target.protocol).read_parameters(target, names)
-    before = readings_of(finished)
+    before = collect_readings(finished)
     told = ", ".join(f"{name} = {value}" for name, value in says.items())
     for state, said in before.items():
         if says and (says == said) != (state == following.state):
@@ -127,7 +127,7 @@ def parameters_in_force(
     return says
 
 
-def readings_of(steps: Sequence[StepResult]) -> dict[str, dict[str, str]]:
+def collect_readings(steps: Sequence[StepResult]) -> dict[str, dict[str, str]]:
     """Collect the parameters that the server reported in each state."""
     return {
         done.plan.state: done.plan.parameters

@@ -2,7 +2,7 @@
 
 from plimsoll.errors import WorkloadError
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.library import builtin_names, load_workload, parse_workload
+from plimsoll.workload.library import list_builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "Table",
     "Workload",
     "WorkloadError",
-    "builtin_names",
+    "list_builtin_names",
     "load_workload",
     "parse_workload",
 ]

@@ -20,7 +20,7 @@ _TYPES = (
 )
 
 
-def define(table: str, shape: TableShape) -> list[Table]:
+def define_cql_tables(table: str, shape: TableShape) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
@@ -51,13 +51,15 @@ def _create_table(shape: TableShape, name: str) -> str:
     if not shape.primary_key:
         raise WorkloadError(Complaint(("primary_key",), "every table of Cassandra has a key"))
     names = shape.cql_names
-    lines = [f'"{names[each]}" {_cql_type(column.type)}' for each, column in shape.columns.items()]
+    lines = [
+        f'"{names[each]}" {_find_cql_type(column.type)}' for each, column in shape.columns.items()
+    ]
     key = ", ".join(f'"{names[column]}"' for column in shape.primary_key)
     body = ",\n  ".join([*lines, f"PRIMARY KEY ({key})"])
     return f'CREATE TABLE IF NOT EXISTS "{name}" (\n  {body}\n)'
 
 
-def _cql_type(declared: str) -> str:
+def _find_cql_type(declared: str) -> str:
     """Return the CQL type for a declared SQL type."""
     for pattern, cql_type in _TYPES:
         if re.match(pattern, declared):

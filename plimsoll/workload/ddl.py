@@ -8,7 +8,7 @@ from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape
 
 
-def define(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
+def define_tables(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
@@ -16,10 +16,10 @@ def define(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
     """
     match protocol:
         case "mysql":
-            return mysql_ddl.define(table, shape)
+            return mysql_ddl.define_mysql_tables(table, shape)
         case "cql":
-            return cql_ddl.define(table, shape)
+            return cql_ddl.define_cql_tables(table, shape)
         case "postgres":
-            return postgres_ddl.define(table, shape)
+            return postgres_ddl.define_postgres_tables(table, shape)
         case _:
             assert_never(protocol)

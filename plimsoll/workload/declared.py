@@ -16,10 +16,10 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from plimsoll.complaints import Complaint, Scalar, unknown
+from plimsoll.complaints import Complaint, Scalar, complain_of_unknown
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.base import Model
-from plimsoll.model.validation import complaints_of
+from plimsoll.model.validation import make_complaints
 
 
 class Declared(Model):
@@ -33,7 +33,7 @@ class Declared(Model):
         """Report an unknown field first: it may be the misspelled name of a missing one."""
         for name in value if isinstance(value, dict) else ():
             if name not in cls.model_fields:
-                raise WorkloadError(unknown("field", name, cls.model_fields, (name,)))
+                raise WorkloadError(complain_of_unknown("field", name, cls.model_fields, (name,)))
         return value
 
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 AnyDeclared = TypeVar("AnyDeclared", bound=Declared)
 
 
-def read(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclared:
+def read_part(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclared:
     """Read a part of a document.
 
     Args:
@@ -56,18 +56,18 @@ def read(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclar
     try:
         return part.model_validate(value, context=scope)
     except ValidationError as error:
-        complaints = complaints_of(part, error.errors())
+        complaints = make_complaints(part, error.errors())
         lacking = [complaint for complaint in complaints if complaint.absent]
         raise WorkloadError([*lacking, *complaints][0]) from None
 
 
-def refusal(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
+def workload_error(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
     """Return the error that describes a problem with the field at a path."""
     return WorkloadError(Complaint(path, problem, value))
 
 
 @contextmanager
-def within(*path: str | int) -> Iterator[None]:
+def locate_errors(*path: str | int) -> Iterator[None]:
     """Add a path to the errors that the block raises."""
     try:
         yield
@@ -91,40 +91,40 @@ class ReadBy:
         )
 
 
-def in_scope(check: Callable[[Any, Any], Any]) -> AfterValidator:
+def check_in_scope(check: Callable[[Any, Any], Any]) -> AfterValidator:
     """Return a validator that calls a function with the value and the scope."""
     return AfterValidator(lambda value, info: check(value, info.context))
 
 
-def _not_null(value: Any) -> Any:
+def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise refusal("must not be empty")
+        raise workload_error("must not be empty")
     return value
 
 
-def _not_blank(text: str) -> str:
+def _refuse_blank(text: str) -> str:
     if not text.strip():
-        raise refusal("must not be empty", value=text)
+        raise workload_error("must not be empty", value=text)
     return text
 
 
-def _is_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
-        raise refusal("a name has letters, digits and _, up to 56, and no digit first")
+        raise workload_error("a name has letters, digits and _, up to 56, and no digit first")
     return name
 
 
-def _in_order(bounds: tuple[int, ...]) -> tuple[int, ...]:
+def _check_bounds(bounds: tuple[int, ...]) -> tuple[int, ...]:
     if len(bounds) != 2:
-        raise refusal("must be [lowest, highest]")
+        raise workload_error("must be [lowest, highest]")
     if bounds[0] > bounds[1]:
-        raise refusal(f"the lowest, {bounds[0]}, is above the highest, {bounds[1]}")
+        raise workload_error(f"the lowest, {bounds[0]}, is above the highest, {bounds[1]}")
     return bounds
 
 
 # None if the field is missing; an explicit null is an error
-Given = Annotated[T | None, BeforeValidator(_not_null)]
+Given = Annotated[T | None, BeforeValidator(_refuse_null)]
 Listed = Annotated[tuple[T, ...], Field(strict=False)]  # accepts YAML's lists
-Text = Annotated[str, AfterValidator(_not_blank)]
-Name = Annotated[str, AfterValidator(_is_name)]  # name of a table, a column, a parameter ...
-Bounds = Annotated[Listed[T], AfterValidator(_in_order)]  # [lowest, highest]
+Text = Annotated[str, AfterValidator(_refuse_blank)]
+Name = Annotated[str, AfterValidator(_check_name)]  # name of a table, a column, a parameter ...
+Bounds = Annotated[Listed[T], AfterValidator(_check_bounds)]  # [lowest, highest]

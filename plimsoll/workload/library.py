@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.complaints import unknown
-from plimsoll.documents import Document, document_of, read_document, read_text
+from plimsoll.complaints import complain_of_unknown
+from plimsoll.documents import Document, make_document, read_document, read_text
 from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"
 
 
-def builtin_names() -> list[str]:
+def list_builtin_names() -> list[str]:
     """Return the names of the workloads that come with Plimsoll."""
     return sorted(
         entry.name.removesuffix(_SUFFIX)
-        for entry in packaged_folder("workloads").iterdir()
+        for entry in find_packaged_folder("workloads").iterdir()
         if entry.name.endswith(_SUFFIX)
     )
 
@@ -33,10 +33,12 @@ def load_workload(name: str) -> Workload:
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return parse_workload(read_text(Path(name)), source=name)
-    if name not in builtin_names():
+    if name not in list_builtin_names():
         hint = "a file's name ends in .yaml"
-        raise UsageError(unknown("workload", name, builtin_names(), value=name, hint=hint))
-    text = (packaged_folder("workloads") / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+        raise UsageError(
+            complain_of_unknown("workload", name, list_builtin_names(), value=name, hint=hint)
+        )
+    text = (find_packaged_folder("workloads") / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_workload(text, source=f"{name}{_SUFFIX}")
 
 
@@ -55,16 +57,16 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
         if isinstance(document, str):
             root, text = read_document(document, source), document
         else:
-            root, text = document_of(document, source)
-        return read_workload(root, text=text, name=name, datasets=_dataset)
+            root, text = make_document(document, source)
+        return read_workload(root, text=text, name=name, datasets=_read_dataset)
     except UsageError as error:
         raise WorkloadError(*error.complaints) from None
 
 
-def _dataset(name: str) -> Document:
-    folder = packaged_folder("workloads") / "datasets"
+def _read_dataset(name: str) -> Document:
+    folder = find_packaged_folder("workloads") / "datasets"
     known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
     if name not in known:
-        raise UsageError(unknown("dataset", name, known, value=name))
+        raise UsageError(complain_of_unknown("dataset", name, known, value=name))
     text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return read_document(text, f"datasets/{name}{_SUFFIX}")

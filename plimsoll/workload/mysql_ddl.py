@@ -5,7 +5,7 @@ from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import Column, TableShape, copy_names
 
 
-def define(table: str, shape: TableShape) -> list[Table]:
+def define_mysql_tables(table: str, shape: TableShape) -> list[Table]:
     """Define each copy of a table."""
     return [
         Table(
@@ -25,9 +25,9 @@ def define(table: str, shape: TableShape) -> list[Table]:
 
 def _create_table(shape: TableShape, name: str) -> str:
     """Return the statement that creates one copy of a table if it does not exist."""
-    lines = [_column(*named) for named in shape.columns.items()]
+    lines = [_write_column(*named) for named in shape.columns.items()]
     if shape.primary_key:
-        lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
+        lines.append(f"PRIMARY KEY ({_list_names(shape.primary_key)})")
     body = ",\n  ".join(lines)
     return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
 
@@ -40,24 +40,24 @@ def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
     statements = {}
     for template, columns in shape.indexes.items():
         index = template.replace("{copy}", str(copy))
-        statements[index] = f"CREATE INDEX `{index}` ON `{name}` ({_names(columns)})"
+        statements[index] = f"CREATE INDEX `{index}` ON `{name}` ({_list_names(columns)})"
     return statements
 
 
-def _column(name: str, column: Column) -> str:
+def _write_column(name: str, column: Column) -> str:
     parts = [f"`{name}`", column.type, "NULL" if column.nullable else "NOT NULL"]
     if column.auto_increment:
         parts.append("AUTO_INCREMENT")
     if column.default is not None:
-        parts.append(f"DEFAULT {_literal(column.default)}")
+        parts.append(f"DEFAULT {_quote_literal(column.default)}")
     return " ".join(parts)
 
 
-def _literal(value: Scalar) -> str:
+def _quote_literal(value: Scalar) -> str:
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
     return str(int(value) if isinstance(value, bool) else value)
 
 
-def _names(columns: tuple[str, ...]) -> str:
+def _list_names(columns: tuple[str, ...]) -> str:
     return ", ".join(f"`{column}`" for column in columns)

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from plimsoll.model.databases import Language
 from plimsoll.workload.tables import TableShape, copy_names
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.vocabulary import find_vocabulary
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Names:
         """Collect the names of the workload's tables, with those of their copies."""
         copies = (copy_names(table, shape.copies) for table, shape in shapes.items())
         tables = {name for names in copies for name in names}
-        columns = {name for shape in shapes.values() for name in _columns(shape, language)}
-        if vocabulary(language).folds:
+        columns = {name for shape in shapes.values() for name in _column_names(shape, language)}
+        if find_vocabulary(language).folds:
             tables = set(map(str.lower, tables))
         return cls(language, frozenset(tables), frozenset(map(str.lower, columns)))
 
 
-def _columns(shape: TableShape, language: Language) -> Iterable[str]:
+def _column_names(shape: TableShape, language: Language) -> Iterable[str]:
     match language:
         case "sql" | "postgres":
             return shape.columns

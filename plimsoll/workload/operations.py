@@ -14,10 +14,17 @@ from plimsoll.model.engine.asked import (
     Protocol,
 )
 from plimsoll.model.engine.values import Value
-from plimsoll.workload.declared import Declared, Listed, Name, read, refusal, within
+from plimsoll.workload.declared import (
+    Declared,
+    Listed,
+    Name,
+    locate_errors,
+    read_part,
+    workload_error,
+)
 from plimsoll.workload.names import Names
 from plimsoll.workload.statements import Copies, Statement, require_short
-from plimsoll.workload.values import Scope, read_value, used_variables
+from plimsoll.workload.values import Scope, find_used_variables, read_value
 
 MAX_OPERATIONS = 100
 MAX_STATEMENTS = 1000
@@ -58,21 +65,21 @@ class Operation(Declared):
         """
         scope = Scope(copies=tables)
         for variable, declared in self.let.items():
-            with within("let", variable):
+            with locate_errors("let", variable):
                 scope = scope.with_variable(variable, read_value(declared, scope))
         texts: list[dict[Language, EngineStatement]] = []
         characters = 0
         drawn: list[Value] = list(scope.variables.values())
         for index, declared in enumerate(self.statements):
-            with within("statements", index):
-                statement = read(Statement, declared, scope)
+            with locate_errors("statements", index):
+                statement = read_part(Statement, declared, scope)
                 texts.append(statement.resolve(tables, names, wanted))
-                require_short(characters := characters + _characters(texts[-1]))
+                require_short(characters := characters + _count_characters(texts[-1]))
                 drawn += statement.values
-        used = used_variables(drawn)
+        used = find_used_variables(drawn)
         for variable in scope.variables:
             if variable not in used:
-                raise refusal("is used nowhere", "let", variable)
+                raise workload_error("is used nowhere", "let", variable)
         resolved: dict[Protocol, EngineOperation] = {}
         for protocol in get_args(Protocol):
             facts = protocol_facts(protocol)
@@ -81,7 +88,7 @@ class Operation(Declared):
                 resolved[protocol] = EngineOperation(
                     name=name,
                     weight=self.weight,
-                    let=_still_used(scope.variables, sent),
+                    let=_keep_used_variables(scope.variables, sent),
                     transaction=self.transaction,
                     statements=sent,
                     records=self.records,
@@ -99,27 +106,27 @@ class Operations(Declared):
     def _weights_sum_to_something(self) -> Self:
         if not any(operation.weight for operation in self.operations.values()):
             problem = "the weights sum to nothing: at least one must be above 0"
-            raise refusal(problem, "operations")
+            raise workload_error(problem, "operations")
         return self
 
 
-def _characters(texts: Mapping[Language, EngineStatement]) -> int:
+def _count_characters(texts: Mapping[Language, EngineStatement]) -> int:
     """Return the highest number of characters for one target, which gets one language only."""
     return max((sum(map(len, statement.sql)) for statement in texts.values()), default=0)
 
 
-def _still_used(
+def _keep_used_variables(
     variables: Mapping[str, Value], statements: tuple[EngineStatement, ...]
 ) -> tuple[Let, ...]:
     """Drop variables that are no longer used, such as the choice of a copy if there is only one."""
     used: set[str] = set()
     for statement in statements:
-        used |= used_variables(statement.binds)
+        used |= find_used_variables(statement.binds)
         if statement.choose is not None:
-            used |= used_variables([statement.choose])
+            used |= find_used_variables([statement.choose])
     kept: list[Let] = []
     for name, value in reversed(list(variables.items())):
         if name in used:
-            used |= used_variables([value])
+            used |= find_used_variables([value])
             kept.append(Let(name=name, value=value))
     return tuple(reversed(kept))

@@ -7,10 +7,19 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.complaints import Complaint, Range, Scalar, unknown
+from plimsoll.complaints import Complaint, Range, Scalar, complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.asked import Consistency
-from plimsoll.workload.declared import Bounds, Declared, Given, Listed, Name, Text, refusal, within
+from plimsoll.workload.declared import (
+    Bounds,
+    Declared,
+    Given,
+    Listed,
+    Name,
+    Text,
+    locate_errors,
+    workload_error,
+)
 from plimsoll.workload.distributions import read_distribution
 
 _REFERENCE = re.compile(
@@ -47,8 +56,8 @@ class Parameter(Declared):
     @model_validator(mode="after")
     def _says_what_it_takes(self) -> Self:
         if [self.range, self.words, self.kind].count(None) != 2:
-            raise refusal("needs one of 'range', 'words' and 'kind'")
-        with within("default"):
+            raise workload_error("needs one of 'range', 'words' and 'kind'")
+        with locate_errors("default"):
             self.check(self.default)
         return self
 
@@ -67,21 +76,23 @@ class Parameter(Declared):
                 raise WorkloadError(Complaint((), problem, value, Range(low, high), listed=False))
             return number
         if not isinstance(value, str):
-            raise refusal(f"must be text, not {value!r}", value=value)
+            raise workload_error(f"must be text, not {value!r}", value=value)
         if self.kind == "distribution":
             read_distribution(value)
         elif value not in self.allowed:
-            raise WorkloadError(unknown("choice", value, map(str, self.allowed), value=value))
+            raise WorkloadError(
+                complain_of_unknown("choice", value, map(str, self.allowed), value=value)
+            )
         return value
 
 
-def _is_free(name: str) -> str:
+def _check_parameter_name(name: str) -> str:
     if name == "records" or not name.islower():
-        raise refusal("a parameter's name is in lower case, and not 'records'")
+        raise workload_error("a parameter's name is in lower case, and not 'records'")
     return name
 
 
-Parameters = dict[Annotated[Name, AfterValidator(_is_free)], Parameter]
+Parameters = dict[Annotated[Name, AfterValidator(_check_parameter_name)], Parameter]
 
 
 def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
@@ -95,33 +106,33 @@ def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         replaced = {}
         for name, part in parts:
-            with within(name):
+            with locate_errors(name):
                 replaced[name] = substitute(part, parameters)
         return replaced if isinstance(value, dict) else list(replaced.values())
     reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    return _replaced(reference, parameters) if reference else value
+    return _replace_reference(reference, parameters) if reference else value
 
 
-def referenced(value: Any) -> set[str]:
+def find_references(value: Any) -> set[str]:
     """Return the names of the parameters that a part of a document refers to."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
-        return set().union(*map(referenced, parts))
+        return set().union(*map(find_references, parts))
     reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return {reference["name"]} if reference else set()
 
 
-def _replaced(reference: re.Match[str], parameters: Mapping[str, Scalar]) -> Scalar:
+def _replace_reference(reference: re.Match[str], parameters: Mapping[str, Scalar]) -> Scalar:
     name = reference["name"]
     if name not in parameters:
         known = [f"${parameter}" for parameter in parameters]
-        raise WorkloadError(unknown("parameter", f"${name}", known, value=reference[0]))
+        raise WorkloadError(complain_of_unknown("parameter", f"${name}", known, value=reference[0]))
     value = parameters[name]
     if not reference["operator"]:
         return value
     if not isinstance(value, int) or isinstance(value, bool):
-        raise refusal(f"arithmetic needs a whole number: ${name} is {value!r}")
+        raise workload_error(f"arithmetic needs a whole number: ${name} is {value!r}")
     number = int(reference["number"])
     if reference["operator"] == "/" and number == 0:
-        raise refusal("divides by zero")
+        raise workload_error("divides by zero")
     return _OPERATORS[reference["operator"]](value, number)

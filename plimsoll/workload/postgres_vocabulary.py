@@ -6,20 +6,20 @@ table. Every version reserves all of them
 (www.postgresql.org/docs/current/sql-keywords-appendix.html; versions 14 to 18 were compared).
 """
 
-from plimsoll.workload.word_lists import Vocabulary, words_set
+from plimsoll.workload.word_lists import Vocabulary, split_words
 
-_ENDS_TABLES = words_set(
+_ENDS_TABLES = split_words(
     "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH UNION EXCEPT INTERSECT RETURNING"
 )
 POSTGRES = Vocabulary(
-    kinds=words_set("SELECT INSERT UPDATE DELETE WITH"),
-    words=words_set(
+    kinds=split_words("SELECT INSERT UPDATE DELETE WITH"),
+    words=split_words(
         """
         AND OR NOT IN LIKE ILIKE BETWEEN EXISTS ANY ALL SOME CASE WHEN THEN ELSE DEFAULT DISTINCT
         OVER FILTER INTERVAL DATE TIME TIMESTAMP CHAR VARCHAR NUMERIC DECIMAL LEFT RIGHT VALUES
         """
     ),
-    modifiers=words_set(
+    modifiers=split_words(
         """
         BY IS NULL ESCAPE END TRUE FALSE UNKNOWN ASC DESC NULLS FIRST LAST INNER CROSS NATURAL OUTER
         FULL SET DO NOTHING CONFLICT ROW ROWS RANGE UNBOUNDED PRECEDING
@@ -29,7 +29,7 @@ POSTGRES = Vocabulary(
         CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
         """
     ),
-    functions=words_set(
+    functions=split_words(
         """
         COUNT SUM AVG MIN MAX STDDEV STDDEV_POP STDDEV_SAMP VARIANCE VAR_POP VAR_SAMP BIT_AND BIT_OR
         BOOL_AND BOOL_OR STRING_AGG ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD
@@ -40,7 +40,7 @@ POSTGRES = Vocabulary(
         NOW DATE_TRUNC DATE_PART EXTRACT AGE TO_CHAR TO_DATE TO_TIMESTAMP COALESCE NULLIF CAST
         """
     ),
-    reserved=words_set(
+    reserved=split_words(
         """
         ANALYSE ANALYZE ARRAY ASYMMETRIC AUTHORIZATION BINARY CALL CAST CHECK COLLATION COLUMN
         CONCURRENTLY CONSTRAINT COPY CREATE CURRENT_CATALOG CURRENT_ROLE CURRENT_SCHEMA CURRENT_USER
@@ -51,13 +51,13 @@ POSTGRES = Vocabulary(
         """
     ),
     ends_tables=_ENDS_TABLES,
-    joins=words_set("JOIN"),
+    joins=split_words("JOIN"),
     folds=True,
     upsert="CONFLICT",
     after_insert=frozenset(),
-    after_table=_ENDS_TABLES | words_set("ON USING JOIN INNER LEFT RIGHT FULL CROSS NATURAL FOR"),
+    after_table=_ENDS_TABLES | split_words("ON USING JOIN INNER LEFT RIGHT FULL CROSS NATURAL FOR"),
     recursion=False,
-    types=words_set(
+    types=split_words(
         """
         SMALLINT INTEGER INT BIGINT REAL DOUBLE NUMERIC DECIMAL BOOLEAN TEXT CHAR VARCHAR BYTEA DATE
         TIME TIMESTAMP INTERVAL UUID

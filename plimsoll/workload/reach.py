@@ -12,13 +12,13 @@ targets that Plimsoll creates, the load's user has no further rights either
 
 from dataclasses import dataclass
 
-from plimsoll.complaints import unknown
+from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.workload.cursor import END, Cursor, shown, word_of
-from plimsoll.workload.declared import refusal
+from plimsoll.workload.cursor import END, Cursor, show_token, unquoted_word
+from plimsoll.workload.declared import workload_error
 from plimsoll.workload.names import Names
-from plimsoll.workload.tokens import Token, tokens_of
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.tokens import Token, tokenize
+from plimsoll.workload.vocabulary import find_vocabulary
 
 DEPTH_MOST = 40  # nested parentheses
 # functions whose FROM is not followed by a table
@@ -47,13 +47,13 @@ def read_statement(text: str, names: Names) -> tuple[Token, ...]:
         WorkloadError: It does something else than to read or write rows of the workload's tables,
             or it is not clear what it does.
     """
-    tokens = tokens_of(text, names.language)
+    tokens = tokenize(text, names.language)
     _Reader(tokens, names).statement()
     return tokens
 
 
-def _beyond(what: str) -> WorkloadError:
-    return refusal(f"reaches beyond the workload's tables: {what}")
+def _reach_error(what: str) -> WorkloadError:
+    return workload_error(f"reaches beyond the workload's tables: {what}")
 
 
 class _Reader(Cursor):
@@ -62,7 +62,7 @@ class _Reader(Cursor):
     def __init__(self, tokens: tuple[Token, ...], names: Names) -> None:
         super().__init__(tokens)
         self._depth = 0
-        self._vocabulary = vocabulary(names.language)
+        self._vocabulary = find_vocabulary(names.language)
         self._names = names
         self._tables = set(names.tables)  # the workload's, and those that WITH defines
         self._made: set[str] = set()  # names that the statement defines, for tables and columns
@@ -71,10 +71,10 @@ class _Reader(Cursor):
     def statement(self) -> None:
         """Read the whole statement."""
         of_union = self.peek().is_mark("(")  # (SELECT ...) UNION (SELECT ...)
-        first = "SELECT" if of_union else word_of(self.next())
+        first = "SELECT" if of_union else unquoted_word(self.next())
         if first not in self._vocabulary.kinds:
             kinds = ", ".join(sorted(self._vocabulary.kinds))
-            raise refusal(f"begins with {first or 'no word'}, which is none of {kinds}")
+            raise workload_error(f"begins with {first or 'no word'}, which is none of {kinds}")
         match first:
             case "WITH":
                 self._with()
@@ -101,7 +101,7 @@ class _Reader(Cursor):
             case _:
                 self._read(_Level(selected=True))
         if self.peek() is not END:
-            raise refusal("has a ) too many")
+            raise workload_error("has a ) too many")
         self._require_known()
 
     def _with(self) -> None:
@@ -127,13 +127,13 @@ class _Reader(Cursor):
         """Read up to the end, or to the closing parenthesis."""
         while (token := self.peek()) is not END and not token.is_mark(")"):
             self.next()
-            word = word_of(token)
+            word = unquoted_word(token)
             if token.is_mark("("):
                 self._within(_Level())
             elif token.is_mark(",") and level.tables:
                 self._factor()
             elif token.is_mark("."):
-                raise refusal("has a . that belongs to no name")
+                raise workload_error("has a . that belongs to no name")
             elif word in self._vocabulary.structure:
                 self._clause(word, level)
             elif word:
@@ -142,7 +142,7 @@ class _Reader(Cursor):
                 self._name(token)
             # a name in some settings of sql_mode
             elif token.kind == "text" and self.peek().is_mark("("):
-                raise refusal(f"calls {shown(token)}, which is text")
+                raise workload_error(f"calls {show_token(token)}, which is text")
 
     def _clause(self, word: str, level: _Level) -> None:
         """Read a keyword that decides whether tables follow."""
@@ -194,7 +194,7 @@ class _Reader(Cursor):
                 if self.peek().kind == "name" or self._is_free(self.peek()):
                     self._made.add(self._own_name().lower())
             case _:
-                raise refusal(f"has {word} where it may lead to another table")
+                raise workload_error(f"has {word} where it may lead to another table")
 
     def _operand(self, token: Token, word: str) -> None:
         """Read a function call, a word of an expression, or a column."""
@@ -206,9 +206,11 @@ class _Reader(Cursor):
         elif word in known.words or (word in known.modifiers and not opens):
             return
         elif opens:
-            raise refusal(f"calls {shown(token)}, which is no function that is allowed")
+            raise workload_error(f"calls {show_token(token)}, which is no function that is allowed")
         elif word in known.reserved:
-            raise refusal(f"has {word}, which is not allowed here: a column of this name is quoted")
+            raise workload_error(
+                f"has {word}, which is not allowed here: a column of this name is quoted"
+            )
         else:
             self._name(token)
 
@@ -216,8 +218,8 @@ class _Reader(Cursor):
         """Read the content of parentheses; the opening one is already read."""
         self._depth += 1
         if self._depth > DEPTH_MOST:
-            raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
-        if level.tables and word_of(self.peek()) != "SELECT":
+            raise workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
+        if level.tables and unquoted_word(self.peek()) != "SELECT":
             self._factor()
         self._read(level)
         self.expect(")")
@@ -236,18 +238,18 @@ class _Reader(Cursor):
             self._made.add(self._own_name().lower())
         allowed, after = self._vocabulary.after_table, self.peek()
         ends = after is END or after.is_mark(",") or after.is_mark(")")
-        if allowed is not None and not ends and word_of(after) not in {*allowed, *follows}:
-            raise refusal(f"has {shown(after)} where it may lead to another table")
+        if allowed is not None and not ends and unquoted_word(after) not in {*allowed, *follows}:
+            raise workload_error(f"has {show_token(after)} where it may lead to another table")
 
     def _table(self, token: Token) -> None:
         """Take a table name, which must be one of the workload's."""
         name = self._folded(token)
         if self.peek().is_mark("."):
-            raise _beyond(f"another database, {shown(token)}")
+            raise _reach_error(f"another database, {show_token(token)}")
         if token.kind not in {"word", "name"} or name not in self._tables:
-            raise _beyond(shown(token))
-        if word_of(token) in self._vocabulary.reserved:
-            raise refusal(f"has {name}, which is a table in quotes only")
+            raise _reach_error(show_token(token))
+        if unquoted_word(token) in self._vocabulary.reserved:
+            raise workload_error(f"has {name}, which is a table in quotes only")
 
     def _name(self, token: Token) -> None:
         """Take a column, or `table.column`."""
@@ -256,14 +258,18 @@ class _Reader(Cursor):
             self.next()
             qualifier, column = token.text, self.next()
         if self.peek().is_mark("(") or self.peek().is_mark("."):
-            raise _beyond(shown(token))
+            raise _reach_error(show_token(token))
         # a cast such as regclass 'pg_authid'
         if self._vocabulary.types and self.peek().kind == "text":
-            raise refusal(f"has text right after {shown(token)}, which makes a type of it")
+            raise workload_error(
+                f"has text right after {show_token(token)}, which makes a type of it"
+            )
         if column.kind in {"word", "name"}:
             self._used.append((qualifier, column.text))
         elif qualifier is None or not column.is_mark("*"):
-            raise refusal(f"has {shown(column)} where a column of {shown(token)} should be")
+            raise workload_error(
+                f"has {show_token(column)} where a column of {show_token(token)} should be"
+            )
         else:
             self._used.append((qualifier, "*"))
 
@@ -272,10 +278,12 @@ class _Reader(Cursor):
         columns = {*self._names.columns, *self._made, "*"}
         for qualifier, column in self._used:
             if qualifier is not None and qualifier.lower() not in tables:
-                raise WorkloadError(unknown("table", qualifier, tables))
+                raise WorkloadError(complain_of_unknown("table", qualifier, tables))
             if column.lower() not in columns:
                 hint = "AS makes other names"
-                raise WorkloadError(unknown("column", column, self._names.columns, hint=hint))
+                raise WorkloadError(
+                    complain_of_unknown("column", column, self._names.columns, hint=hint)
+                )
 
     def _list_of_names(self) -> None:
         """Read `(a, b)`: columns or indexes, which the server resolves within the known tables."""
@@ -289,7 +297,7 @@ class _Reader(Cursor):
     def _own_name(self, *, folded: bool = False) -> str:
         token = self.next()
         if token.kind != "name" and not self._is_free(token):
-            raise refusal(f"has {shown(token)} where a name should be")
+            raise workload_error(f"has {show_token(token)} where a name should be")
         return self._folded(token) if folded else token.text
 
     def _folded(self, token: Token) -> str:
@@ -299,6 +307,6 @@ class _Reader(Cursor):
 
     def _is_free(self, token: Token) -> bool:
         """Whether an unquoted word is a name in every place."""
-        word, known = word_of(token), self._vocabulary
+        word, known = unquoted_word(token), self._vocabulary
         taken = word in known.structure or word in known.words or word in known.modifiers
         return bool(word) and not taken and word not in known.reserved

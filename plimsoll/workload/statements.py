@@ -8,16 +8,16 @@ from typing import Annotated, Self, assert_never, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.complaints import unknown
+from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import EngineStatement, Protocol
 from plimsoll.model.engine.values import Value
-from plimsoll.workload.declared import Declared, Given, Listed, Text, refusal, within
+from plimsoll.workload.declared import Declared, Given, Listed, Text, locate_errors, workload_error
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
 from plimsoll.workload.tables import copy_names
-from plimsoll.workload.tokens import Token, tokens_of
+from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.values import AnyValue, WholeNumber
 
 MAX_ALTERNATIVES = 10_000
@@ -29,13 +29,13 @@ Copies = Mapping[str, int | None]  # number of copies by table; None for a table
 _NAME = re.compile(r"\{(\w+)\}")
 
 
-def _word(word: str) -> str:
+def _validate_word(word: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", word):
-        raise refusal(f"{word!r}: letters, digits and _ only", value=word)
+        raise workload_error(f"{word!r}: letters, digits and _ only", value=word)
     return word
 
 
-Words = Annotated[Listed[Annotated[str, AfterValidator(_word)]], Field(min_length=1)]
+Words = Annotated[Listed[Annotated[str, AfterValidator(_validate_word)]], Field(min_length=1)]
 
 
 class Statement(Declared):
@@ -62,15 +62,15 @@ class Statement(Declared):
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
         if (self.sql, self.cql, self.postgres) == (None, None, None):
-            raise refusal("lacks the field 'sql' (or 'cql', or 'postgres')")
+            raise workload_error("lacks the field 'sql' (or 'cql', or 'postgres')")
         if self.postgres is None and self.postgres_binds is not None:
-            raise refusal("goes with the field 'postgres'", "postgres_binds")
+            raise workload_error("goes with the field 'postgres'", "postgres_binds")
         most = max(len(self.binds), len(self.postgres_binds or ()))
         parameters = most * self.rows_per_statement
         if parameters > MAX_PLACEHOLDERS:
-            raise refusal(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
+            raise workload_error(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
         if self.choose is not None and self.one_of is not None:
-            raise refusal("picks a table's copy: it does not go with one_of", "choose")
+            raise workload_error("picks a table's copy: it does not go with one_of", "choose")
         return self
 
     @property
@@ -104,7 +104,7 @@ class Statement(Declared):
                 if field == language:
                     raise
                 if language == wanted:
-                    raise _not_borrowed(error) from None
+                    raise _add_postgres_hint(error) from None
         return written
 
     def _text(self, language: Language) -> tuple[str | None, Language]:
@@ -127,20 +127,22 @@ class Statement(Declared):
         binds = self.binds if own is None else own
         template = text.strip().rstrip("; \n")
         self._check_word(template, tables)
-        with within(field):
+        with locate_errors(field):
             copies = self._copies(template, tables)
         if self.choose is not None and copies is None:
-            raise refusal("picks a table's copy, and no table here has copies", "choose")
-        with within(field):
+            raise workload_error("picks a table's copy, and no table here has copies", "choose")
+        with locate_errors(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
             # copies differ only in table names, but chosen words may be any name
             for alternative in alternatives if self.one_of else alternatives[:1]:
                 count = sum(map(_is_placeholder, read_statement(alternative, names)))
                 if count != len(binds):
-                    raise refusal(f"has {count} ? for {len(binds)} binds")
+                    raise workload_error(f"has {count} ? for {len(binds)} binds")
             return EngineStatement(
                 sql=tuple(
-                    _with_parameters(_with_rows(one, self.rows_per_statement, language), language)
+                    _number_parameters(
+                        _repeat_rows(one, self.rows_per_statement, language), language
+                    )
                     for one in alternatives
                 ),
                 binds=binds * self.rows_per_statement,
@@ -151,19 +153,21 @@ class Statement(Declared):
     def _check_word(self, template: str, tables: Copies) -> None:
         for name in self.one_of or ():
             if name in tables:
-                raise refusal("is a table's name", "one_of", name)
+                raise workload_error("is a table's name", "one_of", name)
             if f"{{{name}}}" not in template:
-                raise refusal(f"{{{name}}} is not in the statement", "one_of", name)
+                raise workload_error(f"{{{name}}} is not in the statement", "one_of", name)
 
     def _copies(self, template: str, tables: Copies) -> int | None:
         """Return the number of copies of the statement's tables; they must agree."""
         names = [name for name in _NAME.findall(template) if name not in (self.one_of or ())]
         for name in names:
             if name not in tables:
-                raise WorkloadError(unknown("table", name, tables))
+                raise WorkloadError(complain_of_unknown("table", name, tables))
         counts = {tables[name]: name for name in names if tables[name] is not None}
         if len(counts) > 1:
-            raise refusal(f"{' and '.join(counts.values())} differ in their number of copies")
+            raise workload_error(
+                f"{' and '.join(counts.values())} differ in their number of copies"
+            )
         return next(iter(counts), None)
 
     def _alternatives(
@@ -171,7 +175,7 @@ class Statement(Declared):
     ) -> list[str]:
         (words,) = self.one_of.values() if self.one_of else [("",)]
         if copies * len(words) > MAX_ALTERNATIVES:
-            raise refusal(f"has more than {MAX_ALTERNATIVES} alternatives")
+            raise workload_error(f"has more than {MAX_ALTERNATIVES} alternatives")
         require_short(len(template) * copies * len(words) * self.rows_per_statement)
         names = {table: copy_names(table, number) for table, number in tables.items()}
 
@@ -180,14 +184,14 @@ class Statement(Declared):
                 if match[1] not in names:
                     return word
                 name = names[match[1]][copy if tables[match[1]] else 0]
-                return _table_name(name, language)
+                return _quote_table_name(name, language)
 
             return _NAME.sub(replace, template)
 
         return [fill(copy, word) for copy in range(copies) for word in words]
 
 
-def _table_name(name: str, language: Language) -> str:
+def _quote_table_name(name: str, language: Language) -> str:
     match language:
         case "sql":
             return f"`{name}`"
@@ -206,7 +210,7 @@ def require_short(characters: int) -> None:
         WorkloadError: They are too long.
     """
     if characters > MAX_CHARACTERS:
-        raise refusal(
+        raise workload_error(
             f"more than {MAX_CHARACTERS} characters, written out for each copy, word and row"
         )
 
@@ -215,27 +219,27 @@ def _is_placeholder(token: Token) -> bool:
     return token.is_mark("?")
 
 
-def _with_rows(text: str, rows: int, language: Language) -> str:
+def _repeat_rows(text: str, rows: int, language: Language) -> str:
     """Repeat the list after VALUES. It must hold all placeholders and no parentheses."""
     if rows == 1:
         return text
-    tokens = tokens_of(text, language)
+    tokens = tokenize(text, language)
     row = list(takewhile(lambda token: token.text.upper() != "VALUES", reversed(tokens)))[::-1]
     marks = [token.text for token in row if token.is_mark("(") or token.is_mark(")")]
     whole = len(row) > 2 and row[0].is_mark("(") and row[-1].is_mark(")") and marks == ["(", ")"]
     outside = tokens[: len(tokens) - len(row)]
     if not whole or not outside or any(map(_is_placeholder, outside)):
-        raise refusal("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
+        raise workload_error("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
     written = text[row[0].start : row[-1].end]
     return text[: row[0].start] + ", ".join([written] * rows)
 
 
-def _with_parameters(text: str, language: Language) -> str:
+def _number_parameters(text: str, language: Language) -> str:
     """Write each `?` in the form that the server expects: $1, $2 ... for PostgreSQL."""
     if language != "postgres" or "?" not in text:
         return text
     parts, at = [], 0
-    marks = filter(_is_placeholder, tokens_of(text, language))
+    marks = filter(_is_placeholder, tokenize(text, language))
     for number, mark in enumerate(marks, start=1):
         # a space keeps it apart from a word or number beside it
         before = " " if re.match(r"\w", text[mark.start - 1 : mark.start]) else ""
@@ -245,7 +249,7 @@ def _with_parameters(text: str, language: Language) -> str:
     return "".join(parts) + text[at:]
 
 
-def _not_borrowed(error: WorkloadError) -> WorkloadError:
+def _add_postgres_hint(error: WorkloadError) -> WorkloadError:
     """Add to an error that the SQL text is not valid in PostgreSQL."""
     hint = "in PostgreSQL; the field 'postgres' has another text for it"
     return WorkloadError(

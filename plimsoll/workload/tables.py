@@ -5,10 +5,18 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.complaints import Scalar, unknown
+from plimsoll.complaints import Scalar, complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.values import PatternValue, TextValue, Value
-from plimsoll.workload.declared import Declared, Given, Listed, Name, Text, refusal, within
+from plimsoll.workload.declared import (
+    Declared,
+    Given,
+    Listed,
+    Name,
+    Text,
+    locate_errors,
+    workload_error,
+)
 from plimsoll.workload.values import BIGINT_MAX, AnyValue
 
 MAX_COPIES = 1000
@@ -23,10 +31,10 @@ _OTHER = (
 _TYPE = re.compile(f"{_INTEGER}|{_SIZED}|{_OTHER}")
 
 
-def _type(text: str) -> str:
+def _check_type(text: str) -> str:
     declared = text.lower()
     if not _TYPE.fullmatch(declared):
-        raise refusal(
+        raise workload_error(
             f"unknown type {declared!r} (allowed: tinyint, smallint, mediumint, int, bigint, each"
             " also unsigned, char(n), varchar(n), binary(n), varbinary(n), text, blob,"
             " decimal(p,s), float, double, date, datetime, timestamp, json)"
@@ -34,33 +42,33 @@ def _type(text: str) -> str:
     return declared
 
 
-def _index_name(name: str) -> str:
+def _check_index_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,40}(\{copy\})?", name):
-        raise refusal("an index's name has letters, digits and _; {copy} may end it")
+        raise workload_error("an index's name has letters, digits and _; {copy} may end it")
     return name
 
 
-def _differ(names: tuple[str, ...]) -> tuple[str, ...]:
+def _require_distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
-        raise refusal("names a column twice")
+        raise workload_error("names a column twice")
     return names
 
 
-def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+def _require_some(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
-        raise refusal("names no column")
+        raise workload_error("names no column")
     return names
 
 
 RowNumber = Annotated[int, Field(ge=0, le=BIGINT_MAX // 2)]
-KeyColumns = Annotated[Listed[str], AfterValidator(_differ)]
-ColumnNames = Annotated[KeyColumns, AfterValidator(_some)]
+KeyColumns = Annotated[Listed[str], AfterValidator(_require_distinct)]
+ColumnNames = Annotated[KeyColumns, AfterValidator(_require_some)]
 
 
 class Column(Declared):
     """A column as a workload declares it. `cql_name` is the column's name in Cassandra."""
 
-    type: Annotated[Text, AfterValidator(_type)]
+    type: Annotated[Text, AfterValidator(_check_type)]
     value: AnyValue
     nullable: bool = False
     auto_increment: bool = False
@@ -69,10 +77,10 @@ class Column(Declared):
 
     @model_validator(mode="after")
     def _value_fits(self) -> Self:
-        longest = _length_bytes(self.value)
+        longest = _value_length_bytes(self.value)
         match = _TYPE.fullmatch(self.type)
         if longest and match and match["sized"] and longest > int(match["length"]):
-            raise refusal(f"{longest} bytes do not fit {self.type}", "value")
+            raise workload_error(f"{longest} bytes do not fit {self.type}", "value")
         return self
 
 
@@ -93,25 +101,27 @@ class TableShape(Declared):
     primary_key: KeyColumns
     copies: Given[Annotated[int, Field(ge=1, le=MAX_COPIES)]] = None
     first: RowNumber = 0
-    indexes: dict[Annotated[str, AfterValidator(_index_name)], ColumnNames] = Field(
+    indexes: dict[Annotated[str, AfterValidator(_check_index_name)], ColumnNames] = Field(
         default_factory=dict
     )
 
     @model_validator(mode="after")
     def _columns_are_known(self) -> Self:
-        with within("primary_key"):
+        with locate_errors("primary_key"):
             self._require_known(self.primary_key)
             if self.rows and not self.primary_key:
-                raise refusal("names no column: a table with rows needs a key")
+                raise workload_error("names no column: a table with rows needs a key")
         for index, names in self.indexes.items():
-            with within("indexes", index):
+            with locate_errors("indexes", index):
                 self._require_known(names)
         return self
 
     def _require_known(self, names: tuple[str, ...]) -> None:
         for position, name in enumerate(names):
             if name not in self.columns:
-                raise WorkloadError(unknown("column", name, self.columns, (position,), value=name))
+                raise WorkloadError(
+                    complain_of_unknown("column", name, self.columns, (position,), value=name)
+                )
 
     @model_validator(mode="after")
     def _columns_have_names_in_cql(self) -> Self:
@@ -122,9 +132,9 @@ class TableShape(Declared):
                     f"{cql_name!r} names no column in CQL: small letters, digits and _, a letter"
                     " first, up to 48; cql_name says another name"
                 )
-                raise refusal(problem, "columns", name, "cql_name", value=cql_name)
+                raise workload_error(problem, "columns", name, "cql_name", value=cql_name)
         if len(set(names.values())) < len(names):
-            raise refusal("two columns would have the same name in CQL", "columns")
+            raise workload_error("two columns would have the same name in CQL", "columns")
         return self
 
     @property
@@ -148,18 +158,18 @@ class Tables(Declared):
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
         if sum(shape.copies or 1 for shape in self.tables.values()) > MAX_TABLES:
-            raise refusal(f"more than {MAX_TABLES} tables, their copies counted", "tables")
+            raise workload_error(f"more than {MAX_TABLES} tables, their copies counted", "tables")
         seen: dict[str, str] = {}
         for table, shape in self.tables.items():
             for name in copy_names(table, shape.copies):
                 if other := seen.get(name.lower()):
                     problem = f"{table} and {other} would both make a table {name!r}"
-                    raise refusal(problem, "tables")
+                    raise workload_error(problem, "tables")
                 seen[name.lower()] = table
         return self
 
 
-def _length_bytes(value: Value) -> int | None:
+def _value_length_bytes(value: Value) -> int | None:
     match value:
         case TextValue(length=length):
             return length

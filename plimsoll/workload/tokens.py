@@ -12,7 +12,7 @@ import re
 from typing import Literal, NamedTuple, get_args
 
 from plimsoll.model.databases import Language
-from plimsoll.workload.declared import refusal
+from plimsoll.workload.declared import workload_error
 
 Kind = Literal["name", "text", "number", "word", "mark"]
 # keyed by the name of a pattern's group
@@ -81,7 +81,7 @@ PATTERNS = {
 }
 
 
-def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
+def tokenize(text: str, language: Language) -> tuple[Token, ...]:
     """Split a statement into tokens.
 
     Raises:
@@ -92,20 +92,20 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
     while at < len(text):
         found = match(text, at)
         if found is None:
-            raise refusal(_unreadable(text[at]))
+            raise workload_error(_explain_unreadable(text[at]))
         group, end = found.lastgroup, found.end()
         kind = KINDS.get(group)
         if kind is not None:
             tokens.append(Token(kind, found[kind], at, end))
         elif group in {"comment", "hash"}:
-            raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
+            raise workload_error(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
         elif group == "prefixed":
-            raise refusal(f"has {found[0]}, a quoted part with a prefix")
+            raise workload_error(f"has {found[0]}, a quoted part with a prefix")
         at = end
     return tuple(tokens)
 
 
-def _unreadable(character: str) -> str:
+def _explain_unreadable(character: str) -> str:
     match character:
         case ";":
             return "holds more than one statement"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.complaints import unknown
+from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.values import (
     ColumnValue,
@@ -32,9 +32,9 @@ from plimsoll.workload.declared import (
     Listed,
     ReadBy,
     Text,
-    in_scope,
-    read,
-    refusal,
+    check_in_scope,
+    read_part,
+    workload_error,
 )
 from plimsoll.workload.distributions import read_distribution
 
@@ -69,12 +69,12 @@ def read_value(value: Any, scope: Scope) -> Value:
         WorkloadError: It is no value, or refers to an unknown name.
     """
     if not isinstance(value, dict):
-        return _plain(value, scope)
+        return _read_plain_value(value, scope)
     kinds = [name for name in value if name in _FORMS]
     if len(kinds) != 1:
         given = ", ".join(value) or "nothing"
-        raise refusal(f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}")
-    return read(_FORMS[kinds[0]], value, scope).drawn(scope)
+        raise workload_error(f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}")
+    return read_part(_FORMS[kinds[0]], value, scope).drawn(scope)
 
 
 def is_number(value: Value, scope: Scope) -> bool:
@@ -92,7 +92,7 @@ def is_number(value: Value, scope: Scope) -> bool:
             return True
 
 
-def used_variables(values: Collection[Value]) -> set[str]:
+def find_used_variables(values: Collection[Value]) -> set[str]:
     """Return the names of the variables that values refer to, at any depth."""
     names: set[str] = set()
     for value in values:
@@ -100,14 +100,14 @@ def used_variables(values: Collection[Value]) -> set[str]:
             case VariableValue(name=name):
                 names.add(name)
             case FormatValue(of=parts):
-                names |= used_variables(parts)
+                names |= find_used_variables(parts)
             case SumValue(of=part) | HashValue(of=part):
-                names |= used_variables([part])
+                names |= find_used_variables([part])
     return names
 
 
-def _plain(value: Any, scope: Scope) -> Value:
-    literal = _literal(value)
+def _read_plain_value(value: Any, scope: Scope) -> Value:
+    literal = _check_literal(value)
     if not isinstance(literal, str):
         return LiteralValue(value=literal)
     if literal == "row" and scope.row:
@@ -115,60 +115,64 @@ def _plain(value: Any, scope: Scope) -> Value:
     if literal not in scope.variables:
         known = [*scope.variables, *(["row"] if scope.row else [])]
         hint = f"text is {{literal: {literal}}}"
-        raise WorkloadError(unknown("variable", literal, known, value=literal, hint=hint))
+        raise WorkloadError(
+            complain_of_unknown("variable", literal, known, value=literal, hint=hint)
+        )
     return VariableValue(name=literal)
 
 
-def _literal(value: Any) -> int | float | str | None:
+def _check_literal(value: Any) -> int | float | str | None:
     if isinstance(value, list | dict):
-        raise refusal("must be a single value")
+        raise workload_error("must be a single value")
     if isinstance(value, bool):
-        raise refusal("true and false are no values of a database here; use 1 and 0", value=value)
+        raise workload_error(
+            "true and false are no values of a database here; use 1 and 0", value=value
+        )
     if isinstance(value, int) and not BIGINT_MIN <= value <= BIGINT_MAX:
-        raise refusal(f"{value} does not fit 64 bits", value=value)
+        raise workload_error(f"{value} does not fit 64 bits", value=value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise refusal(f"{value} is no number that a database has")
-    return _short(value) if isinstance(value, str) else value
+        raise workload_error(f"{value} is no number that a database has")
+    return _require_short_text(value) if isinstance(value, str) else value
 
 
-def _short(text: str) -> str:
+def _require_short_text(text: str) -> str:
     if len(text.encode()) > MAX_LENGTH_BYTES:
-        raise refusal(f"is longer than {MAX_LENGTH_BYTES} bytes")
+        raise workload_error(f"is longer than {MAX_LENGTH_BYTES} bytes")
     return text
 
 
-def _known_table(name: str, scope: Scope) -> str:
+def _require_known_table(name: str, scope: Scope) -> str:
     if not scope.copies:
-        raise refusal("rows of a table can be drawn in operations only, not in a dataset")
+        raise workload_error("rows of a table can be drawn in operations only, not in a dataset")
     if name not in scope.copies:
-        raise WorkloadError(unknown("table", name, scope.copies, value=name))
+        raise WorkloadError(complain_of_unknown("table", name, scope.copies, value=name))
     return name
 
 
-def _table_with_copies(name: str, scope: Scope) -> str:
+def _require_table_with_copies(name: str, scope: Scope) -> str:
     tables = [table for table, copies in scope.copies.items() if copies is not None]
     if name not in tables:
-        raise WorkloadError(unknown("table with copies", name, tables, value=name))
+        raise WorkloadError(complain_of_unknown("table with copies", name, tables, value=name))
     return name
 
 
-def _whole(value: Value, scope: Scope) -> Value:
+def _require_integer(value: Value, scope: Scope) -> Value:
     if not is_number(value, scope):
-        raise refusal("must be a whole number, and this is text")
+        raise workload_error("must be a whole number, and this is text")
     return value
 
 
-def _not_latest(distribution: Distribution) -> Distribution:
+def _refuse_latest(distribution: Distribution) -> Distribution:
     if distribution.kind == "latest":
-        raise refusal("latest is for keys: numbers have no newest one")
+        raise workload_error("latest is for keys: numbers have no newest one")
     return distribution
 
 
 AnyValue = Annotated[Value, ReadBy(read_value)]
-WholeNumber = Annotated[AnyValue, in_scope(_whole)]
+WholeNumber = Annotated[AnyValue, check_in_scope(_require_integer)]
 BigInt = Annotated[int, Field(ge=BIGINT_MIN, le=BIGINT_MAX)]
-ShortText = Annotated[Text, AfterValidator(_short)]
-TableName = Annotated[str, in_scope(_known_table)]
+ShortText = Annotated[Text, AfterValidator(_require_short_text)]
+TableName = Annotated[str, check_in_scope(_require_known_table)]
 DistributionText = Annotated[Distribution, ReadBy(lambda text, _: read_distribution(text))]
 
 
@@ -191,12 +195,12 @@ class _Form(Declared):
 
 class _Literal(_Form):
     engine = LiteralValue, "value"
-    literal: Annotated[int | float | str | None, ReadBy(lambda value, _: _literal(value))]
+    literal: Annotated[int | float | str | None, ReadBy(lambda value, _: _check_literal(value))]
 
 
 class _Integer(_Form):
     integer: Bounds[BigInt]
-    distribution: Annotated[DistributionText, AfterValidator(_not_latest)] = Uniform()
+    distribution: Annotated[DistributionText, AfterValidator(_refuse_latest)] = Uniform()
 
     def drawn(self, _: Scope) -> Value:
         low, high = self.integer
@@ -215,7 +219,7 @@ class _NextKey(_Form):
 
 
 class _CopyOf(_Form):
-    copy_of: Annotated[str, in_scope(_table_with_copies)]
+    copy_of: Annotated[str, check_in_scope(_require_table_with_copies)]
     distribution: DistributionText = Uniform()
 
     def drawn(self, scope: Scope) -> Value:
@@ -243,7 +247,7 @@ class _Format(_Form):
     def _each_hole_has_a_value(self) -> Self:
         holes = self.format.count("{}")
         if holes != len(self.of):
-            raise refusal(f"has {holes} {{}} for {len(self.of)} values in `of`", "format")
+            raise workload_error(f"has {holes} {{}} for {len(self.of)} values in `of`", "format")
         return self
 
 

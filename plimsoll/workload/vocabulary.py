@@ -7,11 +7,11 @@ from typing import assert_never
 
 from plimsoll.model.databases import Language
 from plimsoll.workload.postgres_vocabulary import POSTGRES
-from plimsoll.workload.word_lists import Vocabulary, words_set
+from plimsoll.workload.word_lists import Vocabulary, split_words
 
 _SQL = Vocabulary(
-    kinds=words_set("SELECT INSERT REPLACE UPDATE DELETE WITH"),
-    words=words_set(
+    kinds=split_words("SELECT INSERT REPLACE UPDATE DELETE WITH"),
+    words=split_words(
         """
         AND OR XOR NOT IN LIKE BETWEEN REGEXP RLIKE DIV MOD EXISTS ANY ALL SOME CASE WHEN THEN ELSE
         DEFAULT BINARY DISTINCT BY INTERVAL MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER
@@ -19,7 +19,7 @@ _SQL = Vocabulary(
         CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
         """
     ),
-    modifiers=words_set(
+    modifiers=split_words(
         """
         IS NULL ESCAPE DISTINCTROW SQL_NO_CACHE END TRUE FALSE UNKNOWN ASC DESC OFFSET INNER CROSS
         NATURAL OUTER USE FORCE
@@ -28,7 +28,7 @@ _SQL = Vocabulary(
         CURRENT ROW SHARE NOWAIT SKIP LOCKED WAIT
         """
     ),
-    functions=words_set(
+    functions=split_words(
         """
         COUNT SUM AVG MIN MAX GROUP_CONCAT STD STDDEV STDDEV_POP STDDEV_SAMP VARIANCE VAR_POP
         VAR_SAMP BIT_AND BIT_OR BIT_XOR JSON_ARRAYAGG JSON_OBJECTAGG ROW_NUMBER RANK DENSE_RANK
@@ -47,7 +47,7 @@ _SQL = Vocabulary(
         JSON_VALID JSON_KEYS JSON_SEARCH JSON_MERGE_PATCH UUID
         """
     ),
-    reserved=words_set(  # reserved by MySQL, MariaDB, or both
+    reserved=split_words(  # reserved by MySQL, MariaDB, or both
         """
         ACCESSIBLE ADD ALTER ANALYZE AS ASENSITIVE BEFORE BIGINT BLOB CALL CASCADE CHANGE CHARACTER
         CHECK COLLATE COLUMN CONDITION CONSTRAINT CONTINUE CONVERT CREATE CUBE CURRENT_ROLE
@@ -75,26 +75,26 @@ _SQL = Vocabulary(
         WHERE WHILE WINDOW WITH WRITE YEAR_MONTH ZEROFILL
         """
     ),
-    ends_tables=words_set("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
-    joins=words_set("JOIN STRAIGHT_JOIN"),
+    ends_tables=split_words("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
+    joins=split_words("JOIN STRAIGHT_JOIN"),
     folds=False,
     upsert="DUPLICATE",
-    after_insert=words_set("LOW_PRIORITY HIGH_PRIORITY IGNORE"),
+    after_insert=split_words("LOW_PRIORITY HIGH_PRIORITY IGNORE"),
 )
 _CQL = Vocabulary(
-    kinds=words_set("SELECT INSERT UPDATE DELETE"),
-    words=words_set(
+    kinds=split_words("SELECT INSERT UPDATE DELETE"),
+    words=split_words(
         """
         AND IN BY IF LIKE CONTAINS KEY BETWEEN DISTINCT
         """
     ),
-    modifiers=words_set(
+    modifiers=split_words(
         """
         JSON OR NOT IS NULL TTL PER PARTITION ALLOW FILTERING ASC DESC EXISTS TRUE FALSE TIMESTAMP
         DEFAULT UNSET
         """
     ),
-    functions=words_set(
+    functions=split_words(
         """
         COUNT SUM AVG MIN MAX TOKEN TTL WRITETIME CAST NOW UUID CURRENTTIMEUUID CURRENTTIMESTAMP
         CURRENTDATE CURRENTTIME TOTIMESTAMP TODATE TOUNIXTIMESTAMP MINTIMEUUID MAXTIMEUUID DATEOF
@@ -102,7 +102,7 @@ _CQL = Vocabulary(
         BIGINTASBLOB BLOBASBIGINT
         """
     ),
-    reserved=words_set(
+    reserved=split_words(
         """
         ADD ALTER APPLY AS AUTHORIZE BATCH BEGIN COLUMNFAMILY CREATE DELETE DESCRIBE DROP ENTRIES
         EXECUTE FROM FULL GRANT GROUP INDEX INFINITY INSERT INTO KEYSPACE LIMIT MATERIALIZED MBEAN
@@ -110,13 +110,13 @@ _CQL = Vocabulary(
         TABLE TO TOKEN TRUNCATE UNLOGGED UPDATE USE USING VALUES VIEW WHERE WITH
         """
     ),
-    ends_tables=words_set("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
+    ends_tables=split_words("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
     joins=frozenset(),
     folds=True,
 )
 
 
-def vocabulary(language: Language) -> Vocabulary:
+def find_vocabulary(language: Language) -> Vocabulary:
     """Return the words of a language."""
     match language:
         case "sql":

@@ -46,6 +46,6 @@ class Vocabulary:
         return self.ends_tables | self.joins | _STRUCTURE
 
 
-def words_set(words: str) -> frozenset[str]:
+def split_words(words: str) -> frozenset[str]:
     """Split words at white space."""
     return frozenset(words.split())

@@ -7,17 +7,24 @@ from typing import Annotated, Any, Self, get_args
 
 from pydantic import Field, model_validator
 
-from plimsoll.complaints import Complaint, Place, Range, Scalar, unknown
+from plimsoll.complaints import Complaint, Place, Range, Scalar, complain_of_unknown
 from plimsoll.documents import Document
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import EngineOperation, EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.ddl import define
-from plimsoll.workload.declared import Declared, Given, Text, read, refusal, within
+from plimsoll.workload.ddl import define_tables
+from plimsoll.workload.declared import (
+    Declared,
+    Given,
+    Text,
+    locate_errors,
+    read_part,
+    workload_error,
+)
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operations
-from plimsoll.workload.parameters import Parameter, Parameters, referenced, substitute
+from plimsoll.workload.parameters import Parameter, Parameters, find_references, substitute
 from plimsoll.workload.statements import require_short
 from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
@@ -50,7 +57,7 @@ class WorkloadDocument(DatasetDocument):
     @model_validator(mode="after")
     def _has_tables(self) -> Self:
         if len(self.model_fields_set & {"dataset", "tables"}) != 1:
-            raise refusal("must have either 'tables' or the name of a 'dataset'")
+            raise workload_error("must have either 'tables' or the name of a 'dataset'")
         return self
 
 
@@ -104,7 +111,7 @@ class Workload:
             raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
-        in_tables = referenced(self.tables_document.value["tables"])
+        in_tables = find_references(self.tables_document.value["tables"])
         return Compiled(
             name=self.name,
             protocol=protocol,
@@ -148,8 +155,8 @@ class Workload:
         """
         if name not in self.parameters:
             what = f"parameter of {self.name}"
-            raise WorkloadError(unknown(what, name, self.parameters, (name,)))
-        with within(name):
+            raise WorkloadError(complain_of_unknown(what, name, self.parameters, (name,)))
+        with locate_errors(name):
             return self.parameters[name].check(value)
 
     def check(self) -> None:
@@ -180,7 +187,7 @@ class Workload:
     def _refuse_consistency(self, given: Mapping[str, Scalar]) -> None:
         for name in given:
             if self.parameters[name].takes == "consistency":
-                raise refusal(f"a parameter of {self.name} on Cassandra alone", name)
+                raise workload_error(f"a parameter of {self.name} on Cassandra alone", name)
 
     def _refusal(self, problem: str) -> WorkloadError:
         return WorkloadError(Complaint((), problem, place=Place(self.document.source)))
@@ -188,26 +195,28 @@ class Workload:
     def _resolve(
         self, values: Mapping[str, Scalar], wanted: Language | None = None
     ) -> tuple[dict[str, TableShape], list[dict[Protocol, EngineOperation]]]:
-        with _in_document(self.tables_document):
+        with _locate_in_document(self.tables_document):
             part = {"tables": self.tables_document.value["tables"]}
-            tables = read(Tables, substitute(part, values), Scope(row=True)).tables
+            tables = read_part(Tables, substitute(part, values), Scope(row=True)).tables
         copies = {name: shape.copies for name, shape in tables.items()}
         names = {language: Names.of(tables, language) for language in get_args(Language)}
         resolved = []
         characters = 0
-        with _in_document(self.document):
+        with _locate_in_document(self.document):
             part = {"operations": self.document.value["operations"]}
-            for name, operation in read(Operations, substitute(part, values)).operations.items():
-                with within("operations", name):
+            for name, operation in read_part(
+                Operations, substitute(part, values)
+            ).operations.items():
+                with locate_errors("operations", name):
                     resolved.append(operation.resolve(name, copies, names, wanted))
-                    require_short(characters := characters + _characters(resolved[-1]))
+                    require_short(characters := characters + _count_characters(resolved[-1]))
         return tables, resolved
 
     def _define(self, tables: Mapping[str, TableShape], protocol: Protocol) -> tuple[Table, ...]:
         defined: list[Table] = []
         for name, shape in tables.items():
-            with _in_document(self.tables_document), within("tables", name):
-                defined += define(name, shape, protocol)
+            with _locate_in_document(self.tables_document), locate_errors("tables", name):
+                defined += define_tables(name, shape, protocol)
         return tuple(defined)
 
 
@@ -225,19 +234,19 @@ def read_workload(
     Raises:
         WorkloadError: Something in it is not valid.
     """
-    with _in_document(document):
-        declared = read(WorkloadDocument, document.value)
+    with _locate_in_document(document):
+        declared = read_part(WorkloadDocument, document.value)
     shared: DatasetDocument = declared
     tables_document = document
     if declared.dataset is not None:
-        with _in_document(document), within("dataset"):
+        with _locate_in_document(document), locate_errors("dataset"):
             tables_document = datasets(declared.dataset)
-        with _in_document(tables_document):
-            shared = read(DatasetDocument, tables_document.value)
-        with _in_document(document), within("parameters"):
+        with _locate_in_document(tables_document):
+            shared = read_part(DatasetDocument, tables_document.value)
+        with _locate_in_document(document), locate_errors("parameters"):
             for parameter in declared.parameters:
                 if parameter in shared.parameters:
-                    raise refusal("is a parameter of the dataset already", parameter)
+                    raise workload_error("is a parameter of the dataset already", parameter)
     own_name = declared.name or name
     workload = Workload(
         name=own_name,
@@ -253,7 +262,7 @@ def read_workload(
     return workload
 
 
-def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
+def _count_characters(operation: Mapping[Protocol, EngineOperation]) -> int:
     """Return the highest number of characters that one target gets for an operation."""
     return max(
         (
@@ -265,7 +274,7 @@ def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
 
 
 @contextmanager
-def _in_document(document: Document) -> Iterator[None]:
+def _locate_in_document(document: Document) -> Iterator[None]:
     """Add the position in the document to every error that the block raises."""
     try:
         yield

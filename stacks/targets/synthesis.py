@@ -15,7 +15,7 @@ from stacks.targets.rds_template import RdsTemplate
 TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
 
 
-def define(directory: Path) -> App:
+def define_stacks(directory: Path) -> App:
     """Define every target's stack, in an app that is never deployed."""
     app = App(
         outdir=str(directory),
@@ -28,7 +28,7 @@ def define(directory: Path) -> App:
     return app
 
 
-def synthesize() -> Mapping[str, str]:
+def synthesize_templates() -> Mapping[str, str]:
     """Synthesize each target's template.
 
     Returns:
@@ -36,12 +36,12 @@ def synthesize() -> Mapping[str, str]:
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-targets-") as directory:
         return {
-            f"{stack.stack_name}.template.json": as_text(stack.template)
-            for stack in define(Path(directory)).synth().stacks
+            f"{stack.stack_name}.template.json": write_template(stack.template)
+            for stack in define_stacks(Path(directory)).synth().stacks
         }
 
 
-def as_text(template: Any) -> str:
+def write_template(template: Any) -> str:
     """Return a template as it is committed."""
     return json.dumps(template, indent=1) + "\n"
 
@@ -49,7 +49,7 @@ def as_text(template: Any) -> str:
 def main() -> None:
     """Write every template to where the library finds it."""
     TEMPLATES.mkdir(parents=True, exist_ok=True)
-    for name, text in synthesize().items():
+    for name, text in synthesize_templates().items():
         (TEMPLATES / name).write_text(text)
 
 

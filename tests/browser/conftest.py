@@ -24,7 +24,7 @@ def browser() -> Iterator[Browser]:
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
-            executable_path=chromium.program(), args=arguments, timeout=PATIENCE_MS
+            executable_path=chromium.find_chromium(), args=arguments, timeout=PATIENCE_MS
         )
         yield launched
         launched.close()

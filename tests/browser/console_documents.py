@@ -4,19 +4,19 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
-from plimsoll.console.compared import shown_comparison
-from plimsoll.console.live import Cursor, Look, live
-from plimsoll.console.sizes import shown_sizes
+from plimsoll.console.compared import show_comparison
+from plimsoll.console.live import Cursor, Look, show_live
+from plimsoll.console.sizes import show_sizes
 from plimsoll.model.aws.prices import PriceOverrides, PriceTable
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.model.run.run_record import RunFigures, RunRecord, RunState
-from plimsoll.quoting.prices import prices_for
+from plimsoll.quoting.prices import override_prices
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
-from plimsoll.workflow.judge_step import judged_so_far
-from plimsoll.workflow.listing import summary_of
-from plimsoll.workflow.past import ground
+from plimsoll.workflow.history import judge_so_far
+from plimsoll.workflow.listing import summarize_record
+from plimsoll.workflow.past import extract_measured
 from tests.support.few_prices import PRICES
 
 Document = dict[str, Any]
@@ -61,7 +61,7 @@ def record_of(result: RunResult, **changes: Any) -> RunRecord:
 
 def row(result: RunResult, **changes: Any) -> Document:
     """A finished run in the table."""
-    return summary_of(record_of(result)).model_copy(update=changes).model_dump(mode="json")
+    return summarize_record(record_of(result)).model_copy(update=changes).model_dump(mode="json")
 
 
 def ended_run(result: RunResult, seconds: Seconds, **changes: Any) -> Document:
@@ -111,7 +111,7 @@ def _looked(
         quote=None,
         plan=plan,
         judged_from=judged_from,
-        capacity=result.capacity if ended else judged_so_far(judged_from, result.request),
+        capacity=result.capacity if ended else judge_so_far(judged_from, result.request),
         steps=done[after:],
         seconds=[second for second in seconds.operations if after < second.step <= steps],
         samples=[sample for sample in seconds.target if begin_ms <= sample.epoch_ms < at_ms],
@@ -120,12 +120,12 @@ def _looked(
         result=ended,
     )
     since = Cursor(after, begin_ms, 1) if after else Cursor()
-    return live(look, since).model_dump(mode="json")
+    return show_live(look, since).model_dump(mode="json")
 
 
 def comparison(*results: RunResult) -> Document:
     """Runs compared, as `GET /comparisons` answers."""
-    return shown_comparison(results).model_dump(mode="json")
+    return show_comparison(results).model_dump(mode="json")
 
 
 def sizes(
@@ -139,12 +139,12 @@ def sizes(
     """What to buy, as `GET /runs/{run_id}/sizes` answers."""
     limits = {name: float(us) for name, us in (one.split("=") for one in limits_us.split(","))}
     wish = Wish(float(want), limits, float(headroom), 100)
-    runs = {result.run_id: ground(result, "p99", limits)}
+    runs = {result.run_id: extract_measured(result, "p99", limits)}
     answer = size(runs, wish, _few_prices(), statistic="p99", today=date(2026, 3, 3))
-    return shown_sizes(answer, most=int(limit)).model_dump(mode="json")
+    return show_sizes(answer, most=int(limit)).model_dump(mode="json")
 
 
 @cache
 def _few_prices() -> PriceTable:
     """Of a few classes: a ranking is soon made."""
-    return prices_for(PriceOverrides.model_validate(PRICES))
+    return override_prices(PriceOverrides.model_validate(PRICES))

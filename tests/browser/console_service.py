@@ -7,7 +7,7 @@ from typing import Any
 
 from werkzeug.wrappers import Request
 
-from plimsoll.console.stream import encoded
+from plimsoll.console.stream import encode_event
 from plimsoll.local.rest_api import Answer
 
 Made = Callable[[Request], Any]
@@ -48,7 +48,7 @@ class LaidDown:
             event_id: Where a stream goes on from.
         """
         with self._news:
-            self._told.setdefault(of, []).append(encoded(event, json.dumps(data), event_id))
+            self._told.setdefault(of, []).append(encode_event(event, json.dumps(data), event_id))
             self._news.notify_all()
 
     def forget(self, of: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from plimsoll.report import compare_page
-from plimsoll.report.comparing.comparing import compare
+from plimsoll.report.comparing.comparing import compare_runs
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, synthetic_run
 
@@ -16,9 +16,9 @@ RESULTS = [
 
 
 def test_curves_of_both_runs_lie_over_each_other(page: Page, tmp_path: Path) -> None:
-    comparison = compare(RESULTS)
+    comparison = compare_runs(RESULTS)
     path = tmp_path / "compare.html"
-    path.write_text(compare_page.render(RESULTS, comparison, None), "utf-8")
+    path.write_text(compare_page.render_comparison(RESULTS, comparison, None), "utf-8")
 
     shown = Watched(page, path)
 
@@ -34,7 +34,7 @@ def test_curves_of_both_runs_lie_over_each_other(page: Page, tmp_path: Path) -> 
 
 def test_a_point_tells_whose_it_is(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "compare.html"
-    path.write_text(compare_page.render(RESULTS, compare(RESULTS), None), "utf-8")
+    path.write_text(compare_page.render_comparison(RESULTS, compare_runs(RESULTS), None), "utf-8")
     shown = Watched(page, path)
     capacity = RESULTS[1].capacity
     assert capacity is not None

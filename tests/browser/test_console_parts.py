@@ -11,7 +11,7 @@ from plimsoll import words
 from plimsoll.console.scenarios import scenarios
 from plimsoll.local.front import Front
 from plimsoll.model.judging.verdicts import verdict_names
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 from plimsoll.requests.schemas import schema as schema_of
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.console_service import LaidDown
@@ -198,7 +198,7 @@ def test_figures_are_classed_by_equal_factors(call: Call) -> None:
     assert call("matrix", "classOf", 5, [5, 5]) == 4
 
 
-SHIPPED = sorted(packaged_folder("scenarios").glob("*.yaml"))
+SHIPPED = sorted(find_packaged_folder("scenarios").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from plimsoll.report.page import render
+from plimsoll.report.page import render_run
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import synthetic_run
 
@@ -13,7 +13,7 @@ from tests.support.synthetic_run import synthetic_run
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(*synthetic_run()), "utf-8")
+    path.write_text(render_run(*synthetic_run()), "utf-8")
     return path
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.report.page import content_security_policy, render
+from plimsoll.report.page import content_security_policy, render_run
 from tests.browser.conftest import Watched
 from tests.support.synthetic_run import CLIENTS, OPERATIONS, synthetic_run
 
@@ -22,7 +22,7 @@ HEIGHT_PX = 900
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(RESULT, SECONDS), "utf-8")
+    path.write_text(render_run(RESULT, SECONDS), "utf-8")
     return path
 
 

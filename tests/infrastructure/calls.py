@@ -13,7 +13,7 @@ from pathlib import Path
 
 import boto3
 
-from stacks.imports import module_files
+from stacks.imports import find_module_files
 
 PREFIXES = {"stepfunctions": "states", "lambda_": "lambda"}
 TRANSACTION = "dynamodb:TransactWriteItems"  # no action of IAM
@@ -74,7 +74,7 @@ def _parsed(file: Path) -> ast.Module:
 def _definitions(handler: Path) -> dict[str, list[Defined]]:
     """The functions and methods of every module that the handler imports, by their bare names."""
     defined: dict[str, list[Defined]] = {}
-    for file in module_files(handler) - {handler}:
+    for file in find_module_files(handler) - {handler}:
         for name, found in _defined_in(file):
             defined.setdefault(name, []).append(found)
     return defined

@@ -113,7 +113,7 @@ def app_template(templates: dict[str, Template]) -> Template:
 @pytest.fixture(scope="session")
 def target_templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
     """The targets, checked by cdk-nag and the CDK's own rules."""
-    from stacks.targets.synthesis import define
+    from stacks.targets.synthesis import define_stacks
 
     folder = tmp_path_factory.mktemp("targets")
-    return _synthesize(define(folder), folder)
+    return _synthesize(define_stacks(folder), folder)

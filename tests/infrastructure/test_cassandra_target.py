@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.model.deployment.function_settings import Zone
-from plimsoll.targets.cluster_template import with_nodes
+from plimsoll.targets.cluster_template import add_nodes
 from tests.infrastructure.template import Resolved, Template, walk
 
 VOLUMES: dict[str, dict[str, str]] = {
@@ -27,7 +27,7 @@ MOST_BYTES_OF_A_TEMPLATE = 2**20  # that CloudFormation reads from S3
 
 def resolved(template: Template, volume: str, *, nodes: int = 1) -> Resolved:
     return Resolved(
-        json.loads(with_nodes(json.dumps(template.body), nodes, ZONES)),
+        json.loads(add_nodes(json.dumps(template.body), nodes, ZONES)),
         {
             "RunId": "r2",
             "Team": "dba",
@@ -137,12 +137,12 @@ def test_twelve_nodes_are_alike_but_for_their_places(template: Template) -> None
     for one in instances.values():
         assert len(one["UserData"]) < 16 * 1024
         assert {"Key": "plimsoll:run-id", "Value": "r2"} in one["Tags"]
-    whole = with_nodes(json.dumps(template.body), 12, ZONES)
+    whole = add_nodes(json.dumps(template.body), 12, ZONES)
     assert len(whole) < MOST_BYTES_OF_A_TEMPLATE
 
 
 def test_a_cluster_is_made_without_a_circle(template: Template) -> None:
-    body = json.loads(with_nodes(json.dumps(template.body), 12, ZONES))
+    body = json.loads(add_nodes(json.dumps(template.body), 12, ZONES))
     needs = {
         name: {other for other in body["Resources"] if leads_to(one, other)}
         for name, one in body["Resources"].items()

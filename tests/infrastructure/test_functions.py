@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from plimsoll.model.deployment.functions import FUNCTIONS
-from stacks.packaging import AWS_LAMBDA, need_of
+from stacks.packaging import AWS_LAMBDA, find_need
 from tests.infrastructure.template import Template
 
 
@@ -84,5 +84,5 @@ def _zones(setting: dict[str, Any]) -> list[dict[str, str]]:
 def test_packages_carry_what_the_logins_of_mysql_8_4_need() -> None:
     """PyMySQL encrypts their password with a library that no import names."""
     for row in FUNCTIONS.values():
-        carried = need_of(row, AWS_LAMBDA).needs
+        carried = find_need(row, AWS_LAMBDA).needs
         assert ("pymysql" in carried) == ("cryptography" in carried), row.name

@@ -110,7 +110,7 @@ METRICS = {
         {"timestream:WriteRecords", "timestream:DescribeEndpoints"},
     ),
 }
-POINTS = {"second_points", "step_points", "target_points"}
+POINTS = {"make_second_points", "make_step_points", "make_target_points"}
 
 
 @pytest.mark.parametrize("configuration", METRICS)

@@ -116,7 +116,7 @@ def test_what_is_committed_is_what_the_sources_say(target_templates: dict[str, T
     assert synthesis.TEMPLATES == TEMPLATES
     committed = {path.name: path.read_text() for path in TEMPLATES.iterdir()}
     sources = {
-        f"{name}.template.json": synthesis.as_text(template.body)
+        f"{name}.template.json": synthesis.write_template(template.body)
         for name, template in target_templates.items()
     }
     assert committed == sources, "run `make synth` and commit what it writes"
@@ -222,11 +222,11 @@ def test_every_tagged_resource_says_whose_it_is_and_until_when(
 
 
 def test_every_parameter_is_used_and_says_what_it_is(target_templates: dict[str, Template]) -> None:
-    from stacks.targets.synthesis import as_text
+    from stacks.targets.synthesis import write_template
 
     for template in target_templates.values():
         used: set[Any] = {v["Ref"] for _, v in walk(template.body) if _is_ref(v)}
-        text = as_text(template.body)
+        text = write_template(template.body)
         for name, rules in template.body["Parameters"].items():
             assert name in used or f"${{{name}}}" in text, name
             assert rules["Description"].endswith("."), name

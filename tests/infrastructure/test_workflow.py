@@ -10,8 +10,8 @@ from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.statemachines import (
     FOLDER,
     STATE_MACHINES,
+    list_placeholders,
     machine_placeholder,
-    placeholders,
     substitute,
 )
 from tests.infrastructure.template import Template, as_list
@@ -61,7 +61,7 @@ def test_all_that_is_to_be_substituted_is_and_nothing_more(
     app_template: Template, name: str
 ) -> None:
     made = machine(app_template, name)
-    assert set(made["DefinitionSubstitutions"]) == set(placeholders(made["DefinitionString"]))
+    assert set(made["DefinitionSubstitutions"]) == set(list_placeholders(made["DefinitionString"]))
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cache import cache_directory
+from plimsoll.cache import open_cache_directory
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 
 pytestmark = pytest.mark.whole  # installing takes long; the checkout's command is in `make test`
@@ -99,4 +99,4 @@ def test_it_runs_a_whole_run_on_the_stand_in(installed: Path, tmp_path: Path) ->
 
 def cache() -> str:
     """Where this checkout has the servers that it has fetched."""
-    return str(cache_directory())
+    return str(open_cache_directory())

@@ -33,9 +33,9 @@ from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult, StepPlan
-from plimsoll.workflow.submit import submit
-from stacks.imports import handler_path, imports, module_files
-from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, engine_wheel, size_mib
+from plimsoll.workflow.submit import submit_run
+from stacks.imports import find_imports, find_module_files, handler_path
+from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, find_engine_wheel, measure_mib
 from tests.support.aws_resources import (
     BUCKET,
     RUNS_TABLE,
@@ -150,12 +150,12 @@ def aws() -> Iterator[str]:
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         patch.setenv("AWS_ACCESS_KEY_ID", "none")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "none")
-        clients.through(None)
+        clients.use_factory(None)
         make_bucket()
         make_tables()
         yield f"http://{host}:{port}"
     server.stop()
-    clients.through(None)
+    clients.use_factory(None)
 
 
 def invoke(
@@ -282,7 +282,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
     settings = settings_on_aws(
         {Setting.RUN_MACHINE_ARN: machine, Setting.ALLOWED_ENDPOINTS: allowed}
     )
-    run_id = submit(settings, request)
+    run_id = submit_run(settings, request)
 
     invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
     parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]
@@ -300,7 +300,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 
 
 def test_the_load_clients_package_is_small(packages: dict[str, Path]) -> None:
-    assert size_mib(packages["load-client"]) < 70  # 14 of them let it look at the server
+    assert measure_mib(packages["load-client"]) < 70  # 14 of them let it look at the server
 
 
 def test_the_packaged_api_answers(packages: dict[str, Path], aws: str) -> None:
@@ -331,7 +331,9 @@ def test_an_extra_is_in_the_packages_that_need_it_alone(packages: dict[str, Path
 @pytest.mark.timeout(1800)  # it may have to build the engine
 def test_what_handlers_import_is_in_the_packages_for_lambda(tmp_path: Path) -> None:
     try:
-        engine_wheel(AWS_LAMBDA)  # asked here, since an error within the CDK is a page of its trace
+        find_engine_wheel(
+            AWS_LAMBDA
+        )  # asked here, since an error within the CDK is a page of its trace
     except MissingToolError as missing:
         pytest.fail(str(missing), pytrace=False)
     deployed = synthesize(tmp_path, AWS_LAMBDA)
@@ -339,10 +341,10 @@ def test_what_handlers_import_is_in_the_packages_for_lambda(tmp_path: Path) -> N
     for row in (*FUNCTIONS.values(), GUARD):
         package = deployed[row.name].package
         handler = handler_path(row)
-        for file in module_files(handler):
+        for file in find_module_files(handler):
             if not (package / file.relative_to(ROOT)).is_file():
                 faults.add(f"{row.name}: {file.relative_to(ROOT)} is missing")
-        for name in imports(handler):
+        for name in find_imports(handler):
             if is_module(name) and not is_packaged(name, package):
                 faults.add(f"{row.name}: {name} is missing")
     for package in {function.package for function in deployed.values()}:

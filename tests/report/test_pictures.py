@@ -15,8 +15,8 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.run.results import Seconds
 from plimsoll.report import chromium
 from plimsoll.report.charts.theme import COLORS, Theme
-from plimsoll.report.pictures import picture
-from plimsoll.report.tables import steps_csv
+from plimsoll.report.pictures import draw_run
+from plimsoll.report.tables import write_steps_csv
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_picture_tells_the_answer_in_the_themes_colors(look: Theme) -> None:
-    drawn = picture(RESULT, SECONDS, look=look).svg
+    drawn = draw_run(RESULT, SECONDS, look=look).svg
     assert RESULT.capacity is not None
     figure = RESULT.capacity.max_sustainable_throughput_ops_per_second
     assert f"r1-demo: {figure:,.0f} ops/s (knee found)" in drawn
@@ -42,7 +42,7 @@ def test_the_picture_tells_the_answer_in_the_themes_colors(look: Theme) -> None:
 
 def test_a_run_without_figures_gives_a_picture_that_says_so() -> None:
     nothing = RESULT.model_copy(update={"capacity": None, "steps": (), "limiting": None})
-    assert "Nothing was measured." in picture(nothing, EMPTY).svg
+    assert "Nothing was measured." in draw_run(nothing, EMPTY).svg
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_browser_that_hangs_is_ended(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CHROMIUM", str(hanging))
     monkeypatch.setattr(chromium, "PATIENCE_S", 0.5)
     with pytest.raises(PlimsollError, match="took longer than"):
-        chromium.pdf("<!doctype html>")
+        chromium.print_pdf("<!doctype html>")
     helper = int((folder / "pid").read_text())
     with suppress(psutil.NoSuchProcess):
         psutil.Process(helper).wait(timeout=10)
@@ -143,7 +143,7 @@ def test_a_damaged_result_names_the_field(folder: Path, capsys: pytest.CaptureFi
 
 
 def test_the_table_has_every_step_and_leaves_unknown_cells_empty() -> None:
-    rows = list(csv.DictReader(io.StringIO(steps_csv(RESULT))))
+    rows = list(csv.DictReader(io.StringIO(write_steps_csv(RESULT))))
     assert len(rows) == len(RESULT.steps)
     for row, done in zip(rows, RESULT.steps, strict=True):
         assert int(row["clients"]) == done.plan.clients

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from plimsoll.cache import cache_directory
+from plimsoll.cache import open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.local.databases.maven import run_maven
 
@@ -27,7 +27,7 @@ _MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-depen
 
 def home() -> Path:
     """The folder of all that was fetched."""
-    return cache_directory() / "second-opinion"
+    return open_cache_directory() / "second-opinion"
 
 
 def python() -> Path:

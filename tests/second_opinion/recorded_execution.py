@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.local.aws.corrections.definitions import faults
+from plimsoll.local.aws.corrections.definitions import find_faults
 
 _MASKED = ('"date"', '"timestamp"')
 FUNCTION = "arn:aws:lambda:us-east-1:123456789012:function:recorded"
@@ -68,7 +68,11 @@ def recording_of(name: str, definition: Any, snapshot: Mapping[str, Any]) -> Rec
         if isinstance(part, dict) and "events" in part
     ]
     written = _PLACEHOLDER.sub(FUNCTION, written)
-    if faults(written) or len(histories) != 1 or not set(_RESOURCE.findall(written)) <= _INVOKES:
+    if (
+        find_faults(written)
+        or len(histories) != 1
+        or not set(_RESOURCE.findall(written)) <= _INVOKES
+    ):
         return None
     called = _called(histories[0])
     if called is None:

@@ -74,9 +74,9 @@ def aws_account(*, region: str = REGION, outside: Sequence[str] = ()) -> Iterato
         # library, which nothing here uses
         patch.setattr("moto.core.models.RESPONSES_METHODS", [])
         with mock_aws(config=config) as mock, recorded_answers():
-            clients.through(None)
+            clients.use_factory(None)
             yield mock
-    clients.through(None)
+    clients.use_factory(None)
 
 
 def make_bucket() -> None:

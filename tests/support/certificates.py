@@ -7,9 +7,9 @@ from cryptography.hazmat.primitives import hashes
 from plimsoll.local.databases.certificates import (
     Authority,
     CertificateFiles,
-    new_key,
-    unsigned_certificate,
-    written,
+    build_certificate,
+    make_key,
+    write_certificate,
 )
 
 __all__ = ["Authority", "CertificateFiles", "self_signed"]
@@ -17,6 +17,6 @@ __all__ = ["Authority", "CertificateFiles", "self_signed"]
 
 def self_signed(folder: Path) -> CertificateFiles:
     """Write a key and a certificate for which nobody else vouches."""
-    key = new_key()
-    unsigned = unsigned_certificate(key, subject="localhost", issuer="localhost")
-    return written(folder, unsigned.sign(key, hashes.SHA256()), key)
+    key = make_key()
+    unsigned = build_certificate(key, subject="localhost", issuer="localhost")
+    return write_certificate(folder, unsigned.sign(key, hashes.SHA256()), key)

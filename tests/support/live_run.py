@@ -7,8 +7,8 @@ from plimsoll.console.live import Look
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, Seconds, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
-from plimsoll.workflow.judge_step import judged_so_far
-from plimsoll.workflow.past import record_of_result
+from plimsoll.workflow.history import judge_so_far
+from plimsoll.workflow.past import rebuild_record
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -24,7 +24,7 @@ def whole_steps(result: RunResult, seconds: Seconds) -> list[StepResult]:
 
 def running_record(result: RunResult, finished: int) -> RunRecord:
     """Its record in the step after so many finished ones."""
-    record = record_of_result(result, past=False)
+    record = rebuild_record(result, past=False)
     nothing_yet: dict[str, Any] = dict.fromkeys(
         ["conclude_at", "teardown_asked_at", "deleted_at", "ended_at", "verdict", "figures"]
     )
@@ -63,7 +63,7 @@ def running_look(finished: int = 4, *, after: int = 0, sample_ms: int = 0, **cha
         "quote": None,
         "plan": plan,
         "judged_from": [step.step for step in steps[:finished]],
-        "capacity": judged_so_far([step.step for step in steps[:finished]], result.request),
+        "capacity": judge_so_far([step.step for step in steps[:finished]], result.request),
         "steps": new,
         "seconds": [second for step in new for second in step.seconds],
         "samples": [

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from plimsoll.client.address import Address
-from plimsoll.local.rest_api import Answer, refusal
+from plimsoll.local.rest_api import Answer, build_refusal
 
 KEY, SECRET, REGION, STAGE = "AKIDEXAMPLE", "not told", "eu-west-1", "/v1"
 _PARTS = re.compile(
@@ -56,7 +56,7 @@ def signed_api(behind: Answers) -> Iterator[Address]:
         if is_signed(request):
             answer = behind.answer(request, path)
         else:
-            answer = refusal(403, "The request signature does not match")
+            answer = build_refusal(403, "The request signature does not match")
         response = Response(answer.body, answer.status, list(answer.headers))
         return response(environ, start_response)
 

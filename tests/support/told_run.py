@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from hdrh.histogram import HdrHistogram
 
 from plimsoll.metrics import Point
-from plimsoll.metrics.points import answer_points, second_points, step_points, target_points
+from plimsoll.metrics.points import (
+    make_answer_points,
+    make_second_points,
+    make_step_points,
+    make_target_points,
+)
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.run.results import RunResult, Seconds, StepResult
 from tests.support.synthetic_run import synthetic_run
@@ -59,7 +64,7 @@ def told_points(run: RunResult, series: Seconds) -> Iterator[Point]:
                 max_us=5000,
                 buckets={},
             )
-            yield from second_points(
+            yield from make_second_points(
                 [seen],
                 run_id=RUN,
                 step=second.step,
@@ -69,7 +74,7 @@ def told_points(run: RunResult, series: Seconds) -> Iterator[Point]:
     for done in run.steps:
         assert done.window_end_epoch_ms is not None
         end = done.window_end_epoch_ms
-        yield from step_points(done.step, run_id=RUN, index=done.plan.index, epoch_ms=end)
-    yield from target_points(series.target, run_id=RUN)
+        yield from make_step_points(done.step, run_id=RUN, index=done.plan.index, epoch_ms=end)
+    yield from make_target_points(series.target, run_id=RUN)
     assert run.capacity is not None
-    yield from answer_points(run.capacity, series)
+    yield from make_answer_points(run.capacity, series)

@@ -11,7 +11,7 @@ import yaml
 
 from plimsoll.cli.main import cli
 from plimsoll.model.judging.capacity import Verdict
-from plimsoll.model.request.expectations import FORMS, rule_of
+from plimsoll.model.request.expectations import FORMS, parse_rule
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "ci.md").read_text()
@@ -56,7 +56,7 @@ def test_each_command_is_a_verb_with_options_that_it_has(line: str) -> None:
     for option, *value in options:
         assert option in known, option
         if option == "--expect":
-            rule_of(value[0])
+            parse_rule(value[0])
 
 
 def test_there_are_commands_for_each_place() -> None:

@@ -171,7 +171,7 @@ def test_watch_ends_as_show_does(
     code: int,
 ) -> None:
     result = RESULT.model_copy(update={"capacity": capacity})
-    ended = {"connect": None, "follow": object(), "fetch": result}
+    ended = {"connect_service": None, "follow_run": object(), "fetch_run_result": result}
     for name, given in ended.items():
         monkeypatch.setattr(f"plimsoll.cli.watch.{name}", lambda *_, given=given: given)
     options = [word for rule in rules for word in ("--expect", rule)]

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from plimsoll.cli.main import cli
 from plimsoll.model.run.experiment_record import ExperimentResult
-from plimsoll.sizing.cheapest import boundary_of
+from plimsoll.sizing.cheapest import summarize_boundary
 from tests.unit.report.experiment.test_experiment_summary import WHOLE, result_of
 from tests.unit.sizing.test_survey import sought, survey
 
@@ -36,7 +36,7 @@ def test_a_finished_experiment_is_shown_with_its_decision(tmp_path: Path) -> Non
 def test_a_search_for_the_boundary_marks_what_was_predicted_and_says_how_it_ended(
     tmp_path: Path, want: float | None, exit_code: int
 ) -> None:
-    boundary = boundary_of(survey({}), "p99") if want is None else sought(want)[1]
+    boundary = summarize_boundary(survey({}), "p99") if want is None else sought(want)[1]
     result = result_of(WHOLE).model_copy(
         update={"boundary": boundary, "decisions": (), "gains": (), "answer": boundary.sentence}
     )

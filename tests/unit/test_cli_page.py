@@ -64,7 +64,7 @@ def test_who_presses_ctrl_c_on_reading_that_the_page_stays_closes_it(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(click, "echo", read_and_pressed)
-    page.stay()
+    page.wait_for_interrupt()
     assert said == ["the page stays until Ctrl-C", "the page is closed"]
 
 

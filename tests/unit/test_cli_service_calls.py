@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll import words
-from plimsoll.cli.service_calls import capacity_text
+from plimsoll.cli.service_calls import describe_capacity
 from plimsoll.model.judging.capacity import Bound
 from plimsoll.model.service.answers import RunSummary
 
@@ -40,4 +40,4 @@ def test_a_runs_answer_has_the_sign_of_its_bound(
     verdict: str | None, figure: float | None, bound: Bound | None, told: str
 ) -> None:
     judged = {"verdict": verdict, "capacity_ops_per_second": figure, "bound": bound}
-    assert capacity_text(RunSummary.model_validate(_ENDED | judged)) == told
+    assert describe_capacity(RunSummary.model_validate(_ENDED | judged)) == told

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import report, size, size_confirm
-from plimsoll.cli.size import limits_of
+from plimsoll.cli.size import parse_limits
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
@@ -312,4 +312,4 @@ def test_without_a_limit_those_of_the_runs_own_answer_hold() -> None:
     result, _ = synthetic_run()
     assert not result.request.limits.limits_us  # so: times its lightest load
     assert result.capacity is not None
-    assert limits_of(result, ()) == result.capacity.steps[0].limit_us
+    assert parse_limits(result, ()) == result.capacity.steps[0].limit_us

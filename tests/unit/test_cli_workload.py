@@ -7,7 +7,7 @@ import pytest
 from plimsoll.cli.main import main
 from plimsoll.cli.observing import print_observation
 from plimsoll.cli.workload import print_derived
-from plimsoll.model.request.quantities import duration_s
+from plimsoll.model.request.quantities import parse_duration_s
 from plimsoll.workload.derive.derived import derive
 from tests.unit.sizing.samples import observed, sample
 from tests.unit.workload.derive.digests import READ, UPDATES, digest, seen
@@ -39,7 +39,7 @@ def test_what_cannot_be_is_refused_before_a_server_is_asked(
     [("90s", 90), ("10m", 600), ("10min", 600), ("1.5h", 5400), ("14d", 1_209_600)],
 )
 def test_a_length_of_time_has_its_unit(text: str, seconds: float) -> None:
-    assert duration_s(text, "--for") == seconds
+    assert parse_duration_s(text, "--for") == seconds
 
 
 def test_a_summary_has_what_is_in_the_workload_and_what_is_not(

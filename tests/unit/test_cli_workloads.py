@@ -7,26 +7,26 @@ import pytest
 from click.testing import CliRunner
 
 from plimsoll.cli import doctor
-from plimsoll.cli import workload as workloads
-from plimsoll.workload import builtin_names
+from plimsoll.cli.workload import list_command
+from plimsoll.workload import list_builtin_names
 
 
 def test_every_workload_is_listed() -> None:
-    output = CliRunner().invoke(workloads.command, []).output
-    assert [line.split()[0] for line in output.splitlines()[1:]] == builtin_names()
-    listed = json.loads(CliRunner().invoke(workloads.command, ["--json"]).output)
-    assert [workload["name"] for workload in listed] == builtin_names()
+    output = CliRunner().invoke(list_command, []).output
+    assert [line.split()[0] for line in output.splitlines()[1:]] == list_builtin_names()
+    listed = json.loads(CliRunner().invoke(list_command, ["--json"]).output)
+    assert [workload["name"] for workload in listed] == list_builtin_names()
 
 
 def test_one_is_shown_with_its_text_its_parameters_and_its_tables() -> None:
-    output = CliRunner().invoke(workloads.command, ["show", "sysbench-oltp-read-only"]).output
+    output = CliRunner().invoke(list_command, ["show", "sysbench-oltp-read-only"]).output
     assert "SELECT c FROM {sbtest} WHERE id=?" in output
     assert "range_size = 100" in output
     assert "CREATE TABLE IF NOT EXISTS `sbtest1`" in output
 
 
 def test_one_is_shown_resolved_as_json() -> None:
-    output = CliRunner().invoke(workloads.command, ["show", "ycsb-a", "--json"]).output
+    output = CliRunner().invoke(list_command, ["show", "ycsb-a", "--json"]).output
     shown = json.loads(output)
     assert [operation["name"] for operation in shown["operations"]] == ["read", "update"]
 
@@ -37,7 +37,7 @@ def test_a_file_is_shown_too(tmp_path: Path) -> None:
         "about: mine\ndataset: ycsb\n"
         "operations: {one: {weight: 1, statements: [{sql: SELECT 1}]}}\n"
     )
-    assert "SELECT 1" in CliRunner().invoke(workloads.command, ["show", str(path)]).output
+    assert "SELECT 1" in CliRunner().invoke(list_command, ["show", str(path)]).output
 
 
 @pytest.mark.parametrize(("state", "code"), [("ok", 0), ("optional", 0), ("missing", 1)])

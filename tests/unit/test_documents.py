@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from plimsoll.complaints import Complaint, Place, missing
+from plimsoll.complaints import Complaint, Place, complain_of_missing
 from plimsoll.documents import (
     MAX_CHARACTERS,
     MAX_DEPTH,
     Document,
-    document_of,
     is_deeper,
+    make_document,
     read_document,
     read_text,
 )
@@ -74,7 +74,11 @@ def test_what_is_placed_already_stays_where_it_is() -> None:
 
 
 def test_the_same_complaint_is_made_once() -> None:
-    error = UsageError(missing(("list", "a")), missing(("list", "a")), missing(("list", "b")))
+    error = UsageError(
+        complain_of_missing(("list", "a")),
+        complain_of_missing(("list", "a")),
+        complain_of_missing(("list", "b")),
+    )
     lines = str(read_document(TEXT, "d.yaml").located(error)).splitlines()
     assert lines == ["d.yaml:2: list: lacks the field 'a'", "d.yaml:2: list: lacks the field 'b'"]
 
@@ -123,7 +127,7 @@ def test_a_long_text_is_counted_for_each_alias() -> None:
 
 
 def test_plain_values_make_a_document_without_lines() -> None:
-    document, text = document_of({"b": [1, "two"], "a": None}, "request")
+    document, text = make_document({"b": [1, "two"], "a": None}, "request")
     assert text == "b:\n- 1\n- two\na: null\n"
     assert document.value == {"b": [1, "two"], "a": None}
     with pytest.raises(UsageError, match=r"^request: b\[1\]: is wrong$"):
@@ -132,7 +136,7 @@ def test_plain_values_make_a_document_without_lines() -> None:
 
 def test_what_is_no_plain_value_makes_no_document() -> None:
     with pytest.raises(UsageError, match=r"^request: holds something that is no plain value$"):
-        document_of({"a": object()}, "request")
+        make_document({"a": object()}, "request")
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll import errors
-from plimsoll.complaints import Complaint, Place, Range, missing, unknown
+from plimsoll.complaints import Complaint, Place, Range, complain_of_missing, complain_of_unknown
 from plimsoll.errors import LimitReachedError, PlimsollError, UsageError, WorkloadError
 
 ROOT = Path(__file__).parents[2]
@@ -30,12 +30,12 @@ IOPS = ("target", "volume", "iops")
         ),
         (Complaint(("a",), "at least 3", 1, Range(least=3), listed=False), "a: at least 3"),
         (Complaint(("a",), "is wrong", 1, ()), "a: is wrong (allowed: none)"),
-        (missing(("workload", "records"), Place("r.yaml", 2)),
+        (complain_of_missing(("workload", "records"), Place("r.yaml", 2)),
          "r.yaml:2: workload: lacks the field 'records'"),
-        (missing(("name",)), "lacks the field 'name'"),
-        (unknown("field", "naem", ["name", "age"], ("naem",)),
+        (complain_of_missing(("name",)), "lacks the field 'name'"),
+        (complain_of_unknown("field", "naem", ["name", "age"], ("naem",)),
          "naem: unknown field 'naem'; did you mean 'name'? (allowed: age, name)"),
-        (unknown("word", "x", [], hint="leave it out"),
+        (complain_of_unknown("word", "x", [], hint="leave it out"),
          "unknown word 'x'; leave it out (allowed: none)"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
-from plimsoll.cli.find_shown import FindPage, config
+from plimsoll.cli.find_shown import FindPage, find_page_config
 from plimsoll.load_line.search_loop import Shows
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.run.results import RunResult, StepResult
@@ -37,7 +37,11 @@ def answered(page: FindPage, path: str, method: str = "GET") -> tuple[int, Any]:
 
 
 def test_a_page_of_a_search_starts_nothing() -> None:
-    assert (config().may_start, config().may_stop, config().run_id) == (False, True, "find")
+    assert (
+        find_page_config().may_start,
+        find_page_config().may_stop,
+        find_page_config().run_id,
+    ) == (False, True, "find")
 
 
 def test_what_is_shown_on_the_terminal_comes_to_the_page_too(

@@ -10,8 +10,8 @@ import pytest
 
 from plimsoll.cli.main import main
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.tables import steps_csv
-from plimsoll.words import visible
+from plimsoll.report.tables import write_steps_csv
+from plimsoll.words import escape_controls
 from tests.support.synthetic_run import synthetic_run
 
 CONTROLS = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\r\b"
@@ -84,11 +84,13 @@ def test_no_cell_of_a_csv_begins_a_formula(begins: str) -> None:
             step[part] = {f"{begins}cmd|' /C calc'!A0{n}": one for n, one in step[part].items()}
     for judged in value["capacity"]["steps"]:
         judged["explanations"] = [f"{begins}1+1"]
-    table = list(csv.reader(io.StringIO(steps_csv(RunResult.model_validate(value)), newline="")))
+    table = list(
+        csv.reader(io.StringIO(write_steps_csv(RunResult.model_validate(value)), newline=""))
+    )
     cells = [cell for row in table for cell in row]
     assert not [cell for cell in cells if cell.startswith(begins)]
     assert [cell for cell in cells if cell.startswith(f"'{begins}")]
 
 
 def test_what_controls_a_terminal_is_shown_as_what_it_is() -> None:
-    assert visible("a\x1b[2J\n\tb\x9f\x7fé") == "a\\x1b[2J\n\tb\\x9f\\x7fé"
+    assert escape_controls("a\x1b[2J\n\tb\x9f\x7fé") == "a\\x1b[2J\n\tb\\x9f\\x7fé"

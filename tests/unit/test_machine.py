@@ -13,7 +13,7 @@ from plimsoll.machine import (
     CpuTimes,
     cpu_seconds,
     cpu_times,
-    listeners,
+    find_listeners,
     servers,
     shares,
 )
@@ -78,8 +78,8 @@ def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None
     for pid, descriptor, inode in ((20, 3, 4711), (30, 5, 4712)):
         (proc / f"{pid}/fd").mkdir()
         (proc / f"{pid}/fd/{descriptor}").symlink_to(f"socket:[{inode}]")
-    assert listeners(3306) == {20}
-    assert listeners(3307) == set()
+    assert find_listeners(3306) == {20}
+    assert find_listeners(3307) == set()
 
 
 def listening(proc: Path, user: int) -> None:
@@ -158,7 +158,7 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
     ) as busy:
         assert busy.stdout is not None
         busy.stdout.readline()
-        known = [machine._known_ticks({busy.pid}, strangers) for strangers in ((), {busy.pid})]
+        known = [machine._sum_known_ticks({busy.pid}, strangers) for strangers in ((), {busy.pid})]
         busy.kill()
     assert known[0] - known[1] >= 0.4 * os.sysconf("SC_CLK_TCK")
 

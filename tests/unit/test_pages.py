@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.cli.main import cli, main
 from plimsoll.cli.schedule import read_check
-from plimsoll.report.page import render
+from plimsoll.report.page import render_run
 from tests.support.synthetic_run import synthetic_run
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def test_what_a_reader_saves_is_valid_and_its_commands_answer(
 
 def test_a_page_names_the_headings_that_a_report_has() -> None:
     run, seconds = synthetic_run()
-    page = render(run, seconds)
+    page = render_run(run, seconds)
     guide = (DOCS / "reading-a-report.md").read_text()
     named = set(re.findall(r"^\d\. \*\*(.*?)\.\*\*", guide, re.MULTILINE)) - {"The headline"}
     assert len(named) >= 7

@@ -8,12 +8,12 @@ import pytest
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import quote, target_usd_per_hour
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import estimate_quote, target_usd_per_hour
 from plimsoll.report.experiment.summary import layout
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.sizing.cheapest import require_seekable
+from plimsoll.sizing.cheapest import require_searchable
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))
@@ -22,7 +22,7 @@ SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.name))
 def test_a_scenario_can_be_asked_for(path: Path) -> None:
     asked = read_file(path)
-    cells = cells_of(asked) if isinstance(asked, Experiment) else tuple(asked)
+    cells = expand_cells(asked) if isinstance(asked, Experiment) else tuple(asked)
     assert len(cells) >= 2
     assert path.read_text().startswith("# Reference experiment R")
 
@@ -47,7 +47,7 @@ def test_its_axes_are_the_studys(
     assert isinstance(asked, Experiment)
     places = layout(asked)
     assert (places.target_axes, places.question_axes) == (targets, questions)
-    assert len(cells_of(asked)) == cells
+    assert len(expand_cells(asked)) == cells
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
     """As its own quote reckons; the demos are for one machine."""
     asked = read_file(path)
     assert isinstance(asked, Experiment)
-    found = quote_experiment(asked, builtin())
+    found = quote_experiment(asked, read_builtin_prices())
     assert found.usd is not None
     notes = {note for cell in found.cells for note in cell.quote.notes}
     assert [note for note in notes if "it will probably" in note] == []
@@ -68,11 +68,11 @@ def test_every_cell_has_dollars(path: Path) -> None:
     """Those of its target by the hour, from which a report has dollars per million operations."""
     asked = read_file(path)
     requests = (
-        [cell.request for cell in cells_of(asked)]
+        [cell.request for cell in expand_cells(asked)]
         if isinstance(asked, Experiment)
         else list(asked.values())
     )
-    prices = builtin()
+    prices = read_builtin_prices()
     unpriced = [one.name for one in requests if target_usd_per_hour(one, prices) is None]
     assert unpriced == []
 
@@ -81,14 +81,14 @@ def test_the_canarys_request_is_one_run_with_time_for_its_answer() -> None:
     asked = read_file(ROOT / "scenarios/canary.yaml")
     assert isinstance(asked, dict)
     (request,) = asked.values()
-    notes = quote(request, builtin()).notes
+    notes = estimate_quote(request, read_builtin_prices()).notes
     assert [note for note in notes if "it will probably" in note] == []
 
 
 def test_r1_repeats_the_published_tables() -> None:
     asked = read_file(ROOT / "scenarios/r1.yaml")
     assert isinstance(asked, Experiment)
-    for cell in cells_of(asked):
+    for cell in expand_cells(asked):
         search, limits = cell.request.search, cell.request.limits
         assert isinstance(search, StepsSearch)
         assert {1, 2, 3, 4, 8} <= set(search.clients)
@@ -102,7 +102,7 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
     (tmp_path / "example.yaml").write_text(example)
     asked = read_file(tmp_path / "example.yaml")
     assert isinstance(asked, Experiment)
-    assert len(cells_of(asked)) == 4
+    assert len(expand_cells(asked)) == 4
 
 
 def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
@@ -117,5 +117,5 @@ def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
 def test_the_demo_of_the_boundary_can_be_sought() -> None:
     asked = read_file(ROOT / "scenarios/boundary-demo.yaml")
     assert isinstance(asked, Experiment)
-    require_seekable(asked, builtin())
-    assert len(cells_of(asked)) == 4
+    require_searchable(asked, read_builtin_prices())
+    assert len(expand_cells(asked)) == 4

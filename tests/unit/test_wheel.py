@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
 from plimsoll.statemachines import STATE_MACHINES
-from plimsoll.workload.library import builtin_names
+from plimsoll.workload.library import list_builtin_names
 
 ROOT = Path(__file__).parents[2]
 LOOK = """
@@ -20,16 +20,16 @@ import json, sys
 sys.path[:0] = sys.argv[1:]  # -I and -S: no folder of the checkout, and no link to it
 import plimsoll
 from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 from plimsoll.statemachines import STATE_MACHINES, read_definition
-from plimsoll.workload.library import builtin_names, load_workload
-functions = packaged_folder("functions")
+from plimsoll.workload.library import list_builtin_names, load_workload
+functions = find_packaged_folder("functions")
 print(json.dumps({
     "package": plimsoll.__file__,
     "handlers": {f.name: (functions / f.folder / "handler.py").is_file()
                  for f in (*FUNCTIONS.values(), GUARD)},
     "machines": {name: json.loads(read_definition(name))["StartAt"] for name in STATE_MACHINES},
-    "workloads": [load_workload(name).name for name in builtin_names()],
+    "workloads": [load_workload(name).name for name in list_builtin_names()],
 }))
 """
 
@@ -64,7 +64,7 @@ def test_an_installed_package_finds_its_functions_machines_and_workloads(unpacke
     assert Path(seen["package"]).is_relative_to(unpacked)
     assert seen["handlers"] == {function.name: True for function in (*FUNCTIONS.values(), GUARD)}
     assert set(seen["machines"]) == set(STATE_MACHINES)
-    assert seen["workloads"] == builtin_names()
+    assert seen["workloads"] == list_builtin_names()
 
 
 @pytest.mark.parametrize("folder", ["functions", "scenarios", "statemachines", "workloads"])

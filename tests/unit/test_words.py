@@ -85,7 +85,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (12, "1,200 %"),
         (-0.1522, "-15.2 %"),
     ],
-    words.moved: [(-0.1522, "fell by 15.2 %"), (0.03, "rose by 3 %")],
+    words.describe_change: [(-0.1522, "fell by 15.2 %"), (0.03, "rose by 3 %")],
     words.usd: [(0, "$0.00"), (0.19, "$0.19"), (1234.5, "$1,234.50")],
     words.usd_each: [
         (0, "$0.00"),
@@ -147,12 +147,12 @@ def test_a_bracket_says_which_end_passes(
     [("=", "900", "1.70"), (">=", "≥ 900", "≥ 1.70"), ("<", "< 900", "≤ 1.70")],
 )
 def test_a_bound_has_its_sign(bound: str, figure: str, ratio: str) -> None:
-    assert words.bounded("900", bound) == figure
+    assert words.with_bound("900", bound) == figure
     assert words.ratio(1.7, bound) == ratio
 
 
 def test_a_figure_of_no_bound_has_no_sign() -> None:
-    assert words.bounded("900", None) == "900"
+    assert words.with_bound("900", None) == "900"
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ from dataclasses import replace
 from plimsoll import words
 from plimsoll.capacity.confirm.next_loads import Wish
 from plimsoll.capacity.confirm.probes import (
-    clients_wish,
-    more_clients,
-    open_loop,
-    open_wish,
-    polling_wish,
-    waiting,
+    judge_more_clients,
+    judge_open_loop,
+    judge_polling,
+    plan_more_clients,
+    plan_open_loop,
+    plan_polling,
 )
-from plimsoll.capacity.confirm.soak import soak, soak_wish, windows
+from plimsoll.capacity.confirm.soak import count_soak_windows, judge_soak, plan_soak_window
 from plimsoll.capacity.passing.answer import Answer
-from plimsoll.capacity.passing.drift_and_waves import drift
+from plimsoll.capacity.passing.drift_and_waves import find_drift
 from plimsoll.capacity.passing.verdict import Conclusion
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.closing import Closing, Drift, MoreClients, Soak, Waiting
@@ -31,7 +31,7 @@ SENTINELS = 2
 TRIES_MAX = 4  # sentinel steps at most; an audit may dispute some
 
 
-def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+def split_closing_steps(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     """Separate the steps of the search, without void ones, from its closing steps."""
     return (
         [step for step in steps if step.void is None and step.purpose not in CLOSING],
@@ -39,17 +39,17 @@ def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     )
 
 
-def openings(rules: Rules) -> int:
+def count_openings(rules: Rules) -> int:
     """Return how often a search runs its lightest load at the start."""
-    return OPENINGS if watched(rules) else 1
+    return OPENINGS if examines_drift(rules) else 1
 
 
-def watched(rules: Rules) -> bool:
+def examines_drift(rules: Rules) -> bool:
     """Return whether drift is examined. It cannot be if nothing is repeated."""
     return rules.confirmation is not None and "drift" not in rules.audits_off
 
 
-def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
+def plan_closing_step(search: Search, answer: Answer, *, left: int) -> Wish | None:
     """Return the next closing step; None if none is left, or there is no answer to test.
 
     Args:
@@ -57,24 +57,28 @@ def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
         answer: answer of the search.
         left: steps that the search may still take. Other closing steps leave those of a soak to it.
     """
-    spare = left - max(0, windows(answer.rules) - len(answer.tries("soak")))
-    wish = _sentinel(answer) if spare > 0 else None
+    spare = left - max(0, count_soak_windows(answer.rules) - len(answer.tries("soak")))
+    wish = _plan_sentinel(answer) if spare > 0 else None
     if wish is not None:
         return wish
-    conclusion, _ = questioned(answer)
+    conclusion, _ = apply_closing_steps(answer)
     # Closing steps must not test an answer that an earlier one has revoked
     answer = answer.with_conclusion(conclusion)
     if answer.rules.confirmation is None:
-        return soak_wish(answer)
-    clients = clients_wish(search, answer) or polling_wish(answer) if spare > 0 else None
-    return clients or soak_wish(answer) or (open_wish(search, answer) if spare > 0 else None)
+        return plan_soak_window(answer)
+    clients = plan_more_clients(search, answer) or plan_polling(answer) if spare > 0 else None
+    return (
+        clients
+        or plan_soak_window(answer)
+        or (plan_open_loop(search, answer) if spare > 0 else None)
+    )
 
 
-def _sentinel(answer: Answer) -> Wish | None:
+def _plan_sentinel(answer: Answer) -> Wish | None:
     """Return the lightest load again, unless it is the answer's, which was just repeated."""
     lightest, at = answer.judged[0], answer.at
-    opened = len(lightest.point.counted) >= openings(answer.rules)
-    if at is None or at is lightest or not opened or not watched(answer.rules):
+    opened = len(lightest.point.counted) >= count_openings(answer.rules)
+    if at is None or at is lightest or not opened or not examines_drift(answer.rules):
         return None
     if len(answer.counted("sentinel")) >= SENTINELS or len(answer.tries("sentinel")) >= TRIES_MAX:
         return None
@@ -82,7 +86,7 @@ def _sentinel(answer: Answer) -> Wish | None:
     return Wish(lightest.point.load, "sentinel", why)
 
 
-def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
+def apply_closing_steps(answer: Answer) -> tuple[Conclusion, Closing | None]:
     """Revise a conclusion by the results of the closing steps.
 
     Returns:
@@ -92,24 +96,28 @@ def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
     once = answer.rules.confirmation is None and not answer.rules.soak_s
     if not searched or answer.at is None or once:
         return answer.conclusion, None
-    drifted = drift(answer.judged, answer.counted("sentinel")) if watched(answer.rules) else None
-    conclusion = _drifting(answer.conclusion, drifted, answer.rules)
+    drifted = (
+        find_drift(answer.judged, answer.counted("sentinel"))
+        if examines_drift(answer.rules)
+        else None
+    )
+    conclusion = _apply_drift(answer.conclusion, drifted, answer.rules)
     answer = answer.with_conclusion(conclusion)
-    more = more_clients(answer) if answer.rules.confirmation is not None else None
-    polled = waiting(answer) if answer.rules.confirmation is not None else None
+    more = judge_more_clients(answer) if answer.rules.confirmation is not None else None
+    polled = judge_polling(answer) if answer.rules.confirmation is not None else None
     found = Closing(
         drift=drifted,
         more_clients=more,
         waiting=polled,
-        open_loop=open_loop(answer),
-        soak=soak(answer),
+        open_loop=judge_open_loop(answer),
+        soak=judge_soak(answer),
     )
-    conclusion = _client_bound(conclusion, more, "add clients")
-    conclusion = _client_bound(conclusion, polled, "let them poll")
-    return _not_sustained(conclusion, found.soak), found
+    conclusion = _apply_more_clients(conclusion, more, "add clients")
+    conclusion = _apply_more_clients(conclusion, polled, "let them poll")
+    return _apply_soak(conclusion, found.soak), found
 
 
-def _client_bound(
+def _apply_more_clients(
     conclusion: Conclusion, more: MoreClients | Waiting | None, remedy: str
 ) -> Conclusion:
     """Return CLIENT_BOUND if twice the clients, or busy-polling, raised the throughput."""
@@ -125,7 +133,7 @@ def _client_bound(
     )
 
 
-def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
+def _apply_soak(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
     """Return NOT_SUSTAINED if the answer's load failed in the soak; its figure is then too high."""
     if soaked is None or conclusion.at is None or conclusion.figure is None:
         return conclusion
@@ -142,7 +150,7 @@ def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
     )
 
 
-def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
+def _apply_drift(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
     """Return DRIFTING if the target changed by more than repetitions may, else a wider interval."""
     if drifted is None or not drifted.found or drifted.change_share is None:
         return conclusion

@@ -70,7 +70,13 @@ def _ramp_ladder(search: RampSearch) -> Ladder:
         return middle if low < middle < high else None
 
     return Ladder(
-        "connections", float(search.connections_first), up, down, between, _whole, search.resolution
+        "connections",
+        float(search.connections_first),
+        up,
+        down,
+        between,
+        _round_connections,
+        search.resolution,
     )
 
 
@@ -78,24 +84,24 @@ def _rate_ladder(search: RateSearch) -> Ladder:
     first, top = search.rate_first_ops_per_second, search.rate_max_ops_per_second
 
     def up(load: float) -> float | None:
-        return None if load >= top else min(top, _round(load * search.factor))
+        return None if load >= top else min(top, _round_rate(load * search.factor))
 
     def down(load: float) -> float | None:
-        return _round(load / 2) if load > first / 2**DESCENTS_MAX else None
+        return _round_rate(load / 2) if load > first / 2**DESCENTS_MAX else None
 
     def between(low: float, high: float) -> float | None:
-        middle = _round(math.sqrt(low * high))
+        middle = _round_rate(math.sqrt(low * high))
         return middle if low < middle < high else None
 
-    return Ladder("rate_ops_per_second", first, up, down, between, _round, search.resolution)
+    return Ladder("rate_ops_per_second", first, up, down, between, _round_rate, search.resolution)
 
 
-def _whole(load: float) -> float:
+def _round_connections(load: float) -> float:
     """Round to whole connections."""
     return float(round(load))
 
 
-def _round(rate: float) -> float:
+def _round_rate(rate: float) -> float:
     """Round to four significant figures, for readability."""
     return float(f"{rate:.4g}")
 
@@ -137,12 +143,12 @@ class Wish:
     state: str | None = None  # state of the toggle to switch to
 
 
-def wished_step(
+def make_step(
     search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
 ) -> NextStep:
     """Convert a load into a step: clients, connections, and whether to wait for recovery first."""
     rate = wish.load if search.strategy == "rate" else None
-    shape = wish.shape or Shape(*_fleet(search, finished, wish), rate)
+    shape = wish.shape or Shape(*_size_fleet(search, finished, wish), rate)
     same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
     last = finished[-1] if finished else None
     overloads = [step for assessed in judged for step in assessed.overloads]
@@ -160,13 +166,13 @@ def wished_step(
         and (
             last.void is not None
             or any(step is last for step in overloads)
-            or _closed_heavily(last, wish)
+            or _may_have_overloaded(last, wish)
         ),
         why=wish.why,
     )
 
 
-def _closed_heavily(last: Step, wish: Wish) -> bool:
+def _may_have_overloaded(last: Step, wish: Wish) -> bool:
     """Return whether the previous step was a closing one that may have overloaded the target.
 
     The windows of a soak follow each other without a recovery.
@@ -175,7 +181,7 @@ def _closed_heavily(last: Step, wish: Wish) -> bool:
     return last.purpose in CLOSING and last.purpose != "sentinel" and not soaks_on
 
 
-def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
+def _size_fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
     """Return clients and connections for a load. Clients that were added once are kept."""
     if isinstance(search, StepsSearch):
         clients = int(wish.load)

@@ -29,7 +29,7 @@ TRIES_MAX = 3
 NOISE_FACTOR = 3.0
 
 
-def clients_wish(search: Search, answer: Answer) -> Wish | None:
+def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
     """Return the probe with twice the clients; once more if the first shows a gain.
 
     The probe stays within the search's limits of clients and rate.
@@ -40,7 +40,7 @@ def clients_wish(search: Search, answer: Answer) -> Wish | None:
     done = _twice_probes(answer, base)
     if len(done) >= SEEN:
         return None
-    if done and not _raised(answer, base, done[0]):
+    if done and not _shows_gain(answer, base, done[0]):
         return None
     most = max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
     clients, connections, rate = base.clients or 1, base.connections or 1, _rate_beyond(base)
@@ -53,7 +53,7 @@ def clients_wish(search: Search, answer: Answer) -> Wish | None:
     return Wish(0.0, "twice_clients", why, shape=shape)
 
 
-def more_clients(answer: Answer) -> MoreClients | None:
+def judge_more_clients(answer: Answer) -> MoreClients | None:
     """Return the result of the probes; None if no limit was met that could be the clients'."""
     base = _twice_base(answer)
     if base is None:
@@ -64,8 +64,8 @@ def more_clients(answer: Answer) -> MoreClients | None:
         if base.connections == base.clients:
             lacks = "each has a single connection"
         return MoreClients(raised=None, detail=f"not tried with twice as many: {lacks}")
-    raised = len(done) >= SEEN and all(_raised(answer, base, probe) for probe in done)
-    return MoreClients(raised=raised, detail=_detail(answer, base, done))
+    raised = len(done) >= SEEN and all(_shows_gain(answer, base, probe) for probe in done)
+    return MoreClients(raised=raised, detail=_describe_probes(answer, base, done))
 
 
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
@@ -81,7 +81,7 @@ def _rate_beyond(base: Step) -> float | None:
     return None if rate is None else float(f"{rate * BEYOND:.4g}")
 
 
-def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
+def _describe_probes(answer: Answer, base: Step, done: list[Repetition]) -> str:
     clients = words.plural(done[0].step.clients or 1, "client")
     gave = words.throughput(median(probe.figures.throughput for probe in done))
     if base.rate_ops_per_second is not None:
@@ -91,7 +91,7 @@ def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
     return f"{clients} with the same connections gave {gave} where {base.clients:,} gave {before}"
 
 
-def _asked_of(answer: Answer) -> Assessed | None:
+def _load_to_repeat(answer: Answer) -> Assessed | None:
     """Return the load to repeat in a closed loop: the answer's, or a plateau's heaviest.
 
     The answer of a plateau is the lightest load that reaches it. At that load, clients that are the
@@ -113,7 +113,7 @@ def throughput_of(answer: Answer) -> float:
 
 def _twice_base(answer: Answer) -> Step | None:
     """Return the step to repeat with more clients: the answer's; the failed one if open loop."""
-    at, bracket = _asked_of(answer), answer.conclusion.bracket
+    at, bracket = _load_to_repeat(answer), answer.conclusion.bracket
     if at is None or not at.point.counted:
         return None
     if at.point.figures.rate is None:
@@ -124,7 +124,7 @@ def _twice_base(answer: Answer) -> Step | None:
     return failed[0][0].step if failed and failed[0] else None
 
 
-def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
+def _shows_gain(answer: Answer, base: Step, probe: Repetition) -> bool:
     """Return whether a probe indicates that more clients raise the throughput."""
     if base.rate_ops_per_second is not None:
         return not probe.doubtful and not answer.failures([probe])
@@ -144,7 +144,7 @@ OPEN_TRIES_MAX = 2
 OWN_SHARE = 0.01  # a probe with a rate further off belongs to another answer (judged by credits)
 
 
-def open_wish(search: Search, answer: Answer) -> Wish | None:
+def plan_open_loop(search: Search, answer: Answer) -> Wish | None:
     """Return the probe if the search requests it and is a closed loop."""
     if isinstance(search, RateSearch) or not search.open_loop_probe or answer.at is None:
         return None
@@ -162,7 +162,7 @@ def open_wish(search: Search, answer: Answer) -> Wish | None:
     return Wish(0.0, "open_loop", why, shape=Shape(step.clients or 1, connections, rate))
 
 
-def open_loop(answer: Answer) -> OpenLoop | None:
+def judge_open_loop(answer: Answer) -> OpenLoop | None:
     """Return the result of the probe; None if none counts."""
     asked = SHARE * (answer.conclusion.figure or 0.0)
     done = [
@@ -197,7 +197,7 @@ def open_loop(answer: Answer) -> OpenLoop | None:
 THROUGHPUT_LEAST = 0.10 / 25e-6
 
 
-def polling_wish(answer: Answer) -> Wish | None:
+def plan_polling(answer: Answer) -> Wish | None:
     """Return the answer's load with clients that busy-poll; once more if that raises throughput.
 
     Only on one machine and in a closed loop: the throughput of an open loop is the offered rate.
@@ -206,7 +206,7 @@ def polling_wish(answer: Answer) -> Wish | None:
     if base is None or len(answer.tries("polling")) >= TRIES_MAX:
         return None
     done = _polling_probes(answer, base)
-    if len(done) >= SEEN or (done and not _is_raised(answer, done[0])):
+    if len(done) >= SEEN or (done and not _polling_shows_gain(answer, done[0])):
         return None
     shape = Shape(base.clients or 1, base.connections or 1, None)
     why = (
@@ -215,7 +215,7 @@ def polling_wish(answer: Answer) -> Wish | None:
     return Wish(0.0, "polling", why, shape=shape, poll_us=POLL_US)
 
 
-def waiting(answer: Answer) -> Waiting | None:
+def judge_polling(answer: Answer) -> Waiting | None:
     """Return the result of the busy-poll probe; None if it was not tried, or could not show it."""
     base = _polling_base(answer)
     tries = answer.tries("polling")
@@ -224,7 +224,7 @@ def waiting(answer: Answer) -> Waiting | None:
     done = _polling_probes(answer, base)
     if not done:
         return Waiting(raised=None, detail="no step of clients that poll says anything")
-    raised = len(done) >= SEEN and all(_is_raised(answer, probe) for probe in done)
+    raised = len(done) >= SEEN and all(_polling_shows_gain(answer, probe) for probe in done)
     gave = words.throughput(median(probe.figures.throughput for probe in done))
     before = words.throughput(throughput_of(answer))
     detail = f"clients that poll gave {gave} where those that sleep gave {before}"
@@ -250,7 +250,7 @@ def _polling_probes(answer: Answer, base: Step) -> list[Repetition]:
     return [probe for probe in probes if probe.step.connections == base.connections]
 
 
-def _is_raised(answer: Answer, probe: Repetition) -> bool:
+def _polling_shows_gain(answer: Answer, probe: Repetition) -> bool:
     noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
     more = max(RAISED_SHARE, NOISE_FACTOR * noise)
     return probe.figures.throughput > throughput_of(answer) * (1 + more)

@@ -13,7 +13,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.confirm.next_loads import Shape, Wish
 from plimsoll.capacity.passing.answer import Answer
-from plimsoll.capacity.statistics.trends import trend
+from plimsoll.capacity.statistics.trends import detect_trend
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.closing import Soak
@@ -27,18 +27,18 @@ TREND_P = 0.01  # two-sided p-value
 SPARE_TRIES = 2  # spare windows beyond those of the soak, since audits may dispute some
 
 
-def windows(rules: Rules) -> int:
+def count_soak_windows(rules: Rules) -> int:
     """Return the number of steps of a soak; the search must leave them to it."""
     return math.ceil(rules.soak_s / SOAK_WINDOW_MAX_S)
 
 
-def soak_wish(answer: Answer) -> Wish | None:
+def plan_soak_window(answer: Answer) -> Wish | None:
     """Return the next window of the soak; None once a window has failed, or at its end."""
-    wanted, tries = windows(answer.rules), len(answer.tries("soak"))
+    wanted, tries = count_soak_windows(answer.rules), len(answer.tries("soak"))
     done = answer.held()
     if not wanted or answer.at is None or not answer.at.point.counted:
         return None
-    if len(done) >= wanted or tries >= wanted + SPARE_TRIES or any(_reasons(answer, done)):
+    if len(done) >= wanted or tries >= wanted + SPARE_TRIES or any(_soak_failures(answer, done)):
         return None
     step = answer.at.point.counted[0].step
     shape = Shape(step.clients or 1, step.connections or 1, step.rate_ops_per_second)
@@ -47,14 +47,14 @@ def soak_wish(answer: Answer) -> Wish | None:
     return Wish(0.0, "soak", why, shape=shape, duration_s=each)
 
 
-def soak(answer: Answer) -> Soak | None:
+def judge_soak(answer: Answer) -> Soak | None:
     """Return the result of the soak; None if none was requested, or there is no answer to hold."""
     if not answer.rules.soak_s or answer.at is None:
         return None
     done = answer.held()
     held_s = sum(repetition.step.window_s or 0.0 for repetition in done)
-    reasons = tuple(_reasons(answer, done))
-    whole = len(done) >= windows(answer.rules)
+    reasons = tuple(_soak_failures(answer, done))
+    whole = len(done) >= count_soak_windows(answer.rules)
     held = f"held for {words.duration(held_s)}"
     if not whole and not reasons:
         why = "no step was left for the rest"
@@ -68,14 +68,14 @@ def soak(answer: Answer) -> Soak | None:
         passed=False if reasons else True if whole else None,
         stall_max_s=max(stalls, default=None),
         spans=len(_spans(done)),
-        spans_beyond=sum(1 for span in _spans(done) if _beyond(answer, span)),
+        spans_beyond=sum(1 for span in _spans(done) if _operations_beyond_limit(answer, span)),
         throughput_ops_per_second=median(r.figures.throughput for r in done) if done else None,
         reasons=reasons,
         detail="; ".join((held, *reasons)),
     )
 
 
-def _reasons(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
+def _soak_failures(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
     """Yield why the load is not sustained, the most significant reason first."""
     if not done:
         return
@@ -83,11 +83,11 @@ def _reasons(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
     if max(stalls, default=0.0) >= STALL_S:
         yield f"next to nothing succeeded for {words.duration(max(stalls))}"
     spans = _spans(done)
-    beyond = [name for span in spans for name in _beyond(answer, span)[:1]]
+    beyond = [name for span in spans for name in _operations_beyond_limit(answer, span)[:1]]
     if len(beyond) > SPANS_SHARE * len(spans):
         name = max(sorted(set(beyond)), key=beyond.count)
         yield f"{name} was beyond its limit in {len(beyond)} of {len(spans)} spans of 10 s"
-    if fell := _fall(spans):
+    if fell := _throughput_fall(spans):
         yield f"throughput fell by {words.percent(fell)}"
     yield from (reason.text for reason in answer.failures(done))
 
@@ -96,19 +96,19 @@ def _spans(done: Sequence[Repetition]) -> list[Span]:
     return [span for repetition in done for span in repetition.step.spans]
 
 
-def _beyond(answer: Answer, span: Span) -> list[str]:
+def _operations_beyond_limit(answer: Answer, span: Span) -> list[str]:
     """List the operations that exceeded their limit in a span."""
     limit_us = answer.limit_us
     return [n for n, us in span.latency_us.items() if n in limit_us and us > BUCKET * limit_us[n]]
 
 
-def _fall(spans: Sequence[Span]) -> float | None:
+def _throughput_fall(spans: Sequence[Span]) -> float | None:
     """Return the share by which the throughput fell; None if that is no significant trend."""
     rates = [span.throughput_ops_per_second for span in spans]
     third = len(rates) // 3
     if not third or not median(rates[:third]):
         return None
     fell = 1 - median(rates[-third:]) / median(rates[:third])
-    found = trend(rates)
+    found = detect_trend(rates)
     certain = found is not None and found.p_value < TREND_P and found.change_share < 0
     return fell if certain and fell > FALL_SHARE else None

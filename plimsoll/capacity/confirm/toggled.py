@@ -14,8 +14,8 @@ from plimsoll import words
 from plimsoll.capacity.confirm.next_loads import Shape, Wish, longest_factor
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed
-from plimsoll.capacity.statistics.intervals import METHOD, neighbors, next_state, paired_ratio
-from plimsoll.capacity.steps.loads import Repetition, undisputed, why_not
+from plimsoll.capacity.statistics.intervals import METHOD, next_state, pair_neighbors, paired_ratio
+from plimsoll.capacity.steps.loads import Repetition, explain_dispute, select_undisputed
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.closing import PairedRatio
 from plimsoll.model.judging.steps import Step
@@ -26,17 +26,17 @@ WORTH_SHARE = 0.10  # a difference that could be larger than this is not reporte
 Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: the server's own value}}
 
 
-def toggled_steps(steps: Sequence[Step]) -> list[Step]:
+def select_toggle_steps(steps: Sequence[Step]) -> list[Step]:
     """Return the steps of the pairs, including void ones."""
     return [step for step in steps if step.purpose == "toggle"]
 
 
-def steps_to_come(toggle: Toggle | None, finished: Sequence[Step]) -> int:
+def count_remaining_steps(toggle: Toggle | None, finished: Sequence[Step]) -> int:
     """Return the number of steps that the pairs still need; other closing steps must leave them."""
-    return 0 if toggle is None else max(0, toggle.steps - len(toggled_steps(finished)))
+    return 0 if toggle is None else max(0, toggle.steps - len(select_toggle_steps(finished)))
 
 
-def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
+def plan_toggle_step(toggle: Toggle | None, answer: Answer) -> Wish | None:
     """Return the next step of the pairs; None if all are done, or there is no load for them.
 
     The load is the answer's. Without an answer, it is the search's only load, if it has just one.
@@ -44,8 +44,8 @@ def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
     at = answer.at or (answer.judged[0] if len(answer.judged) == 1 else None)
     if toggle is None or at is None:
         return None
-    tries = toggled_steps(answer.closing)
-    pairs, waiting = neighbors(undisputed(tries, answer.rules), _state)
+    tries = select_toggle_steps(answer.closing)
+    pairs, waiting = pair_neighbors(select_undisputed(tries, answer.rules), _state)
     most = toggle.steps + SPARE_TRIES if pairs or waiting else SPARE_TRIES
     if len(pairs) >= toggle.pairs or len(tries) >= most:
         return None
@@ -65,7 +65,7 @@ def _shape(at: Assessed) -> Shape:
     return Shape(step.clients or 1, step.connections or 1, None)
 
 
-def toggled(
+def judge_toggle(
     toggle: Toggle,
     steps: Sequence[Step],
     rules: Rules,
@@ -84,9 +84,9 @@ def toggled(
         readings: the server's own values of the parameters in each state.
         addresses: address of an existing database in each state; empty for a created target.
     """
-    tried = toggled_steps(steps)
+    tried = select_toggle_steps(steps)
     first = toggle.states[0].name
-    in_time, _ = neighbors(undisputed(tried, rules), _state)
+    in_time, _ = pair_neighbors(select_undisputed(tried, rules), _state)
     pairs = [(a, b) if _state(a) == first else (b, a) for a, b in in_time]
     throughput = paired_ratio([(a.figures.throughput, b.figures.throughput) for a, b in pairs])
     left_out = len(tried) - 2 * len(pairs)
@@ -107,8 +107,10 @@ def toggled(
         method=METHOD,
         detail="",
     )
-    lost = None if pairs else why_not(tried, rules)
-    detail = "; ".join([_finding(found), *filter(None, [lost]), *_doubts(found, pairs, rules)])
+    lost = None if pairs else explain_dispute(tried, rules)
+    detail = "; ".join(
+        [_describe_result(found), *filter(None, [lost]), *_list_doubts(found, pairs, rules)]
+    )
     return found.model_copy(update={"detail": detail})
 
 
@@ -145,7 +147,7 @@ def _latency(pairs: Sequence[tuple[Repetition, Repetition]]) -> dict[str, Paired
     }
 
 
-def _finding(found: ToggleResult) -> str:
+def _describe_result(found: ToggleResult) -> str:
     ratio, (first, second) = found.throughput, (state.name for state in found.states)
     if not found.steps:
         return f"{first} and {second} were not compared: no pair of steps counts"
@@ -173,7 +175,7 @@ def _finding(found: ToggleResult) -> str:
     )
 
 
-def _doubts(
+def _list_doubts(
     found: ToggleResult, pairs: Sequence[tuple[Repetition, Repetition]], rules: Rules
 ) -> list[str]:
     """Return remarks for the reader."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
-from plimsoll.capacity.steps.littles_law import under_way
+from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.loads import LoadPoint
 from plimsoll.model.judging.capacity import Axis, PowerPoint, UslFit
 
@@ -18,7 +18,7 @@ USL_LOADS_MIN = 4  # three parameters, and at least one more load to test them
 USL_RESIDUAL_MAX = 0.10
 
 
-def usl_fit(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
+def fit_usl(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
     """Fit X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
 
     Source: Gunther, "Guerrilla Capacity Planning" (2007), chapters 4 to 6. Sigma is contention,
@@ -107,6 +107,6 @@ def _latency_us(point: LoadPoint) -> float | None:
     """Return the latency of all operations: their mean, since percentiles cannot be combined."""
     if len(point.figures.latency_us) == 1:
         return next(iter(point.figures.latency_us.values()))
-    found = [under_way(repetition.step) for repetition in point.counted]
+    found = [concurrent_operations(repetition.step) for repetition in point.counted]
     means = [each.most_mean_us for each in found if each is not None and each.shares]
     return median(means) if means else None

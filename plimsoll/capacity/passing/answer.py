@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.capacity.passing.assess import Assessed, FailureReason, assess
+from plimsoll.capacity.passing.assess import Assessed, FailureReason, assess_loads
 from plimsoll.capacity.passing.verdict import Conclusion
-from plimsoll.capacity.steps.loads import Repetition, gather
+from plimsoll.capacity.steps.loads import Repetition, group_by_load
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Purpose, Step
 
@@ -36,7 +36,7 @@ class Answer:
     def counted(self, purpose: Purpose) -> list[Repetition]:
         """Return the closing steps of one kind that are neither void nor disputed."""
         valid = [step for step in self.tries(purpose) if step.void is None]
-        points = gather(valid, self.rules, "connections")
+        points = group_by_load(valid, self.rules, "connections")
         return [repetition for point in points for repetition in point.counted]
 
     def held(self) -> list[Repetition]:
@@ -61,9 +61,11 @@ class Answer:
     def failures(self, repetitions: Sequence[Repetition]) -> tuple[FailureReason, ...]:
         """Return why closing steps of one kind fail, by their medians and the search's limits."""
         rules = self.rules.model_copy(update={"confirmation": None})
-        points = gather([repetition.step for repetition in repetitions], rules, "connections")
+        points = group_by_load(
+            [repetition.step for repetition in repetitions], rules, "connections"
+        )
         return tuple(
-            reason for load in assess(points, rules, self.limit_us) for reason in load.reasons
+            reason for load in assess_loads(points, rules, self.limit_us) for reason in load.reasons
         )
 
 

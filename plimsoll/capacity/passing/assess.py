@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plimsoll import words
 from plimsoll.capacity.statistics.intervals import median_margin, pooled_noise, relative_margin
 from plimsoll.capacity.steps.loads import LoadPoint
-from plimsoll.capacity.steps.step_figures import StepFigures, baseline_of
+from plimsoll.capacity.steps.step_figures import StepFigures, baseline_latencies
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.steps import Step
@@ -40,7 +40,7 @@ class Best:
         return self.throughput * (1 - share) * math.exp(-2 * error)
 
 
-def reasons_of(
+def find_reasons(
     figures: StepFigures,
     rules: Rules,
     limit_us: Mapping[str, float],
@@ -51,11 +51,11 @@ def reasons_of(
     # The other figures describe only the connections that were accepted
     if figures.refused is not None:
         return (FailureReason("connections", math.inf, figures.refused),)
-    own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
-    return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
+    own = sorted(_find_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
+    return (*own, *_find_retrograde(figures, best, repetitions, rules.retrograde_share))
 
 
-def _own_reasons(
+def _find_own_reasons(
     figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
 ) -> list[FailureReason]:
     """Return every reason to fail a step from its own figures, regardless of other steps."""
@@ -100,7 +100,7 @@ def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> N
         )
 
 
-def _retrograde(
+def _find_retrograde(
     figures: StepFigures, best: Best, repetitions: int, share: float
 ) -> list[FailureReason]:
     """Return the failure if, in a closed loop, a heavier load gives less throughput."""
@@ -153,7 +153,7 @@ class Assessed:
         return any(r.step.purpose == "confirm" for r in self.point.repetitions)
 
 
-def limits(
+def latency_limits(
     points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint | None = None
 ) -> dict[str, float]:
     """Return the latency limit of each operation in microseconds.
@@ -181,7 +181,7 @@ def limits(
             )
     first = baseline or points[0]
     where_first = first.figures.where
-    baseline_us = baseline_of([r.figures for r in first.counted or first.repetitions])
+    baseline_us = baseline_latencies([r.figures for r in first.counted or first.repetitions])
     limits_us = {}
     for name, where in sorted(operations.items()):
         if name in rules.limits_us:
@@ -198,24 +198,26 @@ def limits(
     return limits_us
 
 
-def assess(
+def assess_loads(
     points: Sequence[LoadPoint], rules: Rules, limit_us: Mapping[str, float]
 ) -> list[Assessed]:
     """Judge every load by the limits and against the best lighter load that passed."""
     noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
     best, judged = Best(0.0, 1, noise), []
     for point in points:
-        assessed = _assess(point, rules, limit_us, best)
+        assessed = _assess_load(point, rules, limit_us, best)
         if assessed.passed and point.figures.throughput > best.throughput:
             best = Best(point.figures.throughput, max(1, len(point.counted)), noise)
         judged.append(assessed)
     return judged
 
 
-def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
+def _assess_load(
+    point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best
+) -> Assessed:
     counted = point.counted
-    reasons = reasons_of(point.figures, rules, limit_us, best, max(1, len(counted)))
-    reasons_each = [reasons_of(r.figures, rules, limit_us, best, 1) for r in counted]
+    reasons = find_reasons(point.figures, rules, limit_us, best, max(1, len(counted)))
+    reasons_each = [find_reasons(r.figures, rules, limit_us, best, 1) for r in counted]
     failed = [bool(each) for each in reasons_each]
     believed = "recovered" in rules.audits_off
     # A failure of a target that is still recovering from an overload does not count.
@@ -230,9 +232,9 @@ def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best:
     fails = sum(failed) - sum(dirty)
     confirmed = True
     if rules.confirmation is not None:
-        confirmed, refuted = _standing(throughputs, fails, clean, rules, best.noise)
+        confirmed, refuted = _judge_repetitions(throughputs, fails, clean, rules, best.noise)
         if refuted and not reasons:
-            reasons = (_refuted(fails, clean, reasons_each),)
+            reasons = (_name_refutation(fails, clean, reasons_each),)
         elif reasons and not refuted and clean > 1:
             reasons = ()  # undecided: at least as many repetitions passed as failed
     return Assessed(
@@ -276,7 +278,7 @@ def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
     return tuple(passed) or throughputs
 
 
-def _standing(
+def _judge_repetitions(
     throughputs: Sequence[float], fails: int, clean: int, rules: Rules, noise: float
 ) -> tuple[bool, bool]:
     """Return whether the repetitions confirm a load, and whether they refute it."""
@@ -297,7 +299,7 @@ def _standing(
     return not fails and margin <= wanted.precision, False
 
 
-def _refuted(
+def _name_refutation(
     fails: int, clean: int, reasons_each: Sequence[Sequence[FailureReason]]
 ) -> FailureReason:
     """Return why most repetitions failed, if their medians pass but too many do not."""
@@ -306,7 +308,7 @@ def _refuted(
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
-def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
+def repeated_latencies(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
     """Return each operation's latencies (us) at each load that passed twice or more."""
     groups: dict[str, list[list[float]]] = {}
     for load in judged:
@@ -318,7 +320,7 @@ def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[flo
 
 def latency_noise(judged: Sequence[Assessed]) -> float:
     """Return the standard deviation of the logarithm of a latency; 0 without repetitions."""
-    return pooled_noise(chain.from_iterable(latencies_of_repeated(judged).values()))
+    return pooled_noise(chain.from_iterable(repeated_latencies(judged).values()))
 
 
 # --- is the lightest load light enough as the base of relative limits? ---

@@ -20,7 +20,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.capacity.statistics.intervals import pooled_noise
-from plimsoll.capacity.steps.littles_law import weights_of
+from plimsoll.capacity.steps.littles_law import weigh_operations
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.closing import Drift
@@ -30,7 +30,7 @@ DRIFT_APART = 2.1  # standard errors between the opening steps and the nearest c
 TREND_P = 0.01  # two-sided p-value
 
 
-def pace(repetition: Repetition) -> float:
+def log_speed(repetition: Repetition) -> float:
     """Return the log of a step's speed: log(throughput); open loop: log(1 / mean latency).
 
     Minus infinity if no operation succeeded.
@@ -39,33 +39,33 @@ def pace(repetition: Repetition) -> float:
     if figures.rate is None:
         return math.log(figures.throughput) if figures.throughput > 0 else -math.inf
     known = {n: step.latency_us[n].get("mean", us) for n, us in figures.latency_us.items()}
-    weighed = weights_of(step, known)  # the weights alone; equal shares if they are unknown
+    weighed = weigh_operations(step, known)  # the weights alone; equal shares if they are unknown
     weights = weighed[0] if weighed else dict.fromkeys(known, 1 / max(1, len(known)))
     mean_us = sum(weights[name] * us for name, us in known.items())
     return -math.log(mean_us) if mean_us > 0 else -math.inf
 
 
-def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
+def find_drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
     """Return whether the target changed.
 
     Args:
         judged: every load of the search, lightest first; repetitions in order of time.
         sentinels: closing steps at the lightest load that count.
     """
-    opening = [pace(r) for r in judged[0].point.counted]
-    closing = [pace(r) for r in sentinels]
+    opening = [log_speed(r) for r in judged[0].point.counted]
+    closing = [log_speed(r) for r in sentinels]
     groups = [
         [*opening, *closing],
-        *([pace(r) for r in _unselected(load)] for load in judged[1:]),
+        *([log_speed(r) for r in _select_unbiased(load)] for load in judged[1:]),
     ]
-    p_value, direction = kendall(groups)
+    p_value, direction = kendall_test(groups)
     noise = _noise([opening, closing, *groups[1:]])
     # Open loop: latency near the knee scatters far more
     if judged[0].point.figures.rate is not None:
         noise = max(_noise([opening, closing]), noise / 2)
     change_share = math.expm1(median(closing) - median(opening)) if opening and closing else None
     found = change_share is not None and (
-        _apart(opening, closing, noise)
+        _are_apart(opening, closing, noise)
         or (p_value is not None and p_value < TREND_P and direction * change_share > 0)
     )
     found = found and change_share is not None and abs(change_share) >= LEAST
@@ -74,11 +74,11 @@ def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
         change_share=change_share,
         sentinels=len(closing),
         trend_p=p_value,
-        detail=_detail(change_share, p_value, found=found),
+        detail=_describe_drift(change_share, p_value, found=found),
     )
 
 
-def _unselected(load: Assessed) -> list[Repetition]:
+def _select_unbiased(load: Assessed) -> list[Repetition]:
     return [r for r in load.point.counted if r.step.purpose == "confirm"]
 
 
@@ -86,7 +86,7 @@ def _noise(groups: Sequence[Sequence[float]]) -> float:
     return pooled_noise([math.exp(value) for value in group] for group in groups)
 
 
-def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
+def _are_apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
     """Return whether every closing step is on one side of the opening ones, beyond the noise.
 
     The nearest one decides, so that a single bad window does not.
@@ -101,7 +101,7 @@ def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> 
     return min(abs(shift) for shift in shifts) > DRIFT_APART * error
 
 
-def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+def kendall_test(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     """Return the two-sided p-value of Kendall's S, summed over groups, and the sign of S.
 
     Normal approximation with continuity correction.
@@ -115,7 +115,7 @@ def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     return math.erfc(z / math.sqrt(2)), (s > 0) - (s < 0)
 
 
-def _detail(change_share: float | None, p_value: float | None, *, found: bool) -> str:
+def _describe_drift(change_share: float | None, p_value: float | None, *, found: bool) -> str:
     trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
     if change_share is None:
         return f"the lightest load was not run again at the end{trend}"
@@ -154,7 +154,7 @@ class Disagreement:
         return self.latencies_us[-1] / self.latencies_us[0]
 
 
-def waves(
+def describe_waves(
     judged: Sequence[Assessed],
     limit_us: Mapping[str, float],
     failing: float | None,
@@ -171,7 +171,7 @@ def waves(
         axis: axis of the load.
     """
     counts = [load for load in judged if failing is None or load.point.load <= failing]
-    found = [each for load in counts for each in _disagreements(load, limit_us)]
+    found = [each for load in counts for each in _find_disagreements(load, limit_us)]
     if not found:
         return []
     worst = max(found, key=lambda each: each.apart)
@@ -185,7 +185,9 @@ def waves(
     return [note]
 
 
-def _disagreements(assessed: Assessed, limit_us: Mapping[str, float]) -> Iterator[Disagreement]:
+def _find_disagreements(
+    assessed: Assessed, limit_us: Mapping[str, float]
+) -> Iterator[Disagreement]:
     for operation, limit in limit_us.items():
         windows = (r.figures.latency_us.get(operation) for r in assessed.point.counted)
         latencies = sorted(us for us in windows if us)

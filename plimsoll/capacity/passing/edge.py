@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from plimsoll.capacity.passing.assess import (
     Assessed,
     Margin,
-    latencies_of_repeated,
     latency_noise,
+    repeated_latencies,
 )
-from plimsoll.capacity.statistics.intervals import scale
+from plimsoll.capacity.statistics.intervals import robust_deviation
 from plimsoll.model.judging.capacity import Axis, LoadRange
 
 CONFIDENCE = 0.90
@@ -102,7 +102,9 @@ def edge_range(
         samples = [
             (x, m) for x, m in samples if abs(x - middle) <= reach and math.isfinite(m.latency)
         ]
-    fit, tail = (_line, TAIL_OF_LINES) if smooth else (_threshold, TAIL_OF_THRESHOLDS)
+    fit, tail = (
+        (_weigh_by_line, TAIL_OF_LINES) if smooth else (_weigh_by_threshold, TAIL_OF_THRESHOLDS)
+    )
     ends = _quantiles(list(fit(samples, edges, noise, limit_error)), tail)
     return LoadRange(
         low=min(seen[0], math.exp(ends[0])),
@@ -119,18 +121,18 @@ def _noise(judged: Sequence[Assessed], light: float) -> float | None:
     Near its edge, an open loop amplifies noise. There only steps up to the load `light` are used,
     if there are enough.
     """
-    groups = latencies_of_repeated(judged)
+    groups = repeated_latencies(judged)
     pairs = (sum(math.comb(len(each), 2) for each in loads) for loads in groups.values())
     # Operations of one step scatter together, so they count as one
     if max(pairs, default=0) < PAIRS_LEAST:
         return None
     below = [m.latency for load in judged if load.point.load <= light for m in load.margins]
     quiet = [margin for margin in below if math.isfinite(margin)]
-    noise = scale(quiet) if len(quiet) >= LIGHT_LEAST else latency_noise(judged)
+    noise = robust_deviation(quiet) if len(quiet) >= LIGHT_LEAST else latency_noise(judged)
     return max(NOISE_LEAST, noise)
 
 
-def _line(
+def _weigh_by_line(
     samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
 ) -> Iterator[Weights]:
     """Yield the likelihood of each edge under lines of log(latency), for each slope and scatter."""
@@ -141,11 +143,11 @@ def _line(
         for deviation in (times * noise for times in SCALES):
             odds = np.log1p(squares / deviation**2 / DEGREES).sum(axis=1)
             fits = -0.5 * (DEGREES + 1) * odds - len(samples) * math.log(deviation)
-            for k, weight in _errors(limit_error):
+            for k, weight in _limit_errors(limit_error):
                 yield Weights(edges + k * deviation * limit_error / slope, fits + math.log(weight))
 
 
-def _threshold(
+def _weigh_by_threshold(
     samples: Sequence[Sample], edges: Floats, noise: float, limit_error: float
 ) -> Iterator[Weights]:
     """Yield the likelihood of each edge from the passes and failures on either side of it."""
@@ -153,7 +155,7 @@ def _threshold(
     latencies = np.array([m.latency for _, m in samples])
     otherwise = np.array([m.failed_otherwise for _, m in samples], dtype=bool)
     outcomes = []
-    for k, weight in _errors(limit_error):
+    for k, weight in _limit_errors(limit_error):
         failed = otherwise | (latencies > k * noise * limit_error)
         tallies = (np.bincount(places[each], minlength=len(loads)) for each in (failed, ~failed))
         outcomes.append((*tallies, math.log(weight)))
@@ -164,7 +166,7 @@ def _threshold(
             yield Weights(edges, to_fail @ fails + to_pass @ passes + log_weight)
 
 
-def _errors(limit_error: float) -> Sequence[tuple[float, float]]:
+def _limit_errors(limit_error: float) -> Sequence[tuple[float, float]]:
     return LIMIT_ERRORS if limit_error else ((0.0, 1.0),)
 
 

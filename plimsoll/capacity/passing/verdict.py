@@ -74,7 +74,7 @@ class Climb:
         return max(more, key=lambda one: one[0])[1] if more else None
 
 
-def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:
+def climb_loads(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:
     """Climb through the loads until one fails or, in a closed loop, throughput stops growing."""
     passing: list[Assessed] = []
     skipped: list[Assessed] = []
@@ -82,7 +82,7 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
     for place, assessed in enumerate(judged, 1):
         if assessed.failed:
             above = sum(heavier.passed for heavier in judged[place:])
-            times = assessed.fails + _just_below(passing)
+            times = assessed.fails + _count_failures_below(passing)
             believed = rules.confirmation is None or times >= (3 if above > 1 else 2)
             return Climb(tuple(passing), assessed, None, tuple(skipped), believed, times)
         if not assessed.passed:
@@ -102,7 +102,7 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
     return Climb(tuple(passing), None, None, tuple(skipped), flattens=slow is not None)
 
 
-def _just_below(passing: Sequence[Assessed]) -> int:
+def _count_failures_below(passing: Sequence[Assessed]) -> int:
     """Count failures of the heaviest loads, down to the first that passed more than it failed."""
     undecided = takewhile(lambda load: load.fails >= load.passes, reversed(passing))
     return sum(load.fails for load in undecided)
@@ -136,7 +136,7 @@ class Conclusion:
         return self.bracket[1] if self.bracket else None
 
 
-def decide(
+def decide_verdict(
     judged: Sequence[Assessed], rules: Rules, axis: Axis, *, baseline: Assessed | None
 ) -> Conclusion:
     """Return the verdict.
@@ -147,8 +147,8 @@ def decide(
         axis: axis of the load.
         baseline: load whose latency the limits are multiples of; None if there are no such limits.
     """
-    way = climb(judged, rules, closed_loop=axis != "rate_ops_per_second")
-    disputed = _disputed(judged, way, baseline)
+    way = climb_loads(judged, rules, closed_loop=axis != "rate_ops_per_second")
+    disputed = _conclude_disputed(judged, way, baseline)
     if disputed is not None:
         return disputed
     decider = way.decider
@@ -161,12 +161,12 @@ def decide(
             because=bound_by,
         )
     if not way.passing:
-        return _below_first(judged, way)
-    conclusion = _with_figure(way, rules, axis)
-    return _noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
+        return _conclude_below_first(judged, way)
+    conclusion = _conclude_with_figure(way, rules, axis)
+    return _conclude_noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
 
 
-def _disputed(
+def _conclude_disputed(
     judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
 ) -> Conclusion | None:
     """Return INCONSISTENT or DISTURBED if an audit disputes the deciding load, else None.
@@ -176,18 +176,18 @@ def _disputed(
     doubtful.
     """
     if not any(assessed.point.consistent for assessed in judged):
-        return _inconsistent(judged[0])
+        return _conclude_inconsistent(judged[0])
     if baseline is not None and not baseline.point.consistent:
-        return _inconsistent(baseline)
+        return _conclude_inconsistent(baseline)
     disputed = [
         assessed for assessed in judged if assessed.reasons and not assessed.point.consistent
     ]
     if way.decider is None and disputed:
-        return _inconsistent(disputed[0])
-    return None if way.passing or way.failing else _inconsistent(way.skipped[0])
+        return _conclude_inconsistent(disputed[0])
+    return None if way.passing or way.failing else _conclude_inconsistent(way.skipped[0])
 
 
-def _inconsistent(assessed: Assessed) -> Conclusion:
+def _conclude_inconsistent(assessed: Assessed) -> Conclusion:
     repetitions = assessed.point.repetitions
     failed = [
         (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
@@ -210,10 +210,10 @@ def _inconsistent(assessed: Assessed) -> Conclusion:
     return Conclusion(verdict, causes=names, because=f"{where}: {because}")
 
 
-def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
+def _conclude_below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
     """Return BELOW_FIRST_STEP: the lightest load that counts fails."""
     failing = way.failing or judged[0]
-    tried = _tried(failing.point.figures)
+    tried = _failed_rate(failing.point.figures)
     return Conclusion(
         "BELOW_FIRST_STEP",
         figure=tried,
@@ -225,7 +225,7 @@ def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
     )
 
 
-def _tried(figures: StepFigures) -> float | None:
+def _failed_rate(figures: StepFigures) -> float | None:
     """Return the failed rate in ops/s: successes plus failures, since both were load.
 
     The successes of an overload may be fewer than a lighter load would sustain. None if the target
@@ -237,11 +237,11 @@ def _tried(figures: StepFigures) -> float | None:
     return figures.throughput / succeeded if figures.throughput and succeeded else None
 
 
-def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
+def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     """Return KNEE, PLATEAU or LOWER_BOUND, with the figure of the best eligible load."""
     beyond = way.failing.point.load if way.failing else None
     confirmed = [load for load in way.passing if load.confirmed]
-    eligible = confirmed or [load for load in way.passing if _nearly_confirmed(load, rules)]
+    eligible = confirmed or [load for load in way.passing if _is_nearly_confirmed(load, rules)]
     if way.plateau:
         best = way.lightest_of_plateau()
         eligible = [load for load in (best, *way.plateau) if load in eligible][:1] or [
@@ -298,14 +298,14 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     return replace(bound, because=because)
 
 
-def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
+def _is_nearly_confirmed(load: Assessed, rules: Rules) -> bool:
     """Return whether a load was about to be confirmed when the search ran out of steps."""
     wanted = rules.confirmation
     count = load.passes + load.fails
     return wanted is not None and count >= wanted.least and load.passes >= wanted.pass_share * count
 
 
-def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
+def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
     """Return NOISY if repetitions differ too much and are too few for a sure figure."""
     assert conclusion.at is not None  # noqa: S101 - callers check it
     throughputs = conclusion.at.throughputs

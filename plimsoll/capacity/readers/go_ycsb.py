@@ -7,7 +7,7 @@ Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measuremen
 import re
 from collections.abc import Iterator, Mapping
 
-from plimsoll.capacity.readers.reading import SENT, Reading, latencies, number, parse_json
+from plimsoll.capacity.readers.reading import SENT, Reading, latencies_us, parse_json, parse_number
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
@@ -42,7 +42,7 @@ def read_go_ycsb(text: str, name: str) -> Reading:
     if len(ends) != 1:
         what = "several outputs: one file is one step" if ends else "cut off: no 'Run finished'"
         raise UsageError(f"{name}: {what}")
-    rows = {operation: row for operation, row in _rows(text[ends[0] :], name) if row["Count"]}
+    rows = {operation: row for operation, row in _read_rows(text[ends[0] :], name) if row["Count"]}
     operations = {
         operation: row
         for operation, row in rows.items()
@@ -73,7 +73,7 @@ def read_go_ycsb(text: str, name: str) -> Reading:
         errors=round(sum(row["Count"] for o, row in rows.items() if o.endswith("_ERROR"))),
         window_s=window_s,
         latency_us={
-            operation.lower(): latencies(((s, row.get(c)) for c, s in _COLUMNS.items()), 1)
+            operation.lower(): latencies_us(((s, row.get(c)) for c, s in _COLUMNS.items()), 1)
             for operation, row in operations.items()
         },
         shares={
@@ -85,26 +85,28 @@ def read_go_ycsb(text: str, name: str) -> Reading:
     return Reading(step, notes=(SENT,) if target else ())
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, float]]]:
+def _read_rows(text: str, name: str) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield name and figures of each operation."""
     for match in _ROW.finditer(text):
         pairs = (pair.partition(": ") for pair in match["figures"].split(", "))
         yield (
             match["operation"],
-            _figures(match["operation"], {key: value.strip() for key, _, value in pairs}, name),
+            _read_figures(
+                match["operation"], {key: value.strip() for key, _, value in pairs}, name
+            ),
         )
     for line in text.splitlines():
         if line.startswith("[{"):
             rows = parse_json(line, name)
             for row in rows if isinstance(rows, list) else []:
                 if isinstance(row, dict) and isinstance(row.get("Operation"), str):
-                    yield row["Operation"], _figures(row["Operation"], row, name)
+                    yield row["Operation"], _read_figures(row["Operation"], row, name)
 
 
-def _figures(operation: str, values: Mapping[str, object], name: str) -> dict[str, float]:
+def _read_figures(operation: str, values: Mapping[str, object], name: str) -> dict[str, float]:
     wanted = ("Takes(s)", "Count", *_COLUMNS)
     figures = {
-        key: number(str(values[key]), f"{name}: {operation}, {key}")
+        key: parse_number(str(values[key]), f"{name}: {operation}, {key}")
         for key in wanted
         if key in values
     }

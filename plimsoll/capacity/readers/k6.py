@@ -12,11 +12,11 @@ from plimsoll.capacity.readers.reading import (
     MS,
     SENT,
     Reading,
-    field,
-    latencies,
-    needed,
+    latencies_us,
     number_at,
-    number_of,
+    positive_number_at,
+    to_number,
+    value_at,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -51,17 +51,17 @@ def read_k6(value: object, name: str) -> Reading:
     Raises:
         UsageError: A figure is missing or no number.
     """
-    metrics = _metrics(value, name)
+    metrics = _read_metrics(value, name)
     kind = "http_req" if "http_reqs" in metrics else "iteration"
     counter, trend = f"{kind}s", f"{kind}_duration"
-    count = needed(metrics, f"{counter}.count", name)
-    window_s = _window_s(value, metrics, counter, name)
-    failed = _failed(metrics, name) if kind == "http_req" else None
+    count = positive_number_at(metrics, f"{counter}.count", name)
+    window_s = _read_window_s(value, metrics, counter, name)
+    failed = _count_failed(metrics, name) if kind == "http_req" else None
     succeeded = max(0.0, count - (failed or 0.0))
-    figures = field(metrics, trend, name)
+    figures = value_at(metrics, trend, name)
     known = figures if isinstance(figures, dict) else {}
-    latency = latencies(
-        ((s, number_of(known.get(c), f"{name}: {trend}.{c}")) for c, s in _COLUMNS.items()), MS
+    latency = latencies_us(
+        ((s, to_number(known.get(c), f"{name}: {trend}.{c}")) for c, s in _COLUMNS.items()), MS
     )
     vus = number_at(metrics, "vus.max", name) or number_at(metrics, "vus_max.max", name)
     step = Step(
@@ -76,8 +76,8 @@ def read_k6(value: object, name: str) -> Reading:
     dropped = number_at(metrics, "dropped_iterations.count", name)
     if dropped:
         return Reading(step, f"iterations were dropped, so k6 sent at a rate{_ASK}", (SENT,))
-    busy = needed(metrics, "iterations.count", name) / window_s
-    busy *= needed(metrics, "iteration_duration.avg", name) / 1000
+    busy = positive_number_at(metrics, "iterations.count", name) / window_s
+    busy *= positive_number_at(metrics, "iteration_duration.avg", name) / 1000
     if not vus or busy < _BUSY_SHARE * vus:
         of = f"of {vus:.0f} VUs" if vus else "of an unknown number of VUs"
         return Reading(step, f"{busy:.2g} {of} were busy: a rate, or a number that changed{_ASK}")
@@ -87,22 +87,22 @@ def read_k6(value: object, name: str) -> Reading:
 _ASK = " (of constant-vus, give one file for each number of VUs)"
 
 
-def _failed(metrics: Metrics, name: str) -> float | None:
+def _count_failed(metrics: Metrics, name: str) -> float | None:
     """Return the failed requests; None if unknown. k6's `passes` is the count of failed ones."""
     passes = number_at(metrics, "http_req_failed.passes", name)
     return number_at(metrics, "http_req_failed.matches", name) if passes is None else passes
 
 
-def _metrics(value: object, name: str) -> Metrics:
+def _read_metrics(value: object, name: str) -> Metrics:
     """Return the figures of each metric, in whichever form."""
-    listed = field(value, "results.metrics", name)
+    listed = value_at(value, "results.metrics", name)
     if isinstance(listed, list):
         return {
             str(metric["name"]): metric.get("values")
             for metric in listed
             if isinstance(metric, dict) and "name" in metric
         }
-    metrics = field(value, "metrics", name)
+    metrics = value_at(value, "metrics", name)
     if not isinstance(metrics, dict):
         raise UsageError(f"{name}: metrics is no object")
     return {
@@ -111,10 +111,12 @@ def _metrics(value: object, name: str) -> Metrics:
     }
 
 
-def _window_s(value: object, metrics: Metrics, counter: str, name: str) -> float:
+def _read_window_s(value: object, metrics: Metrics, counter: str, name: str) -> float:
     """Return the length of the run; `--summary-export` has only a count and a rate for it."""
     milliseconds = number_at(value, "state.testRunDurationMs", name)
     seconds = milliseconds / 1000 if milliseconds else number_at(value, "config.duration", name)
     if seconds:
         return seconds
-    return needed(metrics, f"{counter}.count", name) / needed(metrics, f"{counter}.rate", name)
+    return positive_number_at(metrics, f"{counter}.count", name) / positive_number_at(
+        metrics, f"{counter}.rate", name
+    )

@@ -11,10 +11,10 @@ from plimsoll.capacity.readers.reading import (
     PERCENTILES,
     SENT,
     Reading,
-    field,
-    latencies,
-    needed,
+    latencies_us,
     number_at,
+    positive_number_at,
+    value_at,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -35,39 +35,39 @@ def read_latte(value: object, name: str) -> Reading:
     Raises:
         UsageError: A figure is missing or no number.
     """
-    cycles = needed(value, "result.cycle_count", name)
+    cycles = positive_number_at(value, "result.cycle_count", name)
     failed = min(cycles, number_at(value, "result.error_count", name) or 0.0)
-    throughput = needed(value, "result.cycle_throughput.value", name)
-    threads = needed(value, "conf.threads", name)
-    by_function = field(value, "result.cycle_latency_by_fn", name)
+    throughput = positive_number_at(value, "result.cycle_throughput.value", name)
+    threads = positive_number_at(value, "conf.threads", name)
+    by_function = value_at(value, "result.cycle_latency_by_fn", name)
     latency_us = {
-        function: _latency(value, latency, f"{name}: {function}")
+        function: _read_latency(value, latency, f"{name}: {function}")
         for function, latency in (by_function if isinstance(by_function, dict) else {}).items()
     }
     if not latency_us:
-        both = field(value, "result.cycle_latency", name) or field(
+        both = value_at(value, "result.cycle_latency", name) or value_at(
             value, "result.cycle_time_ms", name
         )
-        latency_us = {"cycle": _latency(value, both, f"{name}: cycle latency")}
+        latency_us = {"cycle": _read_latency(value, both, f"{name}: cycle latency")}
     rate = number_at(value, "conf.rate", name) or None
     step = Step(
         source=name,
-        connections=round(threads * needed(value, "conf.concurrency", name)),
+        connections=round(threads * positive_number_at(value, "conf.concurrency", name)),
         rate_ops_per_second=rate,
         throughput_ops_per_second=throughput * (cycles - failed) / cycles,
         operations=round(cycles - failed),
         errors=round(failed),
         window_s=number_at(value, "result.elapsed_time_s", name) or None,
         latency_us={function: known for function, known in latency_us.items() if known},
-        shares=_shares(value, latency_us, name),
+        shares=_read_shares(value, latency_us, name),
     )
     return Reading(step, notes=(SENT,) if rate else ())
 
 
-def _latency(report: object, latency: object, name: str) -> dict[Statistic, float]:
+def _read_latency(report: object, latency: object, name: str) -> dict[Statistic, float]:
     """Return mean and percentiles; the report's `percentiles` names them, as 32-bit floats."""
-    ranks = field(report, "percentiles", name)
-    values = field(latency, "percentiles", name)
+    ranks = value_at(report, "percentiles", name)
+    values = value_at(latency, "percentiles", name)
     if not isinstance(ranks, list) or not isinstance(values, list) or len(ranks) != len(values):
         raise UsageError(f"{name}: percentiles is no list, or not as long as the report's")
     by_rank = {
@@ -75,12 +75,12 @@ def _latency(report: object, latency: object, name: str) -> dict[Statistic, floa
         for rank, value in zip(ranks, values, strict=True)
         if isinstance(rank, int | float) and round(rank, 3) in PERCENTILES
     }
-    return latencies([("mean", number_at(latency, "mean.value", name)), *by_rank.items()], MS)
+    return latencies_us([("mean", number_at(latency, "mean.value", name)), *by_rank.items()], MS)
 
 
-def _shares(report: object, operations: Mapping[str, object], name: str) -> dict[str, float]:
+def _read_shares(report: object, operations: Mapping[str, object], name: str) -> dict[str, float]:
     """Return the functions' shares by weight, if the report has all of them."""
-    functions = field(report, "conf.functions", name)
+    functions = value_at(report, "conf.functions", name)
     weights = {
         str(function.get("name")): number_at(function, "weight", name) or 0.0
         for function in (functions if isinstance(functions, list) else [])

@@ -7,7 +7,7 @@ prints means, and no percentile.
 import re
 from collections.abc import Iterator, Mapping
 
-from plimsoll.capacity.readers.reading import MS, Reading, latencies, number, only
+from plimsoll.capacity.readers.reading import MS, Reading, latencies_us, match_once, parse_number
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Half, Statistic, Step
 
@@ -44,16 +44,16 @@ def read_pgbench(text: str, name: str) -> Reading:
     Raises:
         UsageError: The report is cut off.
     """
-    found = {key: only(pattern, text, name) for key, pattern in _LINES.items()}
-    values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
+    found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
+    values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     tps = values["tps"] or values["tps_connecting"]
     if not tps or not values["processed"] or values["clients"] is None:
         raise UsageError(f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran")
-    scripts = dict(_scripts(text, name))
+    scripts = dict(_read_scripts(text, name))
     total = sum(count for count, _ in scripts.values())
     failed = (values["failed"] or 0) + (values["skipped"] or 0)
     known = values["failed"] is not None or values["skipped"] is not None
-    mean = latencies([("mean", values["mean_ms"])], MS)
+    mean = latencies_us([("mean", values["mean_ms"])], MS)
     step = Step(
         source=name,
         connections=round(values["clients"]) or None,
@@ -64,32 +64,32 @@ def read_pgbench(text: str, name: str) -> Reading:
         latency_us={script: latency for script, (_, latency) in scripts.items() if latency}
         or ({"transaction": mean} if mean else {}),
         shares={script: count / total for script, (count, _) in scripts.items() if total},
-        halves=_halves(text, name),
+        halves=_read_halves(text, name),
     )
     throttled = values["lag_ms"] is not None
     return Reading(step, rate_unknown="pgbench does not print its --rate" if throttled else None)
 
 
-def _scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
+def _read_scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
     """Yield name, transactions and mean latency of each script, if there are several."""
     parts = _SCRIPT.split(text)[1:]
     for title, body in zip(parts[::2], parts[1::2], strict=True):
-        count, mean = only(_SCRIPT_COUNT, body, name), only(_SCRIPT_MEAN, body, name)
+        count, mean = match_once(_SCRIPT_COUNT, body, name), match_once(_SCRIPT_MEAN, body, name)
         if count is not None:
-            ms = None if mean is None else number(mean, f"{name}: {title}")
-            yield _operation(title), (int(count), latencies([("mean", ms)], MS))
+            ms = None if mean is None else parse_number(mean, f"{name}: {title}")
+            yield _name_operation(title), (int(count), latencies_us([("mean", ms)], MS))
 
 
-def _operation(title: str) -> str:
+def _name_operation(title: str) -> str:
     """`<builtin: select only>` -> `select_only`, `/tmp/buy.sql` -> `buy`."""
     if title.startswith("<builtin: "):
         return title.removeprefix("<builtin: ").removesuffix(">").replace(" ", "_")
     return title.rpartition("/")[2].removesuffix(".sql")
 
 
-def _halves(text: str, name: str) -> tuple[Half, Half] | None:
+def _read_halves(text: str, name: str) -> tuple[Half, Half] | None:
     """Return the throughput of the two halves of the run, from equally many progress lines."""
-    rates = [number(tps, f"{name}: progress") for _, tps in _PROGRESS.findall(text)]
+    rates = [parse_number(tps, f"{name}: progress") for _, tps in _PROGRESS.findall(text)]
     middle = len(rates) // 2
     if not middle:
         return None

@@ -5,7 +5,7 @@ from statistics import median
 
 from pydantic import ValidationError
 
-from plimsoll.capacity.readers.reading import Reading, field, number_at
+from plimsoll.capacity.readers.reading import Reading, number_at, value_at
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
@@ -23,7 +23,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         UsageError: A field of its report is missing or wrong, or nothing was measured.
     """
     try:
-        report = LoadReport.model_validate(field(value, "report", name))
+        report = LoadReport.model_validate(value_at(value, "report", name))
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
@@ -60,12 +60,12 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         client_busy=None if busy is None else min(busy, 1.0),
         send_lateness_us=late_us.p99 if late_us else None,
         backlog_end=report.client.backlog_end,
-        halves=_halves(report.seconds, warmup_s, warmup_s + report.window_s),
+        halves=_split_halves(report.seconds, warmup_s, warmup_s + report.window_s),
     )
     return Reading(step)
 
 
-def _halves(
+def _split_halves(
     seconds: Sequence[SecondReport], start_s: float, end_s: float
 ) -> tuple[Half, Half] | None:
     """Return the two halves of the window, from equally many whole seconds."""
@@ -75,12 +75,12 @@ def _halves(
         return None
     first, second = set(whole[:length]), set(whole[len(whole) - length :])
     return (
-        _half([s for s in seconds if s.second in first], length),
-        _half([s for s in seconds if s.second in second], length),
+        _make_half([s for s in seconds if s.second in first], length),
+        _make_half([s for s in seconds if s.second in second], length),
     )
 
 
-def _half(seconds: Iterable[SecondReport], length_s: int) -> Half:
+def _make_half(seconds: Iterable[SecondReport], length_s: int) -> Half:
     rows = list(seconds)
     p99s: dict[str, list[int]] = {}
     for row in rows:

@@ -42,7 +42,7 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-def number(text: str, where: str) -> float:
+def parse_number(text: str, where: str) -> float:
     """Parse a finite number that is not negative.
 
     Raises:
@@ -57,7 +57,7 @@ def number(text: str, where: str) -> float:
     return value
 
 
-def only(pattern: re.Pattern[str], text: str, name: str) -> str | None:
+def match_once(pattern: re.Pattern[str], text: str, name: str) -> str | None:
     """Return what a pattern's group matches; None if the text has no match.
 
     Raises:
@@ -69,14 +69,14 @@ def only(pattern: re.Pattern[str], text: str, name: str) -> str | None:
     return found[0] if found else None
 
 
-def latencies(
+def latencies_us(
     known: Iterable[tuple[Statistic, float | None]], unit_us: float
 ) -> dict[Statistic, float]:
     """Convert latencies to microseconds. A latency of 0 is below the precision: unknown."""
     return {statistic: value * unit_us for statistic, value in known if value}
 
 
-def field(value: object, path: str, name: str) -> object:
+def value_at(value: object, path: str, name: str) -> object:
     """Return the value at a path of JSON objects, `a.b.c`; None if it is missing.
 
     Raises:
@@ -97,19 +97,19 @@ def number_at(value: object, path: str, name: str) -> float | None:
     Raises:
         UsageError: The value is something else.
     """
-    return number_of(field(value, path, name), f"{name}: {path}")
+    return to_number(value_at(value, path, name), f"{name}: {path}")
 
 
-def number_of(value: object, where: str) -> float | None:
+def to_number(value: object, where: str) -> float | None:
     """Return a JSON value as a number, as `number_at` does."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"{where} is no number")
-    return number(repr(value), where)
+    return parse_number(repr(value), where)
 
 
-def needed(value: object, path: str, name: str) -> float:
+def positive_number_at(value: object, path: str, name: str) -> float:
     """Return the JSON number above 0 at a path.
 
     Raises:
@@ -133,7 +133,7 @@ def parse_json(text: str, name: str) -> object:
     if is_deeper(text):
         raise UsageError(f"{name}: nested too deeply")
     try:
-        value: object = json.loads(text, object_pairs_hook=_no_duplicates)
+        value: object = json.loads(text, object_pairs_hook=_refuse_duplicates)
     except json.JSONDecodeError as error:
         raise UsageError(f"{name} line {error.lineno}: no JSON: {error.msg}") from None
     except ValueError:  # such as a number with thousands of digits
@@ -147,10 +147,10 @@ class _DuplicateError(Exception):
     """A key that occurs twice in one JSON object; the message is the key."""
 
 
-def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     by_key: dict[str, object] = {}
     for key, value in pairs:
-        name = words.visible(key)
+        name = words.escape_controls(key)
         if name in by_key:
             raise _DuplicateError(name)
         by_key[name] = value

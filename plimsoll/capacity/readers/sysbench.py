@@ -8,7 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, latencies, number, only
+from plimsoll.capacity.readers.reading import (
+    MS,
+    PERCENTILES,
+    Reading,
+    latencies_us,
+    match_once,
+    parse_number,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
@@ -62,8 +69,8 @@ def read_sysbench(text: str, name: str) -> Reading:
     Raises:
         UsageError: The report is not of a database test, or is cut off.
     """
-    found = {key: only(pattern, text, name) for key, pattern in _LINES.items()}
-    values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
+    found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
+    values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     transactions, time_s = values["transactions"], values["time_s"]
     if transactions is None:
         raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
@@ -72,12 +79,12 @@ def read_sysbench(text: str, name: str) -> Reading:
     mean_ms = values["mean"]
     if values["sum"] and values["events"]:  # `avg` is rounded to 10 us
         mean_ms = values["sum"] / values["events"]
-    latency = latencies((("mean", mean_ms), ("max", values["max"])), MS)
+    latency = latencies_us((("mean", mean_ms), ("max", values["max"])), MS)
     for percent, value in _PERCENTILE.findall(text):
         if int(percent) in PERCENTILES:
             statistic = PERCENTILES[int(percent)]
-            latency |= latencies([(statistic, number(value, f"{name}: {statistic}"))], MS)
-    latency = _of_histogram(_BUCKET.findall(text), name) | latency
+            latency |= latencies_us([(statistic, parse_number(value, f"{name}: {statistic}"))], MS)
+    latency = _read_histogram(_BUCKET.findall(text), name) | latency
     return Reading(
         Step(
             source=name,
@@ -92,7 +99,7 @@ def read_sysbench(text: str, name: str) -> Reading:
     )
 
 
-def _of_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic, float]:
+def _read_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic, float]:
     """Return percentiles as sysbench computes them: the first bucket that reaches the share.
 
     Buckets are 1.8 % wide (1,024 from 1 us to 100 s), so a percentile is accurate to 0.9 %.
@@ -105,5 +112,5 @@ def _of_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic,
         if statistic != "max":
             wanted = counts[-1] * percent / 100
             place = next(i for i, count in enumerate(counts) if count >= wanted)
-            known[statistic] = number(rows[place][0], f"{name}: histogram") * MS
+            known[statistic] = parse_number(rows[place][0], f"{name}: histogram") * MS
     return known

@@ -21,7 +21,7 @@ from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.readers import PROGRAMS
 from plimsoll.capacity.readers.reading import parse_json
 from plimsoll.capacity.steps import step_figures
-from plimsoll.capacity.steps.littles_law import under_way
+from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.step_figures import PREFIX, where
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName, Axis, Capacity, Rules
@@ -44,7 +44,7 @@ SHOWN = 60  # characters of a column's name that an error shows
 Row = Mapping[str, object]
 
 
-def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
+def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     """Read a table with a header line.
 
     Args:
@@ -66,7 +66,8 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     header = rows[0][1]
     if not any(column in (*WHOLE, *DECIMAL) or column.startswith(FAMILIES) for column in header):
         raise UsageError(
-            f"{name} row {rows[0][0]}: {_unknown(header[0])}. A table of steps begins with a line"
+            f"{name} row {rows[0][0]}: {_describe_unknown(header[0])}. A table of steps"
+            " begins with a line"
             f" of columns; of programs, the outputs of {PROGRAMS} are read"
         )
     for column, times in Counter(header).items():
@@ -81,11 +82,11 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
                 f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
             )
         row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
-        steps.append(step_of(row, f"{name} row {number}", unnamed))
+        steps.append(make_step(row, f"{name} row {number}", unnamed))
     return steps
 
 
-def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
+def read_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
     """Read a list of objects, or an object that has such a list in `steps`; rows count from 1.
 
     The columns are those of CSV. Latencies may also be nested: {"latency_us": {"update": 420}} or
@@ -94,10 +95,10 @@ def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: Names the row and the column.
     """
-    return from_values(parse_json(text, name), name, unnamed)
+    return read_table(parse_json(text, name), name, unnamed)
 
 
-def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
+def read_table(table: object, name: str, unnamed: Statistic) -> list[Step]:
     """Read the parsed values of such a JSON text.
 
     Raises:
@@ -113,17 +114,17 @@ def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
     if not table:
         raise UsageError(f"{name}: no steps")
     steps = []
-    for number, row in enumerate(_unfolded(table), 1):
+    for number, row in enumerate(_unfold_loads(table), 1):
         where = f"{name} row {number}"
         if RECORDED & row.keys():
-            steps.append(_recorded(row, where))
+            steps.append(_read_recorded(row, where))
         else:
-            flat = {column: value for column, value in _flat(row) if value is not None}
-            steps.append(step_of(flat, where, unnamed))
+            flat = {column: value for column, value in _flatten_row(row) if value is not None}
+            steps.append(make_step(flat, where, unnamed))
     return steps
 
 
-def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+def _unfold_loads(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     """Yield the measured steps from judged loads, or from the steps of a run's `result.json`."""
     for row in table:
         if "passed" in row and "steps" in row:
@@ -134,7 +135,7 @@ def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]
             yield row
 
 
-def _recorded(row: Mapping[str, Any], where: str) -> Step:
+def _read_recorded(row: Mapping[str, Any], where: str) -> Step:
     """Read a step that Plimsoll itself recorded, with the figures for its audits."""
     try:
         return Step.model_validate({"source": where, **row})
@@ -144,7 +145,7 @@ def _recorded(row: Mapping[str, Any], where: str) -> Step:
         raise UsageError(f"{where}: {column}: {first['msg']}") from None
 
 
-def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
+def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
     """Convert the columns of a row into a step.
 
     Raises:
@@ -155,19 +156,19 @@ def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
     shares: dict[str, float] = {}
     for column, value in row.items():
         if column in WHOLE:
-            values[column] = int(_number(value, where, column, whole=True))
+            values[column] = int(_parse_number(value, where, column, whole=True))
         elif column in DECIMAL:
-            values[column] = _number(value, where, column)
+            values[column] = _parse_number(value, where, column)
         elif column.startswith(step_figures.PREFIX):
             operation, statistic = step_figures.read_column(column, where, unnamed)
             known = latency_us.setdefault(operation, {})
             if statistic in known:
                 raise UsageError(f"{where}: {column} gives the {statistic} of {operation} again")
-            known[statistic] = _number(value, where, column)
+            known[statistic] = _parse_number(value, where, column)
         elif column.startswith("share."):
-            shares[column.removeprefix("share.")] = _number(value, where, column)
+            shares[column.removeprefix("share.")] = _parse_number(value, where, column)
         else:
-            raise UsageError(f"{where}: {_unknown(column)}")
+            raise UsageError(f"{where}: {_describe_unknown(column)}")
     if values.get("client_busy", 0) > 1:
         raise UsageError(f"{where}: client_busy is {row['client_busy']}, a share from 0 to 1")
     values.setdefault("throughput_ops_per_second", _throughput(values))
@@ -185,14 +186,14 @@ def _throughput(values: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _unknown(column: str) -> str:
+def _describe_unknown(column: str) -> str:
     allowed = [*WHOLE, *DECIMAL, "latency_us.<operation>[.<statistic>]", "share.<operation>"]
     near = difflib.get_close_matches(column, allowed, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"unknown column {column[:SHOWN]!r}{hint} (columns: {', '.join(allowed)})"
 
 
-def _number(value: object, where: str, column: str, *, whole: bool = False) -> float:
+def _parse_number(value: object, where: str, column: str, *, whole: bool = False) -> float:
     """Parse a finite number within the range of its column."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise UsageError(f"{where}: {column} is {json.dumps(value)[:SHOWN]}, not a number")
@@ -211,7 +212,7 @@ def _number(value: object, where: str, column: str, *, whole: bool = False) -> f
     return number
 
 
-def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
+def _flatten_row(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
     """Yield nested latencies and shares as columns."""
     for column, value in row.items():
         if column == "latency_us" and isinstance(value, dict):
@@ -269,26 +270,26 @@ def judge_table(steps: Sequence[Step], told: Sequence[str], judging: Judging) ->
     """
     steps, rules = list(steps), judging.rules or Rules(confirmation=None)
     if judging.connections_per_client is not None:
-        steps = [_with_connections(step, judging.connections_per_client) for step in steps]
+        steps = [_add_connections(step, judging.connections_per_client) for step in steps]
     wanted = judging.statistic or (rules.statistic if judging.axis else None)
-    statistic, notes = _statistic(steps, wanted)
+    statistic, notes = _choose_statistic(steps, wanted)
     audits_off = rules.audits_off | judging.audits_off
     changes: dict[str, Any] = {"statistic": statistic, "audits_off": audits_off}
     if judging.deterioration is not None:
         changes["deterioration"] = judging.deterioration
     changes["limits_us"] = {**rules.limits_us, **judging.limits_us}
     capacity = judge_sustained(steps, rules.model_copy(update=changes), judging.axis)
-    known = (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))
+    known = (*capacity.notes, *notes, *told, *_note_unchecked(steps), *_note_undecided(capacity))
     return capacity.model_copy(update={"notes": known})
 
 
-def _with_connections(step: Step, per_client: int) -> Step:
+def _add_connections(step: Step, per_client: int) -> Step:
     if step.connections is not None or step.clients is None:
         return step
     return step.model_copy(update={"connections": step.clients * per_client})
 
 
-def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
+def _choose_statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
     """Return the statistic to judge, with a note if it is not the usual one.
 
     It is the wanted one, otherwise the first of p99, p95, ... that every latency has.
@@ -308,7 +309,7 @@ def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, 
     return "p99", []
 
 
-def _unchecked(steps: list[Step]) -> list[str]:
+def _note_unchecked(steps: list[Step]) -> list[str]:
     """Return a note if Little's law was not checked only for lack of connections."""
     closed = all(step.rate_ops_per_second is None for step in steps)
     means = any("mean" in values for step in steps for values in step.latency_us.values())
@@ -317,7 +318,7 @@ def _unchecked(steps: list[Step]) -> list[str]:
     return []
 
 
-def _undecided(capacity: Capacity) -> list[str]:
+def _note_undecided(capacity: Capacity) -> list[str]:
     """Return a note if Little's law could not decide because the operations' shares are unknown."""
     for judged in capacity.steps:
         for audit in judged.audits:
@@ -364,7 +365,7 @@ def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
         return
     for unit, (low, high) in (("milliseconds", _THOUSANDFOLD), ("seconds", _MILLIONFOLD)):
         if low <= min(known) and max(known) <= high:
-            raise _refusal(next(step for step in steps if _idle_factor(step)), unit)
+            raise _unit_error(next(step for step in steps if _idle_factor(step)), unit)
 
 
 def _idle_factor(step: Step) -> float | None:
@@ -372,18 +373,18 @@ def _idle_factor(step: Step) -> float | None:
 
     Failing operations occupy connections too, and no figure of a table says for how long.
     """
-    found, connections = under_way(step), step.connections or step.clients
+    found, connections = concurrent_operations(step), step.connections or step.clients
     failing = 10 * (step.errors or 0) > (step.operations or 0)
     if found is None or connections is None or not found.most or failing:
         return None
     return connections / found.most
 
 
-def _refusal(step: Step, unit: str) -> UsageError:
+def _unit_error(step: Step, unit: str) -> UsageError:
     columns = ", ".join(PREFIX + operation for operation in step.latency_us)
     kind = "connection" if step.connections else "client"
     throughput = words.throughput(step.throughput_ops_per_second)
-    found = under_way(step)
+    found = concurrent_operations(step)
     busy = found.most if found else 0.0
     return UsageError(
         f"{where(step, 1)}: {columns}: {unit}, not microseconds? {throughput} would keep {busy:.2g}"

@@ -7,7 +7,7 @@ same, but its latencies do not count from the due time, and it has no rate.
 import re
 from collections.abc import Mapping
 
-from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, S, number, only
+from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, S, match_once, parse_number
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
@@ -44,19 +44,19 @@ def read_wrk2(text: str, name: str) -> Reading:
             f"{name}: wrk's report, which has no rate, or wrk2's without --latency: give that of"
             " wrk2 --latency"
         )
-    requests, rate = only(_REQUESTS, text, name), only(_RATE, text, name)
-    connections = only(_CONNECTIONS, text, name)
+    requests, rate = match_once(_REQUESTS, text, name), match_once(_RATE, text, name)
+    connections = match_once(_CONNECTIONS, text, name)
     if requests is None or rate is None or connections is None:
         raise UsageError(
             f"{name}: no 'requests in', 'Requests/sec:' or 'connections' line: cut off"
         )
-    per_second, answered = number(rate, f"{name}: Requests/sec"), int(requests)
+    per_second, answered = parse_number(rate, f"{name}: Requests/sec"), int(requests)
     if not per_second:
         raise UsageError(f"{name}: Requests/sec is 0")
-    status = int(only(_STATUS, text, name) or 0)
+    status = int(match_once(_STATUS, text, name) or 0)
     sockets = _SOCKET.search(text)
     succeeded = answered - status
-    latency = _latency(text, name)
+    latency = _read_latency(text, name)
     return Reading(
         Step(
             source=name,
@@ -71,28 +71,28 @@ def read_wrk2(text: str, name: str) -> Reading:
     )
 
 
-def _latency(text: str, name: str) -> dict[Statistic, float]:
+def _read_latency(text: str, name: str) -> dict[Statistic, float]:
     """Return mean and maximum from the threads' line, and percentiles from `--latency`."""
     known: dict[Statistic, float] = {}
     if match := _THREADS.search(text):
-        known["mean"] = _us(match[1], match[2], name)
-        known["max"] = _us(match[3], match[4], name)
+        known["mean"] = _to_us(match[1], match[2], name)
+        known["max"] = _to_us(match[3], match[4], name)
     _, _, detailed = text.partition(_RECORDED)
     detailed, _, _ = detailed.partition(_UNCORRECTED)
     for value, quantile in _SPECTRUM.findall(detailed):
-        if "p95" not in known and number(quantile, name) >= 0.95:
-            known["p95"] = number(value, f"{name}: spectrum") * MS
+        if "p95" not in known and parse_number(quantile, name) >= 0.95:
+            known["p95"] = parse_number(value, f"{name}: spectrum") * MS
     for percent, value, unit in _PERCENT.findall(detailed):
-        if (at := number(percent, name)) in PERCENTILES:
-            known[PERCENTILES[at]] = _us(value, unit, name)
-    if mean := only(_MEAN, detailed, name):
-        known["mean"] = number(mean, f"{name}: Mean") * MS
-    return _above_0(known)
+        if (at := parse_number(percent, name)) in PERCENTILES:
+            known[PERCENTILES[at]] = _to_us(value, unit, name)
+    if mean := match_once(_MEAN, detailed, name):
+        known["mean"] = parse_number(mean, f"{name}: Mean") * MS
+    return _drop_zeros(known)
 
 
-def _us(value: str, unit: str, name: str) -> float:
-    return number(value, f"{name}: latency") * _UNIT_US[unit]
+def _to_us(value: str, unit: str, name: str) -> float:
+    return parse_number(value, f"{name}: latency") * _UNIT_US[unit]
 
 
-def _above_0(known: Mapping[Statistic, float]) -> dict[Statistic, float]:
+def _drop_zeros(known: Mapping[Statistic, float]) -> dict[Statistic, float]:
     return {statistic: us for statistic, us in known.items() if us > 0}

@@ -7,7 +7,7 @@ Format: YCSB 0.1.4 to 0.17, `measurements/OneMeasurement*.java`,
 import re
 from collections.abc import Mapping
 
-from plimsoll.capacity.readers.reading import MS, PERCENTILES, SENT, Reading, number
+from plimsoll.capacity.readers.reading import MS, PERCENTILES, SENT, Reading, parse_number
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
@@ -39,8 +39,8 @@ def read_ycsb(text: str, name: str) -> Reading:
     Raises:
         UsageError: The summary is cut off, or a value is no number.
     """
-    sections = _sections(text, name)
-    overall = _numbers(sections["OVERALL"], name, "OVERALL")
+    sections = _read_sections(text, name)
+    overall = _parse_numbers(sections["OVERALL"], name, "OVERALL")
     if "RunTime(ms)" not in overall or overall["RunTime(ms)"] <= 0:
         raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")
     window_s = overall["RunTime(ms)"] / 1000
@@ -49,22 +49,24 @@ def read_ycsb(text: str, name: str) -> Reading:
     intended = _INTENDED in text or any(f"Intended-{s}" in sections for s in operations)
     if not operations:
         raise UsageError(f"{name}: no [READ], [UPDATE] ... section: the summary is cut off")
-    errors = sum(_errors(sections, section, values, name) for section, values in operations.items())
+    errors = sum(
+        _count_errors(sections, section, values, name) for section, values in operations.items()
+    )
     succeeded = max(0, started - errors)
     latency_us, shares = {}, {}
     for section, values in operations.items():
         operation = section.lower().replace("-", "_")
         timed = sections.get(f"Intended-{section}", values)
-        latency_us[operation] = _latency(_numbers(timed, name, section))
+        latency_us[operation] = _read_latency(_parse_numbers(timed, name, section))
         if succeeded and section != "READ-MODIFY-WRITE":
-            count = _numbers(values, name, section).get("Operations", 0.0)
+            count = _parse_numbers(values, name, section).get("Operations", 0.0)
             shares[operation] = count / started
     if "READ-MODIFY-WRITE" in operations:
         shares["read_modify_write"] = 0.0  # the latency is that of the read and the update
-    target = _option(text, _TARGET, name)
+    target = _read_option(text, _TARGET, name)
     step = Step(
         source=name,
-        connections=_option(text, _THREADS, name),
+        connections=_read_option(text, _THREADS, name),
         rate_ops_per_second=target,
         throughput_ops_per_second=succeeded / window_s,
         operations=succeeded,
@@ -79,7 +81,7 @@ def read_ycsb(text: str, name: str) -> Reading:
     return Reading(step, rate_unknown=unknown)
 
 
-def _sections(text: str, name: str) -> Sections:
+def _read_sections(text: str, name: str) -> Sections:
     sections: dict[str, dict[str, str]] = {}
     for line_number, line in enumerate(text.splitlines(), 1):
         if match := _LINE.match(line):
@@ -95,13 +97,13 @@ def _sections(text: str, name: str) -> Sections:
     return sections
 
 
-def _latency(values: Mapping[str, float]) -> dict[Statistic, float]:
+def _read_latency(values: Mapping[str, float]) -> dict[Statistic, float]:
     """Return latencies in microseconds. A percentile of 0 ms is below the precision: unknown."""
     latency_us: dict[Statistic, float] = {}
     for key, value in values.items():
         match = _PERCENTILE.match(key)
         if match and value > 0:
-            percent = number(match["p"], key)
+            percent = parse_number(match["p"], key)
             if percent in PERCENTILES:
                 latency_us[PERCENTILES[percent]] = value * _UNIT_US[match["unit"]]
         for unit, factor in _UNIT_US.items():
@@ -112,7 +114,7 @@ def _latency(values: Mapping[str, float]) -> dict[Statistic, float]:
     return latency_us
 
 
-def _errors(sections: Sections, section: str, values: Mapping[str, str], name: str) -> int:
+def _count_errors(sections: Sections, section: str, values: Mapping[str, str], name: str) -> int:
     """Return the operations of a section that did not return OK (0 in YCSB 0.1.4).
 
     Newer versions count them twice: in the section and in a [...-FAILED] section.
@@ -121,24 +123,26 @@ def _errors(sections: Sections, section: str, values: Mapping[str, str], name: s
         return 0  # already counted as a read or an update
     returned = sum(
         count
-        for key, count in _numbers(values, name, section).items()
+        for key, count in _parse_numbers(values, name, section).items()
         if key.startswith("Return=")
         and key.removeprefix("Return=") not in {"OK", "0", "BATCHED_OK"}
     )
-    failed = _numbers(sections.get(f"{section}-FAILED", {}), name, section).get("Operations", 0)
+    failed = _parse_numbers(sections.get(f"{section}-FAILED", {}), name, section).get(
+        "Operations", 0
+    )
     return round(max(returned, failed))
 
 
-def _numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, float]:
+def _parse_numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, float]:
     """Parse a section's values; YCSB prints NaN or -1 as the latency of no operations."""
     return {
-        key: number(value, f"{name}: [{section}], {key}")
+        key: parse_number(value, f"{name}: [{section}], {key}")
         for key, value in values.items()
         if not (key.startswith(("Average", "Min", "Max")) and value in {"NaN", "-1", "-1.0"})
     }
 
 
-def _option(text: str, pattern: re.Pattern[str], name: str) -> int | None:
+def _read_option(text: str, pattern: re.Pattern[str], name: str) -> int | None:
     """Return an option of the command line, which YCSB prints first; None if it is missing."""
     values = {match[match.lastindex or 0] for match in pattern.finditer(text)}
     if len(values) > 1:

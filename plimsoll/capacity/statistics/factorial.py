@@ -45,7 +45,7 @@ class Effects:
     second_at_high: Effect
 
 
-def effects(cells: Square) -> Effects | None:
+def estimate_effects(cells: Square) -> Effects | None:
     """Return the effects of a 2 x 2 design; None if a cell has no figure, or one of 0.
 
     Args:
@@ -59,15 +59,15 @@ def effects(cells: Square) -> Effects | None:
     logs = [[math.log(value) for value in cell] for cell in values]
     half = 0.5
     return Effects(
-        first=_contrast((-half, -half, half, half), logs),
-        second=_contrast((-half, half, -half, half), logs),
-        interaction=_contrast((1, -1, -1, 1), logs),
-        second_at_low=_contrast((-1, 1, 0, 0), logs),
-        second_at_high=_contrast((0, 0, -1, 1), logs),
+        first=_estimate_contrast((-half, -half, half, half), logs),
+        second=_estimate_contrast((-half, half, -half, half), logs),
+        interaction=_estimate_contrast((1, -1, -1, 1), logs),
+        second_at_low=_estimate_contrast((-1, 1, 0, 0), logs),
+        second_at_high=_estimate_contrast((0, 0, -1, 1), logs),
     )
 
 
-def _contrast(weights: Sequence[float], logs: Sequence[Sequence[float]]) -> Effect:
+def _estimate_contrast(weights: Sequence[float], logs: Sequence[Sequence[float]]) -> Effect:
     """Return a weighted sum of mean logarithms as a ratio; no interval if a cell is unrepeated."""
     used = [(weight, cell) for weight, cell in zip(weights, logs, strict=True) if weight]
     middle = math.fsum(weight * fmean(cell) for weight, cell in used)

@@ -58,7 +58,7 @@ def t_quantile(tail: float, degrees: int) -> float:
     return normal + cubic / degrees + quintic / degrees**2
 
 
-def deviation(values: Sequence[float]) -> float:
+def standard_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation (n - 1) of at least two values, in their unit.
 
     Uses floating point: `statistics.stdev` computes with fractions, which takes fifty times as
@@ -68,7 +68,7 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def scale(values: Sequence[float]) -> float:
+def robust_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of values, robust against outliers.
 
     Rousseeuw and Croux's Qn (1993): the k-th smallest of the differences between any two of n
@@ -81,7 +81,7 @@ def scale(values: Sequence[float]) -> float:
     return factor * QUARTILE_TO_DEVIATION * differences[half * (half - 1) // 2 - 1]
 
 
-def alike(values: Sequence[float]) -> list[float]:
+def drop_outliers(values: Sequence[float]) -> list[float]:
     """Return the values without outliers: those beyond 4.5 scales from the median of logarithms.
 
     At most a quarter of the values is left out; none of fewer than eight values; and none if a
@@ -91,7 +91,7 @@ def alike(values: Sequence[float]) -> list[float]:
         return list(values)
     logs = [math.log(value) for value in values]
     middle = median(logs)
-    far = max(OUTLIER * scale(logs), OUTLIER_LEAST)
+    far = max(OUTLIER * robust_deviation(logs), OUTLIER_LEAST)
     kept = [v for v, log in zip(values, logs, strict=True) if abs(log - middle) <= far]
     return kept if len(values) - len(kept) <= OUTLIERS_SHARE * len(values) else list(values)
 
@@ -126,7 +126,7 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     """Return standard deviation (n - 1) / mean; None for fewer than two values or a mean of 0."""
     if len(values) < 2 or not any(values):
         return None
-    return deviation(values) / fmean(values)
+    return standard_deviation(values) / fmean(values)
 
 
 def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) -> float:
@@ -144,8 +144,8 @@ def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) ->
     """
     if len(values) < 2 or min(values) <= 0:
         return math.inf
-    values = alike(values)
-    spread = max(noise, deviation([math.log(value) for value in values]))
+    values = drop_outliers(values)
+    spread = max(noise, standard_deviation([math.log(value) for value in values]))
     return 1 - math.exp(-t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
 
 
@@ -176,11 +176,11 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     """
     if len(values) < 2 or min(values) <= 0:
         return None
-    kept = sorted(alike(values))
+    kept = sorted(drop_outliers(values))
     same = kept[0] == kept[-1]
     left_out = len(values) - len(kept)
     without = f", without {words.plural(left_out, 'outlier')}" if left_out else ""
-    _, low, high = student_on_logarithms(kept, confidence)
+    _, low, high = geometric_interval(kept, confidence)
     return Interval(
         low_ops_per_second=low,
         high_ops_per_second=high,
@@ -190,7 +190,7 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     )
 
 
-def student_on_logarithms(
+def geometric_interval(
     values: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float, float]:
     """Return the geometric mean of values with its interval, by Student's t on their logarithms.
@@ -208,7 +208,9 @@ def student_on_logarithms(
         return values[0], values[0], values[0]
     logs = [math.log(value) for value in values]
     n, middle = len(logs), fmean(logs)
-    margin = t_quantile(round((1 - confidence) / 2, 3), n - 1) * deviation(logs) / math.sqrt(n)
+    margin = (
+        t_quantile(round((1 - confidence) / 2, 3), n - 1) * standard_deviation(logs) / math.sqrt(n)
+    )
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
@@ -222,7 +224,7 @@ Measured = TypeVar("Measured")
 State = TypeVar("State", bound=str)
 
 
-def neighbors(
+def pair_neighbors(
     measured: Sequence[Measured], state: Callable[[Measured], object]
 ) -> tuple[list[tuple[Measured, Measured]], Measured | None]:
     """Pair neighboring measurements of different states.
@@ -271,7 +273,7 @@ def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
     values = [value for pair in pairs for value in pair]
     if not values or not all(0 < value < math.inf for value in values):
         return PairedRatio(ratio=None, low=None, high=None, pairs=len(pairs))
-    middle, low, high = student_on_logarithms([second / first for first, second in pairs])
+    middle, low, high = geometric_interval([second / first for first, second in pairs])
     if len(pairs) < PAIRS_MIN:
         return PairedRatio(ratio=middle, low=None, high=None, pairs=len(pairs))
     return PairedRatio(ratio=middle, low=low, high=high, pairs=len(pairs))

@@ -19,13 +19,13 @@ MOST = 120
 SIGNIFICANT = 0.05
 
 
-def trend(values: Sequence[float]) -> Trend | None:
+def detect_trend(values: Sequence[float]) -> Trend | None:
     """Test equally spaced values for a trend.
 
     Returns:
         None if there are too few values, or their median is 0.
     """
-    series = _thinned(values)
+    series = _average_neighbors(values)
     count = len(series)
     middle = median(series) if series else 0.0
     if count < LEAST or middle == 0:
@@ -34,7 +34,7 @@ def trend(values: Sequence[float]) -> Trend | None:
     score = sum(_sign(series[j] - series[i]) for i, j in pairs)
     slope = median((series[j] - series[i]) / (j - i) for i, j in pairs)
     ties = [series.count(value) for value in set(series)]
-    variance = (_pairs_variance(count) - sum(map(_pairs_variance, ties))) * _inflation(
+    variance = (_pairs_variance(count) - sum(map(_pairs_variance, ties))) * _variance_inflation(
         [value - slope * place for place, value in enumerate(series)]
     )
     deviations = max(0, abs(score) - 1) / math.sqrt(variance) if variance > 0 else 0.0
@@ -50,7 +50,7 @@ def is_significant(found: Trend) -> bool:
     return found.p_value < SIGNIFICANT
 
 
-def _thinned(values: Sequence[float]) -> list[float]:
+def _average_neighbors(values: Sequence[float]) -> list[float]:
     each = -(-len(values) // MOST) or 1
     whole = len(values) - len(values) % each
     return [mean(values[i : i + each]) for i in range(0, whole, each)]
@@ -65,7 +65,7 @@ def _pairs_variance(count: int) -> float:
     return count * (count - 1) * (2 * count + 5) / 18
 
 
-def _inflation(residuals: Sequence[float]) -> float:
+def _variance_inflation(residuals: Sequence[float]) -> float:
     """Return the factor by which autocorrelation increases the score's variance (Hamed and Rao).
 
     Computed from the significant autocorrelations of the ranks of the residuals. Never below 1:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import is_significant
-from plimsoll.capacity.steps.littles_law import littles_law
+from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.model.aws.volumes_seen import ESCAPED_SHARE
 from plimsoll.model.judging.capacity import Audit, AuditName, Rules
 from plimsoll.model.judging.steps import Statistic, Step
@@ -45,39 +45,39 @@ OPERATIONS_MIN: Mapping[Statistic, int] = {
 _ORDER: tuple[Statistic, ...] = ("p50", "p95", "p99", "p999", "max")
 
 
-def _not_run(name: AuditName, lacks: str) -> Audit:
+def _make_not_run(name: AuditName, lacks: str) -> Audit:
     return Audit(name=name, passed=None, detail=f"needs {lacks}")
 
 
 # An audit that cannot run has the same result for every step, so one object serves all.
-NO_RESULTS = _not_run("clients_ran", "the number of results")
-NO_COUNTS = _not_run("enough_operations", "the successes of each operation")
-NO_CLOCKS = _not_run("clock_skew", "the clients' clocks")
-NO_HALVES = _not_run("steady_state", "the throughput of each half of the window")
-NO_PERCENTILES = _not_run("percentiles", "two percentiles of an operation")
+NO_RESULTS = _make_not_run("clients_ran", "the number of results")
+NO_COUNTS = _make_not_run("enough_operations", "the successes of each operation")
+NO_CLOCKS = _make_not_run("clock_skew", "the clients' clocks")
+NO_HALVES = _make_not_run("steady_state", "the throughput of each half of the window")
+NO_PERCENTILES = _make_not_run("percentiles", "two percentiles of an operation")
 IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
-NO_SERVER = _not_run("server_count", "the server's own count")
-NO_ESCAPES = _not_run("nothing_escaped", "what went past an emulated volume")
-NO_HOST = _not_run("undisturbed", "the figures of the machine that it ran on")
+NO_SERVER = _make_not_run("server_count", "the server's own count")
+NO_ESCAPES = _make_not_run("nothing_escaped", "what went past an emulated volume")
+NO_HOST = _make_not_run("undisturbed", "the figures of the machine that it ran on")
 
 
-def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
+def audit_step(step: Step, rules: Rules) -> tuple[Audit, ...]:
     """Run every audit that is not switched off; `passed` is None if its inputs are missing."""
     checks = (
-        littles_law(step, rules.littles_law_factor),
-        clients_ran(step),
-        enough_operations(step, rules.statistic),
-        clock_skew(step),
-        steady_state(step),
-        percentiles(step),
-        server_count(step),
-        undisturbed(step),
-        nothing_escaped(step),
+        audit_littles_law(step, rules.littles_law_factor),
+        audit_clients_ran(step),
+        audit_operations(step, rules.statistic),
+        audit_clock_skew(step),
+        audit_steady_state(step),
+        audit_percentiles(step),
+        audit_server_count(step),
+        audit_disturbance(step),
+        audit_escapes(step),
     )
     return tuple(check for check in checks if check.name not in rules.audits_off)
 
 
-def clients_ran(step: Step) -> Audit:
+def audit_clients_ran(step: Step) -> Audit:
     """Check that every client of the step returned a result; else the load was not as planned.
 
     With thousands of clients, a few may be missing. Clients that the target refused are no reason
@@ -94,7 +94,7 @@ def clients_ran(step: Step) -> Audit:
     return Audit(name="clients_ran", passed=passed, detail=detail)
 
 
-def enough_operations(step: Step, statistic: Statistic) -> Audit:
+def audit_operations(step: Step, statistic: Statistic) -> Audit:
     """Check that every operation was observed often enough for its statistic."""
     if not step.operation_counts:
         return NO_COUNTS
@@ -108,7 +108,7 @@ def enough_operations(step: Step, statistic: Statistic) -> Audit:
     )
 
 
-def clock_skew(step: Step) -> Audit:
+def audit_clock_skew(step: Step) -> Audit:
     """Check that the clients' clocks agree well enough to have a common window."""
     if step.clock_skew_ms is None:
         return NO_CLOCKS
@@ -121,7 +121,7 @@ def clock_skew(step: Step) -> Audit:
     )
 
 
-def steady_state(step: Step) -> Audit:
+def audit_steady_state(step: Step) -> Audit:
     """Check by the trend over its seconds that the window's second half is not much faster.
 
     If it is, the target was still warming up. Waves, such as those of page cleaning, may put more
@@ -145,7 +145,7 @@ def steady_state(step: Step) -> Audit:
     return Audit(name="steady_state", passed=not faster, detail=detail)
 
 
-def percentiles(step: Step) -> Audit:
+def audit_percentiles(step: Step) -> Audit:
     """Check that no percentile is below a lower one, or above the maximum."""
     compared = False
     for name, values in step.latency_us.items():
@@ -161,7 +161,7 @@ def percentiles(step: Step) -> Audit:
     return IN_ORDER if compared else NO_PERCENTILES
 
 
-def server_count(step: Step) -> Audit:
+def audit_server_count(step: Step) -> Audit:
     """Check that the server counted as many statements as the clients sent."""
     sent, served = step.statements_sent, step.statements_served
     if sent is None or served is None:
@@ -173,7 +173,7 @@ def server_count(step: Step) -> Audit:
     )
 
 
-def undisturbed(step: Step) -> Audit:
+def audit_disturbance(step: Step) -> Audit:
     """Check that other programs did not use much of the step's CPU and disk.
 
     On one machine, target and clients share CPU and disk with its other processes, and a virtual
@@ -207,7 +207,7 @@ def undisturbed(step: Step) -> Audit:
     return Audit(name="undisturbed", passed=not failed, detail=f"{was}: {', '.join(details)}")
 
 
-def nothing_escaped(step: Step) -> Audit:
+def audit_escapes(step: Step) -> Audit:
     """Check that the target's I/O went through its emulated volume, so that its limits applied.
 
     If there is little I/O, even a large share of it is accepted, such as an idle database's

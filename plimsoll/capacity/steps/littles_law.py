@@ -22,7 +22,7 @@ class UnderWay:
     shares: str | None
 
 
-def under_way(step: Step) -> UnderWay | None:
+def concurrent_operations(step: Step) -> UnderWay | None:
     """Return the concurrent operations by Little's law (1961): arrival rate x mean latency.
 
     If the shares of the operations are unknown, the result is a range: all operations may have been
@@ -35,7 +35,7 @@ def under_way(step: Step) -> UnderWay | None:
     throughput = step.throughput_ops_per_second
     if throughput is None or not means or len(means) < len(step.latency_us):
         return None
-    known = weights_of(step, means)
+    known = weigh_operations(step, means)
     if known is None:
         least_us, most_us, shares = min(means.values()), max(means.values()), None
     else:
@@ -46,7 +46,9 @@ def under_way(step: Step) -> UnderWay | None:
     )
 
 
-def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, float], str] | None:
+def weigh_operations(
+    step: Step, operations: Mapping[str, object]
+) -> tuple[dict[str, float], str] | None:
     """Return the weights of operations: their shares of the throughput.
 
     Returns:
@@ -64,7 +66,7 @@ def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, 
     return None
 
 
-def littles_law(step: Step, factor: float) -> Audit:
+def audit_littles_law(step: Step, factor: float) -> Audit:
     """Check throughput x mean latency <= connections x `factor` (Little 1961).
 
     In a closed loop, no more operations are concurrent than there are connections; `factor` allows
@@ -75,7 +77,7 @@ def littles_law(step: Step, factor: float) -> Audit:
     connections. If the operations' shares are unknown, it fails only if no shares could explain the
     figures.
     """
-    found = under_way(step)
+    found = concurrent_operations(step)
     lacks = tuple(
         what
         for what, lacking in (
@@ -87,11 +89,11 @@ def littles_law(step: Step, factor: float) -> Audit:
         if lacking
     )
     if lacks or found is None or step.connections is None:
-        return _undecided(" and ".join(lacks))
-    begun_before = _begun_before(step)
+        return _make_undecided(" and ".join(lacks))
+    begun_before = _begun_before_window(step)
     allowed = step.connections * factor * (1 + begun_before)
     if found.least <= allowed < found.most:
-        return _undecided(
+        return _make_undecided(
             f"the operations' shares: {words.three_figures(found.least)} to"
             f" {words.three_figures(found.most)} operations under way,"
             f" {words.plural(step.connections, 'connection')}",
@@ -113,7 +115,7 @@ def littles_law(step: Step, factor: float) -> Audit:
     )
 
 
-def _begun_before(step: Step) -> float:
+def _begun_before_window(step: Step) -> float:
     """Return the most that operations begun before the window add to it; 0 if unknown."""
     longest_us = [values.get("max") for values in step.latency_us.values()]
     known = [longest for longest in longest_us if longest is not None]
@@ -122,5 +124,5 @@ def _begun_before(step: Step) -> float:
     return max(known, default=0.0) / 1e6 / step.window_s
 
 
-def _undecided(lacks: str) -> Audit:
+def _make_undecided(lacks: str) -> Audit:
     return Audit(name="littles_law", passed=None, detail=f"needs {lacks}")

@@ -5,9 +5,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.steps.audits import SOFT, audit
-from plimsoll.capacity.steps.littles_law import under_way
-from plimsoll.capacity.steps.step_figures import StepFigures, measure, median_of, where
+from plimsoll.capacity.steps.audits import SOFT, audit_step
+from plimsoll.capacity.steps.littles_law import concurrent_operations
+from plimsoll.capacity.steps.step_figures import (
+    StepFigures,
+    median_figures,
+    read_step_figures,
+    where,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Audit, Axis, Rules
 from plimsoll.model.judging.steps import Step
@@ -75,7 +80,7 @@ def choose_axis(steps: Sequence[Step]) -> Axis:
     )
 
 
-def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
+def group_by_load(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
     """Group steps by their load, lightest first.
 
     Raises:
@@ -84,43 +89,45 @@ def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
     by_load: dict[float, list[Repetition]] = {}
     for number, step in enumerate(steps, 1):
         load = getattr(step, axis)
-        by_load.setdefault(float(load), []).append(_repetition(step, number, rules))
-    return [_point(load, tuple(by_load[load])) for load in sorted(by_load)]
+        by_load.setdefault(float(load), []).append(_make_repetition(step, number, rules))
+    return [_make_load_point(load, tuple(by_load[load])) for load in sorted(by_load)]
 
 
-def undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
+def select_undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
     """Return the steps that are neither void nor disputed by an audit, in their order.
 
     Raises:
         UsageError: As `gather`.
     """
-    read = [_repetition(step, n, rules) for n, step in enumerate(steps, 1) if step.void is None]
+    read = [
+        _make_repetition(step, n, rules) for n, step in enumerate(steps, 1) if step.void is None
+    ]
     return [repetition for repetition in read if not repetition.disputed]
 
 
-def why_not(steps: Sequence[Step], rules: Rules) -> str | None:
+def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
     """Return why the first of some steps does not count; None if it does, or there is none."""
     for step in steps[:1]:
         if step.void is not None:
             return f"{step.source}: {step.void}"
-        failed = (check for check in audit(step, rules) if check.passed is False)
+        failed = (check for check in audit_step(step, rules) if check.passed is False)
         return next((f"{step.source}: {check.detail}" for check in failed), None)
     return None
 
 
-def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
+def _make_load_point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
-    counted, raised = _greatest_fleet(_without_restless(consistent))
+    counted, raised = _select_largest_fleet(_drop_restless(consistent))
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
-    figures = median_of([repetition.figures for repetition in counted or repetitions])
+    figures = median_figures([repetition.figures for repetition in counted or repetitions])
     return LoadPoint(load, repetitions, tuple(counted), figures, client_bound)
 
 
-def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
-    audits = audit(step, rules)
+def _make_repetition(step: Step, number: int, rules: Rules) -> Repetition:
+    audits = audit_step(step, rules)
     failed = {check.name for check in audits if check.passed is False}
-    figures = measure(step, number, rules)
+    figures = read_step_figures(step, number, rules)
     return Repetition(
         step=step,
         figures=figures,
@@ -130,24 +137,24 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
         disturbed="undisturbed" in failed and "nothing_escaped" not in failed,
         doubtful=bool(failed & SOFT),
         restless=figures.slowing or "steady_state" in failed,
-        client_bound=_client_bound(step, rules),
+        client_bound=_explain_client_bound(step, rules),
     )
 
 
-def _without_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
+def _drop_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
     """Leave out windows whose halves disagree if a longer window of the load was steady.
 
     What varies within the short windows varies within the long one too, and averages out.
     """
-    steady = max((_factor(r.step) for r in repetitions if not r.restless), default=0)
-    return [r for r in repetitions if not r.restless or _factor(r.step) >= steady]
+    steady = max((_window_factor(r.step) for r in repetitions if not r.restless), default=0)
+    return [r for r in repetitions if not r.restless or _window_factor(r.step) >= steady]
 
 
-def _factor(step: Step) -> int:
+def _window_factor(step: Step) -> int:
     return step.window_factor or 1
 
 
-def _client_bound(step: Step, rules: Rules) -> str | None:
+def _explain_client_bound(step: Step, rules: Rules) -> str | None:
     if step.refused is not None:
         return None  # more clients would be refused too
     if step.client_busy is not None and step.client_busy > rules.client_busy_max:
@@ -155,26 +162,26 @@ def _client_bound(step: Step, rules: Rules) -> str | None:
     late_us = step.send_lateness_us
     if late_us is None or late_us <= LATE_US:
         return None
-    idle = _idle_connections(step)
+    idle = _idle_connections_share(step)
     if idle is None or idle <= 0.5:
         return None
     late = words.latency(late_us)
     return f"operations were sent {late} late (p99) with {words.percent(idle)} of connections idle"
 
 
-def _idle_connections(step: Step) -> float | None:
+def _idle_connections_share(step: Step) -> float | None:
     """Return the share of connections without an operation, by Little's law; None if unknown.
 
     If every connection waits for the target, late sends are the target's fault. If some are idle,
     they are the client's.
     """
-    found = under_way(step)
+    found = concurrent_operations(step)
     if found is None or step.connections is None:
         return None
     return 1 - found.most / step.connections
 
 
-def _greatest_fleet(
+def _select_largest_fleet(
     repetitions: Sequence[Repetition],
 ) -> tuple[list[Repetition], str | None]:
     """Return the repetitions of the largest fleet; those of smaller fleets are not comparable.

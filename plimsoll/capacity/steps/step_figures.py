@@ -33,7 +33,7 @@ def where(step: Step, number: int) -> str:
     return step.source or f"step {number}"
 
 
-def measure(step: Step, number: int, rules: Rules) -> StepFigures:
+def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
     """Return the figures that decide on a step.
 
     Raises:
@@ -57,8 +57,8 @@ def measure(step: Step, number: int, rules: Rules) -> StepFigures:
         latency_us=latency_us,
         errors_share=_errors_share(step, name),
         rate=step.rate_ops_per_second,
-        backlog=_backlog_grows(step),
-        slowing=_slowing(step, rules),
+        backlog=_is_backlog_growing(step),
+        slowing=_is_slowing(step, rules),
         refused=step.refused,
     )
 
@@ -82,7 +82,7 @@ def _errors_share(step: Step, name: str) -> float | None:
     return step.errors / (step.errors + succeeded)
 
 
-def _backlog_grows(step: Step) -> bool:
+def _is_backlog_growing(step: Step) -> bool:
     """Return whether, in an open loop, more operations are unsent at the end than connections."""
     if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
         return False
@@ -90,7 +90,7 @@ def _backlog_grows(step: Step) -> bool:
     return step.backlog_end > max(BACKLOG_SHARE * due, step.connections or 0)
 
 
-def _slowing(step: Step, rules: Rules) -> bool:
+def _is_slowing(step: Step, rules: Rules) -> bool:
     """Return whether the window's second half is much slower, so the load was not sustained."""
     if step.halves is None:
         return False
@@ -105,7 +105,7 @@ def _slowing(step: Step, rules: Rules) -> bool:
     )
 
 
-def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
+def median_figures(repetitions: Sequence[StepFigures]) -> StepFigures:
     """Return the median of each figure.
 
     For an even number of latencies, the higher of the middle two: the mean of two percentiles is
@@ -131,7 +131,7 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
     )
 
 
-def baseline_of(repetitions: Sequence[StepFigures]) -> dict[str, float]:
+def baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:
     """Return the median latency of each operation, the base of relative limits.
 
     For an even number, the lower of the middle two. Thus a load that only half of the repetitions

@@ -71,7 +71,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
 
     try:
         with sessions(target) as opened:
-            return _read(opened)
+            return _read_all_nodes(opened)
     except PlimsollError:
         return None
 
@@ -98,7 +98,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     with sessions(target) as opened:
         # two quiet looks: a flush ends before the compaction that it causes begins
         while quiet < 2:
-            busy = unfinished_work(_read(opened))
+            busy = unfinished_work(_read_all_nodes(opened))
             quiet = 0 if busy else quiet + 1
             if time.monotonic() >= deadline:
                 return False
@@ -110,10 +110,12 @@ def make_load_user(master: EngineTarget, run_id: str) -> None:
     """Create no user: a run's Cassandra has no passwords, and only its load clients reach it."""
 
 
-def _read(sessions: Sequence["CassandraSession"]) -> ServerCounters:
-    from plimsoll.databases.cassandra.session import together  # noqa: PLC0415 - see above
+def _read_all_nodes(sessions: Sequence["CassandraSession"]) -> ServerCounters:
+    from plimsoll.databases.cassandra.session import combine_counters  # noqa: PLC0415 - see above
 
-    return together([counters.read(one.execute, one.target.database) for one in sessions])
+    return combine_counters(
+        [counters.read_node_counters(one.execute, one.target.database) for one in sessions]
+    )
 
 
 def _connect(target: EngineTarget) -> "CassandraSession":

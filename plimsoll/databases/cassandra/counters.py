@@ -36,18 +36,18 @@ _BACKLOG = {
 Rows = list[tuple[Any, ...]]
 
 
-def read(execute: Callable[[str], Rows], keyspace: str) -> ServerCounters:
+def read_node_counters(execute: Callable[[str], Rows], keyspace: str) -> ServerCounters:
     """Read the node's own counters.
 
     Args:
         execute: The function that executes a statement and returns its rows.
         keyspace: The keyspace whose reads, writes and scans are counted.
     """
-    values = _values(execute, keyspace)
+    values = _read_values(execute, keyspace)
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="cql")
 
 
-def _values(execute: Callable[[str], Rows], keyspace: str) -> dict[str, int]:
+def _read_values(execute: Callable[[str], Rows], keyspace: str) -> dict[str, int]:
     values = {
         name: int(value)
         for name, value in execute("SELECT name, value FROM system_views.cql_metrics")

@@ -8,13 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
-from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quoted
+from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quote_name
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
-    cassandra_layout,
-    check_not_there,
+    check_absent,
     check_same_dataset,
-    note_counted,
+    note_counts,
+    read_cassandra_layout,
 )
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -90,7 +90,7 @@ class CassandraDatasets:
             strategy = "NetworkTopologyStrategy" if copies > 1 else "SimpleStrategy"
             replication = f"{{'class': '{strategy}', 'replication_factor': {copies}}}"
             session.execute(
-                f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
+                f"CREATE KEYSPACE IF NOT EXISTS {quote_name(self._keyspace)}"
                 f" WITH replication = {replication}"
             )
         session.use(self._keyspace)
@@ -99,7 +99,7 @@ class CassandraDatasets:
             check_same_dataset(compiled, note, notes_table=_NOTES)
         else:
             for table in compiled.tables:
-                check_not_there(table.name, there=bool(self._columns(table.name)))
+                check_absent(table.name, there=bool(self._columns(table.name)))
         session.execute(_CREATE_NOTES)
         made = DatasetNote(
             compiled.records,
@@ -147,7 +147,7 @@ class CassandraDatasets:
             PlimsollError: A table has fewer rows than its dataset.
         """
         counts = {table.name: self.count_rows(table) for table in compiled.tables}
-        note_counted(compiled, counts, self.note_progress)
+        note_counts(compiled, counts, self.note_progress)
         return counts
 
     def count_rows(self, table: Table) -> int:
@@ -157,12 +157,12 @@ class CassandraDatasets:
             PlimsollError: The database refuses, or a small range times out.
         """
         self._session.use(self._keyspace)
-        token = f"token({', '.join(quoted(name) for name in table.key)})"
+        token = f"token({', '.join(quote_name(name) for name in table.key)})"
         cql = (
-            f"SELECT COUNT(*) FROM {quoted(table.name)}"  # noqa: S608 - a checked name
+            f"SELECT COUNT(*) FROM {quote_name(table.name)}"  # noqa: S608 - a checked name
             f" WHERE {token} >= %s AND {token} <= %s"
         )
-        waiting = deque(token_ranges(table.rows // _ROWS_OF_A_RANGE + 1))
+        waiting = deque(divide_tokens(table.rows // _ROWS_OF_A_RANGE + 1))
         counted = 0
         while waiting:
             part = [waiting.popleft() for _ in range(min(_RANGES_AT_ONCE, len(waiting)))]
@@ -173,7 +173,7 @@ class CassandraDatasets:
                 except CassandraTimeoutError:
                     if span[1] - span[0] < _SMALLEST_RANGE:
                         raise
-                    waiting.extend(token_ranges(2, span))
+                    waiting.extend(divide_tokens(2, span))
         return counted
 
     def drop(self, compiled: Compiled) -> None:
@@ -181,7 +181,7 @@ class CassandraDatasets:
         if self.read_note(compiled.dataset) is None:
             return
         for table in compiled.tables:
-            self._session.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
+            self._session.execute(f"DROP TABLE IF EXISTS {quote_name(table.name)}")
         self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [compiled.dataset])  # noqa: S608 - a name of ours
         if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
             self._session.execute(f"DROP TABLE {_NOTES}")
@@ -195,7 +195,7 @@ class CassandraDatasets:
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
         """Return the stored size of each table, given its counted rows."""
-        return cassandra_layout(self._session.execute, self._keyspace, compiled, counts)
+        return read_cassandra_layout(self._session.execute, self._keyspace, compiled, counts)
 
     def count_own(self, compiled: Compiled) -> dict[str, int]:
         """Count the rows of tables that Plimsoll did not make."""
@@ -237,7 +237,7 @@ class CassandraDatasets:
             )
 
 
-def token_ranges(
+def divide_tokens(
     parts: int, span: TokenRange = (_FIRST_TOKEN, _LAST_TOKEN)
 ) -> Iterable[TokenRange]:
     """Cut a range of tokens into parts of equal length that do not overlap."""

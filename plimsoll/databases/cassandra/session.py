@@ -40,16 +40,16 @@ from plimsoll.databases.cassandra.counters import GENERATION, is_gauge
 from plimsoll.databases.connecting import (
     Watch,
     WatchedSocket,
-    no_answer,
-    said,
-    short,
-    tls_context,
-    tls_problem,
-    unreadable,
+    describe_no_answer,
+    describe_tls_error,
+    describe_unreadable,
+    make_tls_context,
+    shorten_message,
+    shorten_statement,
 )
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.engine.networks import within
+from plimsoll.model.engine.networks import is_within
 from plimsoll.model.run.fleet import ServerCounters
 
 Rows = list[tuple[Any, ...]]
@@ -94,11 +94,11 @@ class CassandraSession:
             auth_provider=PlainTextAuthProvider(target.user, target.password)
             if target.user
             else None,
-            ssl_context=tls_context(target.tls, watch),
+            ssl_context=make_tls_context(target.tls, watch),
             ssl_options={"server_hostname": target.host} if target.tls else None,
             protocol_version=4,
             compression=False,  # a few compressed bytes can expand to gigabytes
-            connection_class=_watched(watch),
+            connection_class=_watch_connections(watch),
             connect_timeout=timeout_s,
             control_connection_timeout=timeout_s,
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
@@ -106,9 +106,9 @@ class CassandraSession:
             token_metadata_enabled=False,
         )
         try:
-            self._session = _connected(self._cluster, watch, timeout_s)
+            self._session = _connect_in_time(self._cluster, watch, timeout_s)
         except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
-            raise PlimsollError(_refusal(target, error)) from None
+            raise PlimsollError(_describe_refusal(target, error)) from None
         watch.logged_in()
 
     def __enter__(self) -> "CassandraSession":
@@ -156,13 +156,15 @@ class CassandraSession:
         try:
             return list(future.result())
         except _TOLD as error:
-            message = f"the database says: {_line(error)} to: {short(cql)}"
+            message = f"the database says: {_one_line(error)} to: {shorten_statement(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)
                 raise CassandraTimeoutError(message, by_server=by_server) from None
             raise PlimsollError(message) from None
         except Exception as error:  # noqa: BLE001 - see above
-            raise PlimsollError(f"{unreadable(error)} to: {short(cql)}") from None
+            raise PlimsollError(
+                f"{describe_unreadable(error)} to: {shorten_statement(cql)}"
+            ) from None
 
     def keyspace_exists(self, name: str) -> bool:
         """Return whether a keyspace of this name exists."""
@@ -183,7 +185,7 @@ class CassandraSession:
                 f"{target.host}:{target.port}: there is no keyspace {keyspace!r}:"
                 " `plimsoll prepare` makes it"
             )
-        self.execute(f"USE {quoted(keyspace)}")
+        self.execute(f"USE {quote_name(keyspace)}")
 
     def version(self) -> str:
         """Return the server's product and version."""
@@ -191,13 +193,13 @@ class CassandraSession:
         return f"Cassandra {row[0]}"
 
 
-def _watched(watch: Watch) -> type[Any]:
+def _watch_connections(watch: Watch) -> type[Any]:
     """Return a connection class for the driver whose sockets obey a watch."""
     sockets = SimpleNamespace(socket=partial(WatchedSocket.made, watch))
     return type("Connection", (Cluster.connection_class,), {"_socket_impl": sockets})
 
 
-def _connected(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
+def _connect_in_time(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
     """Log in within a total time: the driver limits only each of its many steps.
 
     Raises:
@@ -221,30 +223,30 @@ def _connected(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
         raise
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name so that CQL keeps it as it is."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _refusal(target: EngineTarget, error: Exception) -> str:
+def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     reasons = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
     reason = reasons[0] if reasons else error
     if isinstance(reason, TimeoutError | OperationTimedOut):
-        return f"cannot connect to {place}: {no_answer(target.login_timeout_ms / 1000)}"
+        return f"cannot connect to {place}: {describe_no_answer(target.login_timeout_ms / 1000)}"
     if isinstance(reason, ssl.SSLError):
-        return f"cannot connect to {place}: {tls_problem(reason)}"
+        return f"cannot connect to {place}: {describe_tls_error(reason)}"
     if isinstance(reason, AuthenticationFailed):
         if not target.user:
             return f"{place}: the server asks for a user and a password"
-        return f"{target.user}@{place}: wrong user or password ({_line(reason)})"
+        return f"{target.user}@{place}: wrong user or password ({_one_line(reason)})"
     if not isinstance(reason, _TOLD):
-        return f"cannot connect to {place}: {unreadable(reason)}"
-    return f"cannot connect to {place}: {_line(reason)}"
+        return f"cannot connect to {place}: {describe_unreadable(reason)}"
+    return f"cannot connect to {place}: {_one_line(reason)}"
 
 
-def _line(error: Exception) -> str:
-    return said(error) or type(error).__name__
+def _one_line(error: Exception) -> str:
+    return shorten_message(error) or type(error).__name__
 
 
 # All nodes of a target's cluster. Their counters are combined as if of one server.
@@ -266,18 +268,18 @@ def sessions(target: EngineTarget) -> Iterator[list[CassandraSession]]:
         first = opened.enter_context(CassandraSession(target))
         others = [
             opened.enter_context(CassandraSession(target.model_copy(update={"host": address})))
-            for address in (_peers(first) if target.nodes else ())
+            for address in (_list_peers(first) if target.nodes else ())
         ]
         yield [first, *others]
 
 
-def _peers(session: CassandraSession) -> list[str]:
+def _list_peers(session: CassandraSession) -> list[str]:
     rows = session.execute("SELECT rpc_address FROM system.peers")
     told = sorted({str(address) for (address,) in rows if address is not None})
-    return [address for address in told if within(address, session.target.nodes)]
+    return [address for address in told if is_within(address, session.target.nodes)]
 
 
-def together(each: Sequence[ServerCounters]) -> ServerCounters:
+def combine_counters(each: Sequence[ServerCounters]) -> ServerCounters:
     """Combine the counters of all nodes.
 
     Counts and generations are summed, so that the restart of any node shows; of gauges the highest
@@ -304,21 +306,21 @@ def await_ring(target: EngineTarget, *, nodes: int, longest_s: float = _RING_S) 
     """
     hosts = (target.host, *target.nodes)
     deadline = time.monotonic() + longest_s
-    while (lacking := _lacking(target, hosts, nodes)) is not None:
+    while (lacking := _describe_lack(target, hosts, nodes)) is not None:
         if time.monotonic() >= deadline:
             waited = words.duration(longest_s)
             raise PlimsollError(f"after {waited} the cluster is not whole: {lacking}")
         time.sleep(_POLL_S)
 
 
-def _lacking(target: EngineTarget, hosts: Sequence[str], nodes: int) -> str | None:
+def _describe_lack(target: EngineTarget, hosts: Sequence[str], nodes: int) -> str | None:
     """Describe what a cluster lacks; None if it is complete."""
     schemas: set[object] = set()
     for host in hosts:
         try:
             with CassandraSession(target.model_copy(update={"host": host})) as session:
                 peers = session.execute("SELECT tokens FROM system.peers_v2")
-                schemas |= _schemas(session)
+                schemas |= _read_schemas(session)
         except PlimsollError as error:
             return str(error)
         if (known := 1 + sum(bool(tokens) for (tokens,) in peers)) < nodes:
@@ -326,7 +328,7 @@ def _lacking(target: EngineTarget, hosts: Sequence[str], nodes: int) -> str | No
     return "its nodes have different schemas" if len(schemas) > 1 else None
 
 
-def _schemas(session: CassandraSession) -> set[object]:
+def _read_schemas(session: CassandraSession) -> set[object]:
     """Return the schema versions that a node knows: its own, and its peers'."""
     rows = session.execute("SELECT schema_version FROM system.local")
     rows += session.execute("SELECT schema_version FROM system.peers")
@@ -340,6 +342,6 @@ def await_agreement(session: CassandraSession) -> None:
     """
     deadline = time.monotonic() + _AGREEMENT_S
     while time.monotonic() < deadline:
-        if len(_schemas(session)) <= 1:
+        if len(_read_schemas(session)) <= 1:
             return
         time.sleep(_POLL_S)

@@ -81,7 +81,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
             rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
             variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)"
             rows |= execute(connection, variables, ("max_connections", "performance_schema"))
-            timed = _timed(connection) if rows.get("performance_schema") == "ON" else {}
+            timed = _read_waits(connection) if rows.get("performance_schema") == "ON" else {}
     except PlimsollError:
         return None
     names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
@@ -89,7 +89,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
 
 
-def _timed(connection: Connection) -> dict[str, int]:
+def _read_waits(connection: Connection) -> dict[str, int]:
     """Read the wait times of performance_schema; empty if the user may not."""
     try:
         rows = execute(connection, _TIMED)
@@ -155,20 +155,20 @@ def waits(server: ServerFigures) -> ServerWaits:
     if flushes is None and writes is not None and syncs is not None:
         flushes = min(writes, syncs)
     return ServerWaits(
-        row_locks_s=_seconds(grown.get("Innodb_row_lock_time"), 1e3),
+        row_locks_s=_to_seconds(grown.get("Innodb_row_lock_time"), 1e3),
         row_lock_waits=grown.get("Innodb_row_lock_waits"),
-        table_locks_s=_seconds(grown.get("wait_us_table_locks"), 1e6),
+        table_locks_s=_to_seconds(grown.get("wait_us_table_locks"), 1e6),
         table_lock_waits=grown.get("Table_locks_waited"),
         page_reads=grown.get("Innodb_buffer_pool_reads"),
-        page_reads_s=_seconds(grown.get("wait_us_data_reads"), 1e6),
+        page_reads_s=_to_seconds(grown.get("wait_us_data_reads"), 1e6),
         commits=grown.get("Handler_commit"),
         log_flushes=flushes,
-        log_io_s=_seconds(grown.get("wait_us_log_io"), 1e6),
+        log_io_s=_to_seconds(grown.get("wait_us_log_io"), 1e6),
         connections_max=server.gauges.get("max_connections"),
     )
 
 
-def _seconds(value: int | None, per_second: float) -> float | None:
+def _to_seconds(value: int | None, per_second: float) -> float | None:
     return None if value is None else value / per_second
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 
-from plimsoll.databases.dataset_notes import mysql_layout
+from plimsoll.databases.dataset_notes import read_mysql_layout
 from plimsoll.databases.mysql import session
 from plimsoll.databases.mysql.session import Connection, Rows
 from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
@@ -39,11 +39,11 @@ class MySqlDatasets(SqlDatasets):
 
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
-        return session.server_version(self._connection)
+        return session.read_version(self._connection)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
         """Return the stored size of each table, given its counted rows."""
-        return mysql_layout(self._execute, compiled, counts)
+        return read_mysql_layout(self._execute, compiled, counts)
 
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]

@@ -13,15 +13,15 @@ from plimsoll.databases.connecting import (
     ASKS_FOR_PASSWORD,
     Trust,
     Watch,
-    no_answer,
-    reach,
-    said,
-    short,
-    tls_context,
-    tls_problem,
-    unreadable,
+    describe_no_answer,
+    describe_tls_error,
+    describe_unreadable,
+    make_tls_context,
+    open_socket,
+    shorten_message,
+    shorten_statement,
 )
-from plimsoll.databases.load_user import LOAD_USER, load_password
+from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 
@@ -78,13 +78,13 @@ class Connection(_Driver):
             user=target.user,
             password=target.password,
             database=target.database,
-            ssl=tls_context(target.tls, self._watch),
+            ssl=make_tls_context(target.tls, self._watch),
             ssl_disabled=target.tls is None,
             auth_plugin_map=dict.fromkeys(refused, _Refused),
             autocommit=True,
             defer_connect=True,
         )
-        self.connect(reach(target, self._watch))
+        self.connect(open_socket(target, self._watch))
         self._watch.logged_in()
 
     def write_packet(self, payload: bytes) -> None:
@@ -112,7 +112,7 @@ def connect(target: EngineTarget) -> Connection:
     try:
         return Connection(target)
     except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
-        raise PlimsollError(_refusal(target, error)) from None
+        raise PlimsollError(_describe_refusal(target, error)) from None
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
@@ -126,14 +126,16 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
             cursor.execute(sql, values or None)
             return tuple(cursor.fetchall())
     except pymysql.MySQLError as error:
-        code, message = _parts(error)
-        raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
+        code, message = _split_error(error)
+        raise PlimsollError(
+            f"the database says: {message} ({code}) to: {shorten_statement(sql)}"
+        ) from None
     except Exception as error:  # noqa: BLE001 - see above
-        raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
+        raise PlimsollError(f"{describe_unreadable(error)} to: {shorten_statement(sql)}") from None
 
 
 @contextmanager
-def elsewhere(connection: Connection, database: str) -> Iterator[None]:
+def use_elsewhere(connection: Connection, database: str) -> Iterator[None]:
     """Use another database for a while, so that our statements do not count as the target's.
 
     The switch is a protocol command, which does not count as a statement either.
@@ -141,29 +143,31 @@ def elsewhere(connection: Connection, database: str) -> Iterator[None]:
     Raises:
         PlimsollError: The server refuses it, or the connection is lost.
     """
-    _use(connection, ELSEWHERE)
+    _use_database(connection, ELSEWHERE)
     try:
         yield
     finally:
-        _use(connection, database)
+        _use_database(connection, database)
 
 
-def _use(connection: Connection, database: str) -> None:
+def _use_database(connection: Connection, database: str) -> None:
     try:
         connection.select_db(database)
     except Exception as error:  # noqa: BLE001 - see above
-        raise PlimsollError(f"{unreadable(error)} to: use {short(database)}") from None
+        raise PlimsollError(
+            f"{describe_unreadable(error)} to: use {shorten_statement(database)}"
+        ) from None
 
 
-def server_version(connection: Connection) -> str:
+def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them."""
     (row,) = execute(connection, "SELECT VERSION()")
     return str(row[0])
 
 
-def _refusal(target: EngineTarget, error: Exception) -> str:
+def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
-    code, message = _parts(error)
+    code, message = _split_error(error)
     if code in _REFUSED:
         reason = _REFUSED[code]
         if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
@@ -172,21 +176,21 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
     # The driver's error wraps the socket's.
     cause = error.__context__ if isinstance(error, pymysql.MySQLError) else error
     if isinstance(cause, TimeoutError):
-        message = no_answer(target.login_timeout_ms / 1000)
+        message = describe_no_answer(target.login_timeout_ms / 1000)
     elif isinstance(cause, ssl.SSLError):
-        message = tls_problem(cause)
+        message = describe_tls_error(cause)
     elif message == ASKS_FOR_PASSWORD:
         remedy = "`tls` must be verify"
         message = f"{message}: {remedy}"
     elif not isinstance(error, pymysql.MySQLError | OSError):
-        message = unreadable(error)
+        message = describe_unreadable(error)
     return f"cannot connect to {place}: {message}"
 
 
-def _parts(error: Exception) -> tuple[int, str]:
+def _split_error(error: Exception) -> tuple[int, str]:
     if len(error.args) >= 2 and isinstance(error.args[0], int):
-        return error.args[0], said(error.args[1])
-    return 0, said(error)
+        return error.args[0], shorten_message(error.args[1])
+    return 0, shorten_message(error)
 
 
 # The load user: it has only the rights that a workload needs.
@@ -206,7 +210,7 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     """
     account = f"'{LOAD_USER}'@'%'"
     account_with_values = account.replace("%", "%%")  # PyMySQL reads %% as % if there are values
-    password = [load_password(master.password, run_id)]
+    password = [derive_load_password(master.password, run_id)]
     # In GRANT, _ and % in a database's name are wildcards unless they are escaped.
     name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
     with closing(connect(master)) as connection:

@@ -16,11 +16,11 @@ from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted
 from plimsoll.databases.mysql.session import (
     Connection,
     connect,
-    elsewhere,
     execute,
-    server_version,
+    read_version,
+    use_elsewhere,
 )
-from plimsoll.databases.mysql.table_facts import table_seen
+from plimsoll.databases.mysql.table_facts import describe_table
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.statements_seen import TableSeen
@@ -81,7 +81,7 @@ class MySqlStatements:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._server = server_version(connection)
+        self._server = read_version(connection)
         self._require_counting()
         self._counts_prepared = bool(execute(connection, _CONSUMER))
         ((database,),) = execute(connection, "SELECT DATABASE()")
@@ -116,7 +116,7 @@ class MySqlStatements:
 
     def look(self) -> Look:
         """Read all statement statistics of the target's database, without our own queries."""
-        with elsewhere(self._connection, self._database):
+        with use_elsewhere(self._connection, self._database):
             return self._look()
 
     def _look(self) -> Look:
@@ -179,7 +179,7 @@ class MySqlStatements:
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
         """Describe the given tables."""
-        return [table_seen(self._connection, name) for name in names]
+        return [describe_table(self._connection, name) for name in names]
 
     def pool_pages(self) -> int | None:
         """Return how many data pages the buffer pool holds; None if it is not full."""
@@ -200,7 +200,7 @@ class MySqlStatements:
 
 
 @contextmanager
-def open_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
+def open_mysql_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
     """Connect to a server to read its statement statistics.
 
     Raises:

@@ -26,7 +26,7 @@ _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 
 
-def table_seen(connection: Connection, name: str) -> TableSeen:
+def describe_table(connection: Connection, name: str) -> TableSeen:
     """Describe a table of the connection's database.
 
     Raises:
@@ -46,7 +46,7 @@ def table_seen(connection: Connection, name: str) -> TableSeen:
         if cardinality is not None and int(place) == 1:
             distinct.setdefault(str(column), int(cardinality))
     columns = execute(connection, _COLUMNS, (name,))
-    lengths = _lengths(connection, name, columns)
+    lengths = _measure_lengths(connection, name, columns)
     primary = indexes.pop("PRIMARY", [])
     leading = {names[0] for names in (primary, *indexes.values()) if names}
     return TableSeen(
@@ -54,7 +54,7 @@ def table_seen(connection: Connection, name: str) -> TableSeen:
         rows=max(int(rows[0][0] or 0), 0) if rows else 0,
         pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
         columns=tuple(
-            _column(
+            _describe_column(
                 connection,
                 name,
                 row,
@@ -70,7 +70,7 @@ def table_seen(connection: Connection, name: str) -> TableSeen:
     )
 
 
-def _column(
+def _describe_column(
     connection: Connection,
     table: str,
     row: tuple[Any, ...],
@@ -83,11 +83,11 @@ def _column(
     name, kind, nullable, own_number, data_type = row
     lowest = highest = None
     if name in leading and data_type in _NUMBERS:
-        sql = f"SELECT MIN({_quoted(name)}), MAX({_quoted(name)}) FROM {_quoted(table)}"  # noqa: S608 - quoted
-        ((lowest, highest),) = _asked(connection, sql) or ((None, None),)
+        sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {_quote_name(table)}"  # noqa: S608 - quoted
+        ((lowest, highest),) = _query_rows(connection, sql) or ((None, None),)
     spread = None
     if name in leading and primary and name not in primary:
-        spread = _spread(connection, table, str(name))
+        spread = _measure_spread(connection, table, str(name))
     return ColumnSeen(
         name=str(name),
         type=str(kind),
@@ -101,7 +101,7 @@ def _column(
     )
 
 
-def _lengths(
+def _measure_lengths(
     connection: Connection, table: str, columns: tuple[tuple[Any, ...], ...]
 ) -> dict[str, float]:
     """Return the mean length of each text column over a few rows, measured in the server."""
@@ -112,25 +112,27 @@ def _lengths(
     }
     if not named:
         return {}
-    means = ", ".join(f"AVG({function}({_quoted(name)}))" for name, function in named.items())
-    chosen = ", ".join(map(_quoted, named))
-    sql = f"SELECT {means} FROM (SELECT {chosen} FROM {_quoted(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
-    row = (_asked(connection, sql) or ((None,) * len(named),))[0]
+    means = ", ".join(f"AVG({function}({_quote_name(name)}))" for name, function in named.items())
+    chosen = ", ".join(map(_quote_name, named))
+    sql = (
+        f"SELECT {means} FROM (SELECT {chosen} FROM {_quote_name(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
+    )
+    row = (_query_rows(connection, sql) or ((None,) * len(named),))[0]
     pairs = zip(named, row, strict=True)
     return {name: float(mean) for name, mean in pairs if mean is not None}
 
 
-def _spread(connection: Connection, table: str, column: str) -> float | None:
+def _measure_spread(connection: Connection, table: str, column: str) -> float | None:
     """Return the share of some rows, in key order, that have the commonest values."""
-    rows = _asked(
+    rows = _query_rows(
         connection,
-        f"SELECT COUNT(*) FROM (SELECT {_quoted(column)} AS v FROM {_quoted(table)}"  # noqa: S608 - quoted
+        f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {_quote_name(table)}"  # noqa: S608 - quoted
         f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
     )
     return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)
 
 
-def _asked(connection: Connection, sql: str) -> Rows | None:
+def _query_rows(connection: Connection, sql: str) -> Rows | None:
     """Query rows; None if the user may not read them, or it takes too long."""
     try:
         return execute(connection, sql)
@@ -138,5 +140,5 @@ def _asked(connection: Connection, sql: str) -> Rows | None:
         return None
 
 
-def _quoted(name: object) -> str:
+def _quote_name(name: object) -> str:
     return "`" + str(name).replace("`", "``") + "`"

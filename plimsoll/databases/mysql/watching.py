@@ -76,7 +76,7 @@ def checkpoint_share(values: dict[str, int]) -> float | None:
 
 
 @contextmanager
-def watch(target: EngineTarget) -> Iterator[MySqlWatcher]:
+def open_mysql_watcher(target: EngineTarget) -> Iterator[MySqlWatcher]:
     """Connect to sample a server under load.
 
     Raises:
@@ -108,14 +108,14 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     """
     with closing(connect(target)) as connection:
         deadline = time.monotonic() + longest_s
-        while (length := _history_length(connection)) is not None and length > SETTLED:
+        while (length := _read_history_length(connection)) is not None and length > SETTLED:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
     return True
 
 
-def _history_length(connection: Connection) -> int | None:
+def _read_history_length(connection: Connection) -> int | None:
     """Return InnoDB's history list length; None if the account may not see it."""
     try:
         rows = execute(

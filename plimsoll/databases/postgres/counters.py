@@ -97,10 +97,10 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
         signs.append(f"autovacuum read and wrote {words.number(vacuumed)} pages")
     if count := grown.get("deadlocks"):
         signs.append(words.plural(count, "deadlock"))
-    return [*signs, *_seen(server.looks)]
+    return [*signs, *_describe_samples(server.looks)]
 
 
-def _seen(looks: ServerLooks | None) -> list[str]:
+def _describe_samples(looks: ServerLooks | None) -> list[str]:
     """Describe how much of the server's own work the samples showed."""
     if looks is None:
         return []
@@ -126,15 +126,15 @@ def waits(server: ServerFigures) -> ServerWaits:
     grown = server.counters
     return ServerWaits(
         page_reads=grown.get("blocks_read"),
-        page_reads_s=_seconds(grown.get("block_read_us")),
+        page_reads_s=_to_seconds(grown.get("block_read_us")),
         commits=grown.get("commits"),
         log_flushes=grown.get("wal_flushes"),
-        log_io_s=_seconds(grown.get("wal_io_us")),
+        log_io_s=_to_seconds(grown.get("wal_io_us")),
         connections_max=server.gauges.get("max_connections"),
     )
 
 
-def _seconds(us: int | None) -> float | None:
+def _to_seconds(us: int | None) -> float | None:
     return None if us is None else us / 1e6
 
 
@@ -268,7 +268,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     try:
         with closing(connect(target)) as connection:
             _await_clients_left(connection)
-            values = _values(connection)
+            values = _read_values(connection)
     except PlimsollError:
         return None
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="postgres")
@@ -281,7 +281,7 @@ def _await_clients_left(connection: Connection) -> None:
         time.sleep(_POLL_S)
 
 
-def _values(connection: Connection) -> dict[str, int]:
+def _read_values(connection: Connection) -> dict[str, int]:
     ((number,),) = execute(connection, "SELECT current_setting('server_version_num')::int")
     version = int(number)
     queries = (
@@ -294,21 +294,21 @@ def _values(connection: Connection) -> dict[str, int]:
     )
     values: dict[str, int] = {}
     for sql in queries:
-        values |= _named(connection, execute(connection, sql))
+        values |= _name_values(connection, execute(connection, sql))
     for sql in (_STATEMENTS, _SINCE_CHECKPOINT):
-        values |= _where_shown(connection, sql)
+        values |= _read_if_shown(connection, sql)
     return values
 
 
-def _where_shown(connection: Connection, sql: str) -> dict[str, int]:
+def _read_if_shown(connection: Connection, sql: str) -> dict[str, int]:
     """Read what not every server shows to every user; empty if it is not shown."""
     try:
-        return _named(connection, execute(connection, sql))
+        return _name_values(connection, execute(connection, sql))
     except PlimsollError:
         return {}
 
 
-def _named(connection: Connection, rows: Rows) -> dict[str, int]:
+def _name_values(connection: Connection, rows: Rows) -> dict[str, int]:
     """Return one row's values by name, without those that the server does not know."""
     names = [column["name"] for column in connection.columns or ()]
     return {

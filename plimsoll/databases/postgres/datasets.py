@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 from itertools import count
 
-from plimsoll.databases.dataset_notes import postgres_layout
+from plimsoll.databases.dataset_notes import read_postgres_layout
 from plimsoll.databases.postgres import session
-from plimsoll.databases.postgres.session import Connection, Rows, quoted
+from plimsoll.databases.postgres.session import Connection, Rows, quote_name
 from plimsoll.databases.sql_datasets import NOTES, SqlDatasets
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget
@@ -42,11 +42,11 @@ class PostgresDatasets(SqlDatasets):
 
     def version(self) -> str:
         """Return the server's product and version, as it reports them."""
-        return session.server_version(self._connection)
+        return session.read_version(self._connection)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
         """Return the stored size of each table, given its counted rows."""
-        return postgres_layout(self._execute, compiled, counts)
+        return read_postgres_layout(self._execute, compiled, counts)
 
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
@@ -58,9 +58,9 @@ class PostgresDatasets(SqlDatasets):
         self._execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
         read = "SELECT pg_prewarm(?::regclass, 'read')"
         if index is not None:
-            self._execute(read, quoted(index))
+            self._execute(read, quote_name(index))
             return None
-        name = quoted(table.name)
+        name = quote_name(table.name)
         size = "SELECT pg_relation_size(?::regclass) / current_setting('block_size')::int"
         blocks = int(self._execute(size, name)[0][0])
         block = int(start or 0)
@@ -91,7 +91,7 @@ class PostgresDatasets(SqlDatasets):
         return session.execute(self._connection, sql, values)
 
     def _quoted(self, name: str) -> str:
-        return quoted(name)
+        return quote_name(name)
 
     def _complete(self, table: Table) -> None:
         """Set the sequences, and vacuum.
@@ -102,13 +102,13 @@ class PostgresDatasets(SqlDatasets):
         """
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attidentity <> ''",
-            quoted(table.name),
+            quote_name(table.name),
         )
         for (column,) in rows:
-            last = f"SELECT GREATEST(MAX({quoted(column)}), 1) FROM {quoted(table.name)}"  # noqa: S608 - checked names
+            last = f"SELECT GREATEST(MAX({quote_name(column)}), 1) FROM {quote_name(table.name)}"  # noqa: S608 - checked names
             sql = f"SELECT setval(pg_get_serial_sequence(?, ?), ({last}))"
-            self._execute(sql, quoted(table.name), column)
-        self._execute(f"VACUUM (ANALYZE) {quoted(table.name)}")
+            self._execute(sql, quote_name(table.name), column)
+        self._execute(f"VACUUM (ANALYZE) {quote_name(table.name)}")
 
     def _table_exists(self, name: str) -> bool:
         sql = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
@@ -118,7 +118,7 @@ class PostgresDatasets(SqlDatasets):
         rows = self._execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass"
             " AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-            quoted(table.name),
+            quote_name(table.name),
         )
         return tuple(str(row[0]) for row in rows)
 

@@ -16,15 +16,15 @@ from plimsoll.databases.connecting import (
     ASKS_FOR_PASSWORD,
     Trust,
     Watch,
-    no_answer,
-    reach,
-    said,
-    short,
-    tls_context,
-    tls_problem,
-    unreadable,
+    describe_no_answer,
+    describe_tls_error,
+    describe_unreadable,
+    make_tls_context,
+    open_socket,
+    shorten_message,
+    shorten_statement,
 )
-from plimsoll.databases.load_user import LOAD_USER, load_password
+from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 
@@ -64,8 +64,8 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         self._trust = Trust.of(target.tls)
         self._allow_md5 = target.allow_md5
         self._asked: list[int] = []  # authentication requests of the login, in order
-        tls = tls_context(target.tls, self._watch)
-        reached = reach(target, self._watch)
+        tls = make_tls_context(target.tls, self._watch)
+        reached = open_socket(target, self._watch)
         try:
             super().__init__(
                 target.user,
@@ -93,7 +93,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
             raise _RefusedError(f"{ASKS_FOR_PASSWORD}: `tls` must be verify")
         if asked == _MD5 and not self._allow_md5:
             raise _RefusedError(f"{_ASKS_FOR_MD5}: ?allow_md5=true answers all the same")
-        if asked == _SCRAM_CONTINUES and _iterations(data) > _ITERATIONS_MOST:
+        if asked == _SCRAM_CONTINUES and _read_iterations(data) > _ITERATIONS_MOST:
             raise _RefusedError(f"the server asks for more than {_ITERATIONS_MOST:,} hashes")
         if asked in self._asked:
             raise _RefusedError("the server asks for the same thing twice")
@@ -131,7 +131,7 @@ def connect(target: EngineTarget) -> Connection:
     try:
         return Connection(target)
     except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
-        raise PlimsollError(_refusal(target, error)) from None
+        raise PlimsollError(_describe_refusal(target, error)) from None
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
@@ -148,20 +148,24 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
     try:
         return connection.rows_of(sql, values)
     except DatabaseError as error:
-        code, message = _parts(error)
-        raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
+        code, message = _split_error(error)
+        raise PlimsollError(
+            f"the database says: {message} ({code}) to: {shorten_statement(sql)}"
+        ) from None
     except pg8000.native.InterfaceError as error:
-        raise PlimsollError(f"{said(_cause(error))} to: {short(sql)}") from None
+        raise PlimsollError(
+            f"{shorten_message(_find_cause(error))} to: {shorten_statement(sql)}"
+        ) from None
     except Exception as error:  # noqa: BLE001 - see above
-        raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
+        raise PlimsollError(f"{describe_unreadable(error)} to: {shorten_statement(sql)}") from None
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name, whatever characters it has."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def server_version(connection: Connection) -> str:
+def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them.
 
     Raises:
@@ -176,7 +180,7 @@ def server_version(connection: Connection) -> str:
     return f"PostgreSQL {version}"
 
 
-def _iterations(data: bytes) -> int:
+def _read_iterations(data: bytes) -> int:
     """Read the number of SCRAM iterations that a server demands: RFC 5802, section 5.1."""
     for part in data[4:].split(b","):
         if part.startswith(b"i=") and part[2:].isdigit():
@@ -184,41 +188,41 @@ def _iterations(data: bytes) -> int:
     return 0
 
 
-def _refusal(target: EngineTarget, error: Exception) -> str:
+def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     if isinstance(error, DatabaseError):
-        code, message = _parts(error)
+        code, message = _split_error(error)
         if code not in _REFUSED:
             return f"cannot connect to {place}: {message} ({code})"
         reason = _REFUSED[code]
         if "no encryption" in message:
             reason = "the server demands TLS: `tls` must be verify or require"
         return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
-    cause = _cause(error)
+    cause = _find_cause(error)
     if isinstance(cause, TimeoutError):
-        message = no_answer(target.login_timeout_ms / 1000)
+        message = describe_no_answer(target.login_timeout_ms / 1000)
     elif isinstance(cause, ssl.SSLError):
-        message = tls_problem(cause)
+        message = describe_tls_error(cause)
     elif "Server refuses SSL" in str(cause):
         message = "the server offers no TLS; `tls` off does without"
     elif isinstance(cause, pg8000.native.InterfaceError | OSError | _RefusedError):
-        message = said(cause)
+        message = shorten_message(cause)
     else:
-        message = unreadable(error)
+        message = describe_unreadable(error)
     return f"cannot connect to {place}: {message}"
 
 
-def _cause(error: BaseException) -> BaseException:
+def _find_cause(error: BaseException) -> BaseException:
     """Return the socket's error that the driver's error wraps, if there is one."""
     behind = error.__cause__ or error.__context__
     driver = isinstance(error, pg8000.native.InterfaceError)
-    return _cause(behind) if driver and behind is not None else error
+    return _find_cause(behind) if driver and behind is not None else error
 
 
-def _parts(error: DatabaseError) -> tuple[str, str]:
+def _split_error(error: DatabaseError) -> tuple[str, str]:
     """Return a server error's SQLSTATE and message."""
     fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-    return said(fields.get("C", ""))[:5], said(fields.get("M", error))
+    return shorten_message(fields.get("C", ""))[:5], shorten_message(fields.get("M", error))
 
 
 # The load user: it has only the rights that a workload needs.
@@ -241,20 +245,20 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     Raises:
         PlimsollError: The server refuses.
     """
-    verifier = scram_verifier(load_password(master.password, run_id), os.urandom(16))
+    verifier = compute_scram_verifier(derive_load_password(master.password, run_id), os.urandom(16))
     with closing(connect(master)) as connection:
         known = execute(connection, "SELECT 1 FROM pg_roles WHERE rolname = $1", (LOAD_USER,))
         verb = "ALTER" if known else "CREATE"
         execute(connection, f"{verb} ROLE {LOAD_USER} LOGIN PASSWORD '{verifier}'")
         ((schema,),) = execute(connection, "SELECT current_schema()")
-        tables = f"ALL TABLES IN SCHEMA {quoted(str(schema))}"
-        execute(connection, f"GRANT USAGE ON SCHEMA {quoted(str(schema))} TO {LOAD_USER}")
+        tables = f"ALL TABLES IN SCHEMA {quote_name(str(schema))}"
+        execute(connection, f"GRANT USAGE ON SCHEMA {quote_name(str(schema))} TO {LOAD_USER}")
         execute(connection, f"GRANT {', '.join(RIGHTS)} ON {tables} TO {LOAD_USER}")
-        _count_statements(connection)
+        _enable_statement_counts(connection)
     return LOAD_USER
 
 
-def scram_verifier(password: str, salt: bytes) -> str:
+def compute_scram_verifier(password: str, salt: bytes) -> str:
     """Compute the SCRAM verifier of a password of ASCII letters: RFC 5802, section 3; RFC 7677."""
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ITERATIONS)
     client = hmac.digest(salted, b"Client Key", "sha256")
@@ -264,7 +268,7 @@ def scram_verifier(password: str, salt: bytes) -> str:
     return f"SCRAM-SHA-256${_ITERATIONS}:{salt64}${stored64}:{server64}"
 
 
-def _count_statements(connection: Connection) -> None:
+def _enable_statement_counts(connection: Connection) -> None:
     """Switch on statement statistics, if the server has loaded the module; RDS does by default."""
     ((loaded,),) = execute(connection, "SHOW shared_preload_libraries")
     if "pg_stat_statements" in str(loaded):

@@ -15,8 +15,8 @@ from plimsoll.databases.postgres.session import (
     Connection,
     connect,
     execute,
-    quoted,
-    server_version,
+    quote_name,
+    read_version,
 )
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -66,7 +66,7 @@ class PostgresStatements:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._server = server_version(connection)
+        self._server = read_version(connection)
         execute(connection, "SET default_transaction_read_only = on")
         execute(connection, f"SET statement_timeout = {PATIENCE_S * 1000}")
         try:
@@ -145,14 +145,14 @@ class PostgresStatements:
         ((rows,),) = execute(
             self._connection,
             "SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = $1::regclass",
-            (quoted(name),),
+            (quote_name(name),),
         )
         indexes: dict[str, list[str]] = {}
         primary: list[str] = []
-        for index, is_primary, column in execute(self._connection, _INDEXES, (quoted(name),)):
+        for index, is_primary, column in execute(self._connection, _INDEXES, (quote_name(name),)):
             (primary if is_primary else indexes.setdefault(str(index), [])).append(str(column))
         leading = {columns[0] for columns in (primary, *indexes.values()) if columns}
-        seen = execute(self._connection, _COLUMNS, (name, quoted(name)))
+        seen = execute(self._connection, _COLUMNS, (name, quote_name(name)))
         return TableSeen(
             name=name,
             rows=int(rows),
@@ -165,10 +165,12 @@ class PostgresStatements:
         name, kind, nullable, own_number, width, distinct, frequencies = row
         lowest = highest = None
         if name in leading and kind in _NUMBERS:
-            sql = f"SELECT MIN({quoted(name)}), MAX({quoted(name)}) FROM {quoted(table)}"  # noqa: S608 - quoted
+            sql = (
+                f"SELECT MIN({quote_name(name)}), MAX({quote_name(name)}) FROM {quote_name(table)}"  # noqa: S608 - quoted
+            )
             with suppress(PlimsollError):  # the user may not read it, or it takes too long
                 ((lowest, highest),) = execute(self._connection, sql)
-        values = _distinct(distinct, rows)
+        values = _count_distinct(distinct, rows)
         return ColumnSeen(
             name=str(name),
             type=str(kind),
@@ -176,20 +178,20 @@ class PostgresStatements:
             auto_increment=bool(own_number),
             mean_length=None if width is None else float(width),
             distinct=values,
-            top_share=_spread(frequencies, values),
+            top_share=_compute_spread(frequencies, values),
             lowest=None if lowest is None else int(lowest),
             highest=None if highest is None else int(highest),
         )
 
 
-def _distinct(told: float | None, rows: int) -> int | None:
+def _count_distinct(told: float | None, rows: int) -> int | None:
     """Convert `n_distinct`: below 0 it is minus the share of the rows."""
     if told is None or not told:
         return None
     return max(1, round(told if told > 0 else -told * rows))
 
 
-def _spread(frequencies: list[float] | None, distinct: int | None) -> float | None:
+def _compute_spread(frequencies: list[float] | None, distinct: int | None) -> float | None:
     """Return the share of rows with the commonest fifth of the values, if all values are known."""
     if not frequencies or distinct is None or len(frequencies) < distinct:
         return None
@@ -197,7 +199,7 @@ def _spread(frequencies: list[float] | None, distinct: int | None) -> float | No
 
 
 @contextmanager
-def open_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
+def open_postgres_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
     """Connect to a server to read its statement statistics.
 
     Raises:

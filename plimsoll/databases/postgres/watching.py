@@ -74,7 +74,7 @@ class PostgresWatcher:
 
 
 @contextmanager
-def watch(target: EngineTarget) -> Iterator[PostgresWatcher]:
+def open_postgres_watcher(target: EngineTarget) -> Iterator[PostgresWatcher]:
     """Connect to sample a server under load.
 
     Raises:

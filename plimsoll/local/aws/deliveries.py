@@ -44,21 +44,21 @@ class Deliveries:
                 boto_client_for(REGION, "sns").publish(TopicArn=arn, Message=body)
             elif ":aws-sdk:" in arn:
                 _, service, action = arn.rsplit(":", 2)
-                _call(service, action, json.loads(body))
+                _call_api(service, action, json.loads(body))
             else:
                 LOG.error("nothing here can be called at %s", arn)
         except Exception:
             LOG.exception("the call of %s with %s failed", arn, body)
 
 
-def _call(service: str, action: str, members: dict[str, Any]) -> None:
+def _call_api(service: str, action: str, members: dict[str, Any]) -> None:
     client = boto_client_for(REGION, service)
     method = camel_to_snake_case(action)
     operation = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
     getattr(client, method)(**to_request(members, operation.input_shape))
 
 
-def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
+def build_target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
     """Build the input of a rule's target from an event.
 
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
@@ -68,7 +68,7 @@ def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
     if "InputTransformer" in target:
         transformer = target["InputTransformer"]
         paths = transformer.get("InputPathsMap", {})
-        values = {name: _at(event, path) for name, path in paths.items()}
+        values = {name: _read_path(event, path) for name, path in paths.items()}
 
         def fill(placeholder: "re.Match[str]") -> str:
             value = values[placeholder[2]]
@@ -80,10 +80,10 @@ def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
             )
 
         return _PLACEHOLDER.sub(fill, transformer["InputTemplate"])
-    return json.dumps(_at(event, target["InputPath"]) if "InputPath" in target else event)
+    return json.dumps(_read_path(event, target["InputPath"]) if "InputPath" in target else event)
 
 
-def _at(event: Any, path: str) -> Any:
+def _read_path(event: Any, path: str) -> Any:
     for name in path.removeprefix("$").split("."):
         if name:
             event = event.get(name) if isinstance(event, Mapping) else None

@@ -13,11 +13,11 @@ from moto.events.models import Rule, events_backends
 from moto.stepfunctions.parser.backend.execution import Execution
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.aws.deliveries import Deliveries, target_input
-from plimsoll.local.replacing import replace
+from plimsoll.local.aws.deliveries import Deliveries, build_target_input
+from plimsoll.local.replacing import replace_members
 
 
-def status_event(execution: Execution) -> dict[str, Any]:
+def build_status_event(execution: Execution) -> dict[str, Any]:
     """Describe an execution's change of state as EventBridge does."""
     now = dt.datetime.now(dt.UTC)
     return {
@@ -52,13 +52,13 @@ class EventRules:
 
         def send_to_targets(rule: Rule, event: Any, transform_input: bool = True) -> None:
             del transform_input  # used by archives, which the twin does not have
-            self._tell(rule, {**event, "time": _time(event["time"])})
+            self._tell(rule, {**event, "time": _format_time(event["time"])})
 
-        replace(Rule, send_to_targets=send_to_targets)
+        replace_members(Rule, send_to_targets=send_to_targets)
 
     def on_status_change(self, execution: Execution) -> None:
         """Send an execution's change of state to the targets of matching rules."""
-        event: Any = status_event(execution)
+        event: Any = build_status_event(execution)
         bus = events_backends[ACCOUNT][REGION].event_buses["default"]
         for rule in list(bus.rules.values()):
             self._tell(rule, event)
@@ -67,10 +67,10 @@ class EventRules:
         pattern = rule.event_pattern.get_pattern()
         if rule.state == "ENABLED" and pattern and rule.event_pattern.matches_event(event):
             for target in rule.targets:
-                self._deliveries.deliver(target["Arn"], target_input(target, event))
+                self._deliveries.deliver(target["Arn"], build_target_input(target, event))
 
 
-def _time(given: Any) -> str:
+def _format_time(given: Any) -> str:
     """Write an event's time as AWS does."""
     if isinstance(given, int | float):
         given = dt.datetime.fromtimestamp(given, dt.UTC)

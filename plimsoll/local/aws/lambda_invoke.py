@@ -25,7 +25,7 @@ from plimsoll.local.lambdas.invocation import (
 )
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import IN_MEMORY
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.local.room import free_disk_bytes
 
 LOG = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Functions:
         def invoke(function: LambdaFunction, body: Any, request: Any, response: Any) -> bytes:
             return self._respond(function, body, request, response)
 
-        replace(LambdaFunction, invoke=invoke)
+        replace_members(LambdaFunction, invoke=invoke)
 
     def spec(self, name: str) -> FunctionSpec:
         """Describe a deployed function."""
@@ -128,7 +128,7 @@ class Functions:
         return answer
 
     def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
-        retries = _retries(function)
+        retries = _count_retries(function)
         for attempt in range(retries + 1):
             answer: Answer = self._pool.invoke(self._spec(function), payload)
             if not answer.failed:
@@ -150,7 +150,7 @@ class Functions:
         )
 
 
-def _retries(function: LambdaFunction) -> int:
+def _count_retries(function: LambdaFunction) -> int:
     """Return how often a failed asynchronous invocation is retried: twice by AWS's default."""
     for configuration in function.event_invoke_config:
         if "MaximumRetryAttempts" in configuration.config:

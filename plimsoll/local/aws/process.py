@@ -19,7 +19,7 @@ from botocore.credentials import Credentials
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import REGION, Keys
-from plimsoll.local.bytecode import bytecode_environment
+from plimsoll.local.bytecode import bytecode_variables
 
 _CLOSE_TIMEOUT_S = 30.0
 _END_TIMEOUT_S = 15.0
@@ -56,7 +56,7 @@ class AwsProcess:
                 stdout=subprocess.PIPE,
                 stderr=sink,
                 start_new_session=True,  # Ctrl-C is for the parent, which closes it in good order
-                env={**os.environ, "PYTHONUNBUFFERED": "1", **bytecode_environment()},
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **bytecode_variables()},
             )
         assert self._process.stdin is not None  # noqa: S101 - both were asked for above
         assert self._process.stdout is not None  # noqa: S101

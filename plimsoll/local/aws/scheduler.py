@@ -19,7 +19,7 @@ from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, schedul
 
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.aws.deliveries import Deliveries
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.model.aws.schedule_expression import (
     Once,
     ScheduleExpression,
@@ -38,21 +38,21 @@ class _Plan:
     due: dt.datetime | None  # None if it never fires again
 
 
-def plan(schedule: Schedule) -> _Plan:
+def plan_firing(schedule: Schedule) -> _Plan:
     """Read a schedule, and find its first firing."""
     expression = parse_expression(schedule.schedule_expression)
     zone = parse_zone(schedule.schedule_expression_timezone)
-    made = _moment(schedule.last_modified_date)
-    start = made if schedule.start_date is None else max(made, _moment(schedule.start_date))
-    return _Plan(_written(schedule), expression, zone, expression.first(start, zone))
+    made = _to_datetime(schedule.last_modified_date)
+    start = made if schedule.start_date is None else max(made, _to_datetime(schedule.start_date))
+    return _Plan(_definition_key(schedule), expression, zone, expression.first(start, zone))
 
 
-def _written(schedule: Schedule) -> tuple[object, ...]:
+def _definition_key(schedule: Schedule) -> tuple[object, ...]:
     zone = schedule.schedule_expression_timezone
     return schedule.last_modified_date, schedule.schedule_expression, zone, schedule.state
 
 
-def _moment(epoch_s: Any) -> dt.datetime:
+def _to_datetime(epoch_s: Any) -> dt.datetime:
     return dt.datetime.fromtimestamp(float(epoch_s), dt.UTC)
 
 
@@ -84,8 +84,8 @@ class Scheduler:
         self, schedule: Schedule, siblings: dict[str, Schedule], now: dt.datetime
     ) -> None:
         known = self._plans.get(schedule)
-        if known is None or known.written != _written(schedule):
-            known = self._plans[schedule] = plan(schedule)
+        if known is None or known.written != _definition_key(schedule):
+            known = self._plans[schedule] = plan_firing(schedule)
         due = known.due
         if due is None or now < due:
             return
@@ -94,16 +94,16 @@ class Scheduler:
             known.due is not None and known.due <= now
         ):  # after a standstill over several firings, fire once
             known.due = known.expression.after(known.due, known.zone)
-        over = schedule.end_date is not None and due > _moment(schedule.end_date)
+        over = schedule.end_date is not None and due > _to_datetime(schedule.end_date)
         if schedule.state != "ENABLED" or over:
             return
-        body = with_context(schedule.target.get("Input", "{}"), schedule.arn, due)
+        body = fill_context(schedule.target.get("Input", "{}"), schedule.arn, due)
         self._deliveries.deliver(schedule.target["Arn"], body)
         if isinstance(known.expression, Once) and schedule.action_after_completion == "DELETE":
             siblings.pop(schedule.name, None)
 
 
-def with_context(body: str, arn: str, due: dt.datetime) -> str:
+def fill_context(body: str, arn: str, due: dt.datetime) -> str:
     """Fill in the context attributes of a firing.
 
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
@@ -140,7 +140,7 @@ def _refuse_what_aws_refuses() -> None:
         members["state"] = members["state"] or "ENABLED"  # AWS's default, which moto lacks
         return update(self, **members)
 
-    replace(
+    replace_members(
         EventBridgeSchedulerBackend,
         create_schedule=create_schedule,
         update_schedule=update_schedule,

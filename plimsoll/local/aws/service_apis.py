@@ -58,7 +58,7 @@ class Services:
         default_user_config["stepfunctions"] = {"execute_state_machine": True}
         os.environ["MOTO_PORT"] = str(listener.getsockname()[1])
         corrections.apply()
-        clients.through(lambda service: boto_client_for(REGION, service))
+        clients.use_factory(lambda service: boto_client_for(REGION, service))
         bucket = configuration["results_bucket"]
         places = Places(
             Path(configuration["directory"]),

@@ -20,7 +20,7 @@ from botocore.credentials import Credentials
 from werkzeug.datastructures import EnvironHeaders
 
 from plimsoll.local.account import Keys
-from plimsoll.local.callers import is_of_a_page
+from plimsoll.local.callers import is_from_page
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -53,7 +53,7 @@ class SignedCalls:
         """Answer a request, or refuse it."""
         headers = EnvironHeaders(environ)
         host, origin = headers.get("Host"), headers.get("Origin")
-        if not is_of_a_page(host=host, origin=origin, port=self._port) and (
+        if not is_from_page(host=host, origin=origin, port=self._port) and (
             self._is_signed(environ, headers) or self._is_signed_link(environ, headers)
         ):
             return self._application(environ, start_response)
@@ -72,8 +72,8 @@ class SignedCalls:
             environ["wsgi.input"] = io.BytesIO(body)
         kind = S3SigV4Auth if service == "s3" else SigV4Auth
         signer = kind(self._credentials, service, region)
-        request = _request(environ, headers, found["signed"], body)
-        return _signs(signer, request, headers["X-Amz-Date"], found["signature"])
+        request = _rebuild_request(environ, headers, found["signed"], body)
+        return _is_same_signature(signer, request, headers["X-Amz-Date"], found["signature"])
 
     def _is_signed_link(self, environ: dict[str, Any], headers: EnvironHeaders) -> bool:
         given = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
@@ -89,9 +89,9 @@ class SignedCalls:
             return False
         region, service = scope
         signer = S3SigV4QueryAuth(self._credentials, service, region)
-        request = _request(environ, headers, signed, b"")
+        request = _rebuild_request(environ, headers, signed, b"")
         request.url = _QUERY.sub("", str(request.url))
-        return _signs(signer, request, given["X-Amz-Date"], found["signature"])
+        return _is_same_signature(signer, request, given["X-Amz-Date"], found["signature"])
 
     def _scope(self, credential: str) -> tuple[str, str] | None:
         """Return the region and the service of a credential; None if it is not the twin's."""
@@ -102,7 +102,7 @@ class SignedCalls:
         return (parts[2], parts[3]) if known else None
 
 
-def _request(
+def _rebuild_request(
     environ: dict[str, Any], headers: EnvironHeaders, signed: str, body: bytes
 ) -> AWSRequest:
     """Return the part of a request that was signed."""
@@ -111,7 +111,9 @@ def _request(
     return AWSRequest(environ["REQUEST_METHOD"], url, parts, body)
 
 
-def _signs(signer: SigV4Auth, request: AWSRequest, timestamp: str, signature: str) -> bool:
+def _is_same_signature(
+    signer: SigV4Auth, request: AWSRequest, timestamp: str, signature: str
+) -> bool:
     request.context["timestamp"] = timestamp
     to_sign = signer.string_to_sign(request, signer.canonical_request(request))
     return hmac.compare_digest(signer.signature(to_sign, request), signature)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from plimsoll.cache import cache_directory, cache_lock
+from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.local.databases.maven import run_maven
 from plimsoll.model.request.cassandra_target import VERSION
@@ -45,8 +45,8 @@ def find_java() -> Path:
         MissingToolError: There is none of release 17; says how to get it.
     """
     seen = []
-    for java in _javas():
-        release = _release(java)
+    for java in _list_javas():
+        release = _read_release(java)
         if release == JAVA_RELEASE:
             return java
         if release is not None:
@@ -58,7 +58,7 @@ def find_java() -> Path:
     )
 
 
-def _javas() -> Iterator[Path]:
+def _list_javas() -> Iterator[Path]:
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home) / "bin/java"
     if on_path := shutil.which("java"):
@@ -66,7 +66,7 @@ def _javas() -> Iterator[Path]:
     yield from sorted(JAVA_FOLDER.glob(f"*-{JAVA_RELEASE}-*/bin/java"))
 
 
-def _release(java: Path) -> int | None:
+def _read_release(java: Path) -> int | None:
     """Return a Java's release; None if it cannot run."""
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
@@ -82,9 +82,9 @@ def find_cassandra() -> Path:
     Raises:
         MissingToolError: They have not been fetched; says how to get them.
     """
-    if not _fetched().is_dir():
+    if not _fetched_folder().is_dir():
         raise MissingToolError(f"Cassandra {VERSION} has not been fetched; get it: {HOW_TO_GET}")
-    return _fetched()
+    return _fetched_folder()
 
 
 def fetch_cassandra() -> Path:
@@ -97,18 +97,18 @@ def fetch_cassandra() -> Path:
         MissingToolError: Maven is not there.
         PlimsollError: They could not be fetched, or are not what was pinned.
     """
-    with cache_lock("cassandra"):
-        if not _fetched().is_dir():
-            part = _fetched().with_suffix(".part")
+    with lock_cache("cassandra"):
+        if not _fetched_folder().is_dir():
+            part = _fetched_folder().with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             _download(part)
             check_jars(part)
             (part / "pom.xml").unlink()
-            part.rename(_fetched())
-    return _fetched()
+            part.rename(_fetched_folder())
+    return _fetched_folder()
 
 
-def pinned_jars() -> dict[str, str]:
+def read_pinned_jars() -> dict[str, str]:
     """Return the SHA-256 of every jar, by name."""
     text = (files("plimsoll.local.databases") / "cassandra.sha256").read_text()
     pairs = (line.split() for line in text.splitlines())
@@ -121,7 +121,7 @@ def check_jars(folder: Path) -> None:
     Raises:
         PlimsollError: A jar is missing, is not pinned, or differs from the pinned one.
     """
-    pinned = pinned_jars()
+    pinned = read_pinned_jars()
     jars = {jar.name: jar for jar in folder.glob("*.jar")}
     if strange := sorted(jars.keys() ^ pinned.keys()):
         what = "is missing" if strange[0] in pinned else "is not pinned"
@@ -133,8 +133,8 @@ def check_jars(folder: Path) -> None:
             raise PlimsollError(f"{ARTIFACT}: {name} has sha256 {digest}, not {pinned[name]}")
 
 
-def _fetched() -> Path:
-    return cache_directory() / f"cassandra-{VERSION}"
+def _fetched_folder() -> Path:
+    return open_cache_directory() / f"cassandra-{VERSION}"
 
 
 def _download(folder: Path) -> None:

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
-from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
+from plimsoll.local.databases.cassandra_settings import HEAP_MIB, server_command, write_settings
 from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
     DatabaseServer,
-    first_ready,
-    says_full,
+    is_disk_full,
+    start_until_ready,
 )
 from plimsoll.local.guarded import GuardedProcess
 from plimsoll.model.request.cassandra_target import KEYSPACE
@@ -87,7 +87,7 @@ class CassandraServer(DatabaseServer):
         signs = _signs_of_readiness(directory, settings)
 
         def start_server() -> CassandraServer:
-            chosen, chosen_storage = _free_ports(host, port, storage_port)
+            chosen, chosen_storage = _choose_ports(host, port, storage_port)
             write_settings(
                 directory,
                 host=host,
@@ -98,7 +98,7 @@ class CassandraServer(DatabaseServer):
             )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
-                command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
+                server_command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -112,7 +112,7 @@ class CassandraServer(DatabaseServer):
                 signs_of_readiness=signs,
             )
 
-        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
+        return start_until_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:
@@ -131,7 +131,9 @@ class CassandraServer(DatabaseServer):
             sign in (text := log.read_text(errors="replace")) for sign in self._signs_of_readiness
         ):
             if not self.running:
-                raise PlimsollError(f"Cassandra did not start: {_reason(text)} (its log is {log})")
+                raise PlimsollError(
+                    f"Cassandra did not start: {_find_reason(text)} (its log is {log})"
+                )
             if time.monotonic() >= deadline:
                 self.kill()
                 waited = words.duration(timeout_s)
@@ -150,19 +152,19 @@ def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list
     return [_STARTED, _HAS_ADMIN] if asks and is_new else [_STARTED]
 
 
-def _reason(text: str) -> str:
+def _find_reason(text: str) -> str:
     """Find in its log why it ended: its last error, else its last exception, else its last line."""
     lines = [line.strip() for line in text.splitlines()]
     if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
         return PORT_TAKEN  # another process was faster
-    if says_full(text):
+    if is_disk_full(text):
         return DISK_FULL
     errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
     exceptions = [line for line in lines if "Exception: " in line]
     return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
-def _free_ports(host: str, cql_port: int | None, storage_port: int | None) -> tuple[int, int]:
+def _choose_ports(host: str, cql_port: int | None, storage_port: int | None) -> tuple[int, int]:
     """Return the ports of CQL and of the storage protocol: the requested or free ones.
 
     Raises:

@@ -136,7 +136,7 @@ def ring_settings(place: ClusterPlace) -> dict[str, object]:
     }
 
 
-def command(
+def server_command(
     java: Path, jars: Path, directory: Path, *, heap_mib: int, joins: bool = False
 ) -> list[str | Path]:
     """Return the command that runs the server in the foreground, with all files in its folder."""

@@ -37,9 +37,9 @@ class Authority:
     @classmethod
     def new(cls) -> "Authority":
         """Create a self-signed authority."""
-        key = new_key()
+        key = make_key()
         extension = x509.BasicConstraints(ca=True, path_length=None)
-        unsigned = unsigned_certificate(key, subject="Plimsoll", issuer="Plimsoll")
+        unsigned = build_certificate(key, subject="Plimsoll", issuer="Plimsoll")
         signed = unsigned.add_extension(extension, critical=True).sign(key, hashes.SHA256())
         return cls(key, signed)
 
@@ -58,20 +58,20 @@ class Authority:
             address: The address that the certificate names.
             until: The duration of its validity, from now.
         """
-        key = new_key()
+        key = make_key()
         names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
-        unsigned = unsigned_certificate(key, subject="server", issuer="Plimsoll", until=until)
+        unsigned = build_certificate(key, subject="server", issuer="Plimsoll", until=until)
         signed = unsigned.add_extension(names, critical=False).sign(self.key, hashes.SHA256())
         folder.mkdir(mode=0o700)
-        return written(folder, signed, key)
+        return write_certificate(folder, signed, key)
 
 
-def new_key() -> ec.EllipticCurvePrivateKey:
+def make_key() -> ec.EllipticCurvePrivateKey:
     """Create a key on an elliptic curve, which is fast."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def unsigned_certificate(
+def build_certificate(
     key: ec.EllipticCurvePrivateKey, *, subject: str, issuer: str, until: dt.timedelta = LIFETIME
 ) -> x509.CertificateBuilder:
     """Describe a certificate valid until `until` from now; it began two days before that or now."""
@@ -91,7 +91,7 @@ def _name(common_name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
 
 
-def written(
+def write_certificate(
     folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey
 ) -> CertificateFiles:
     """Write a certificate and its key."""

@@ -99,12 +99,12 @@ class DatabaseServer(ABC):
 Server = TypeVar("Server", bound=DatabaseServer)
 
 
-def says_full(text: str) -> bool:
+def is_disk_full(text: str) -> bool:
     """Return whether a server's log, or an error, reports a full disk."""
     return _SAYS_FULL.search(text) is not None
 
 
-def first_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:
+def start_until_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:
     """Start a server and wait until it is ready; retry if its port was taken meanwhile.
 
     Args:

@@ -5,9 +5,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from plimsoll.cache import cache_directory, cache_lock
+from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.mariadb_program import share_directory, version
+from plimsoll.local.databases.mariadb_program import find_share_directory, read_version
 
 _SCRIPTS = (
     "mariadb_system_tables.sql",
@@ -18,21 +18,21 @@ _SCRIPTS = (
 _CLOSE = "DELETE FROM mysql.global_priv WHERE User = 'root';\nDELETE FROM mysql.proxies_priv;\n"
 
 
-def new_data_directory(mariadbd: Path, target: Path) -> None:
+def create_data_directory(mariadbd: Path, target: Path) -> None:
     """Create a data directory with the server's own tables and no account.
 
     Raises:
         PlimsollError: The server could not create one.
     """
-    shutil.copytree(_template(mariadbd), target)
+    shutil.copytree(_find_template(mariadbd), target)
     target.chmod(0o700)
 
 
-def _template(mariadbd: Path) -> Path:
-    recipe = f"{mariadbd} {version(mariadbd)} {_CLOSE}"
+def _find_template(mariadbd: Path) -> Path:
+    recipe = f"{mariadbd} {read_version(mariadbd)} {_CLOSE}"
     name = "mariadb-data-" + hashlib.sha256(recipe.encode()).hexdigest()[:12]
-    ready = cache_directory() / name
-    with cache_lock(name):
+    ready = open_cache_directory() / name
+    with lock_cache(name):
         if not ready.is_dir():
             part = ready.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
@@ -43,7 +43,7 @@ def _template(mariadbd: Path) -> Path:
 
 
 def _bootstrap(mariadbd: Path, data: Path) -> None:
-    share = share_directory(mariadbd)
+    share = find_share_directory(mariadbd)
     script = "create database mysql;\nuse mysql;\nset @auth_root_socket = null;\n"
     script += "".join((share / name).read_text() for name in _SCRIPTS) + _CLOSE
     result = subprocess.run(

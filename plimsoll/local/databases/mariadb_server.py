@@ -19,23 +19,23 @@ from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
     DatabaseServer,
-    first_ready,
-    says_full,
+    is_disk_full,
+    start_until_ready,
 )
-from plimsoll.local.databases.mariadb_first_data import new_data_directory
+from plimsoll.local.databases.mariadb_first_data import create_data_directory
 from plimsoll.local.databases.mariadb_program import (
     fetch_mariadb,
     find_mariadbd,
-    found_or_fetched,
+    find_or_fetch,
 )
 from plimsoll.local.databases.mariadb_settings import (
     DEFAULT_SETTINGS,
     NONE,
     Settings,
-    command,
-    init_file,
+    server_command,
+    write_init_file,
 )
-from plimsoll.local.databases.mariadb_variables import change, changeable
+from plimsoll.local.databases.mariadb_variables import change_variables, find_changeable
 from plimsoll.local.guarded import GuardedProcess
 
 __all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
@@ -88,19 +88,21 @@ class MariaDbServer(DatabaseServer):
                 answer in time; the message has the server's own reason, if it gave one, and names
                 its log.
         """
-        mariadbd = found_or_fetched()
+        mariadbd = find_or_fetch()
         directory = directory.resolve()
         data = directory / "data"
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "server.log").unlink(missing_ok=True)
         if not data.exists():
-            new_data_directory(mariadbd, data)
-        statements = init_file(directory, user, password, database)
+            create_data_directory(mariadbd, data)
+        statements = write_init_file(directory, user, password, database)
 
         def start_server() -> MariaDbServer:
-            chosen = port or _free_port()
+            chosen = port or _choose_port()
             process = GuardedProcess.start(
-                command(mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}),
+                server_command(
+                    mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}
+                ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -109,7 +111,7 @@ class MariaDbServer(DatabaseServer):
             account = (user, password, database)
             return cls(process=process, directory=directory, port=chosen, account=account)
 
-        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
+        return start_until_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:
@@ -119,11 +121,11 @@ class MariaDbServer(DatabaseServer):
 
     def changeable(self, names: Sequence[str]) -> frozenset[str]:
         """Return which settings it accepts while it runs."""
-        return changeable(self.dsn, names)
+        return find_changeable(self.dsn, names)
 
     def change(self, settings: Mapping[str, str]) -> None:
         """Change settings while it runs."""
-        change(self.dsn, settings)
+        change_variables(self.dsn, settings)
 
     def wait_ready(self, timeout_s: float) -> None:
         """Wait until this server, and no other on its port, serves its account."""
@@ -169,12 +171,12 @@ class MariaDbServer(DatabaseServer):
         )
         if any(PORT_TAKEN in line for line in errors):
             reason = f"port {self.port}: {PORT_TAKEN}"
-        elif says_full("\n".join(lines)):  # the last error would only be a consequence
+        elif is_disk_full("\n".join(lines)):  # the last error would only be a consequence
             reason = f"{DISK_FULL}: {self.directory}"
         return f"{reason} (its log is {log})"
 
 
-def _free_port() -> int:
+def _choose_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

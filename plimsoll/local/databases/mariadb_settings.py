@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from plimsoll.local.databases.mariadb_program import share_directory
+from plimsoll.local.databases.mariadb_program import find_share_directory
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 
@@ -30,11 +30,11 @@ DEFAULT_SETTINGS: Settings = {
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def command(
+def server_command(
     mariadbd: Path, directory: Path, port: int, statements: Path, settings: Settings
 ) -> list[str | Path]:
     """Return the server's command line; a setting without a value is a bare option."""
-    share = share_directory(mariadbd)
+    share = find_share_directory(mariadbd)
     return [
         mariadbd,
         "--no-defaults",
@@ -53,19 +53,19 @@ def command(
     ]
 
 
-def init_file(directory: Path, user: str, password: str, database: str) -> Path:
+def write_init_file(directory: Path, user: str, password: str, database: str) -> Path:
     """Write the server's first statements, run before it accepts connections, for our eyes only."""
-    account = f"'{_quoted(user)}'@'%'"
+    account = f"'{_quote(user)}'@'%'"
     path = directory / "init.sql"
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
     path.write_text(
-        f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{_quoted(password)}';\n"
+        f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{_quote(password)}';\n"
         f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n"
         f"CREATE DATABASE IF NOT EXISTS `{database.replace('`', '``')}`;\n"
     )
     return path
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "''")

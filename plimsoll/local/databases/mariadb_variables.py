@@ -22,18 +22,18 @@ SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
 """
 
 
-def changeable(dsn: str, names: Sequence[str]) -> frozenset[str]:
+def find_changeable(dsn: str, names: Sequence[str]) -> frozenset[str]:
     """Return which settings a running server accepts.
 
     Raises:
         PlimsollError: It cannot be asked.
     """
-    with _logged_in(dsn) as cursor:
+    with _log_in(dsn) as cursor:
         cursor.execute(_CHANGEABLE.format(", ".join(["%s"] * len(names))), tuple(names))
         return frozenset(str(name) for (name,) in cursor.fetchall())
 
 
-def change(dsn: str, settings: Mapping[str, str]) -> None:
+def change_variables(dsn: str, settings: Mapping[str, str]) -> None:
     """Change settings of a running server; new connections have them.
 
     A buffer pool is resized in the background, so the call waits for the end.
@@ -41,7 +41,7 @@ def change(dsn: str, settings: Mapping[str, str]) -> None:
     Raises:
         PlimsollError: It refuses one, or does not finish in `RESIZED_WITHIN_S`.
     """
-    with _logged_in(dsn) as cursor:
+    with _log_in(dsn) as cursor:
         for name, value in settings.items():
             if not _NAME.fullmatch(name):
                 raise PlimsollError(f"{name} is no name of a setting")
@@ -64,7 +64,7 @@ def _wait_until_resized(cursor: Cursor) -> None:
 
 
 @contextmanager
-def _logged_in(dsn: str) -> Iterator[Cursor]:
+def _log_in(dsn: str) -> Iterator[Cursor]:
     url = urlsplit(dsn)
     try:
         with (

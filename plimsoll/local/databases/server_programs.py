@@ -29,11 +29,11 @@ class ServerProgram:
     why_optional: str | None = None
 
 
-def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
+def list_server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
     """List the programs that run a protocol's databases on this machine."""
     match protocol:
         case "mysql":
-            return (ServerProgram("MariaDB server", _mariadb, mariadb_program.HOW_TO_GET),)
+            return (ServerProgram("MariaDB server", _describe_mariadb, mariadb_program.HOW_TO_GET),)
         case "cql":
             return (
                 ServerProgram(
@@ -51,7 +51,9 @@ def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
                 ),
             )
         case "postgres":
-            return (ServerProgram("PostgreSQL server", _postgres, postgres_program.HOW_TO_GET),)
+            return (
+                ServerProgram("PostgreSQL server", _describe_postgres, postgres_program.HOW_TO_GET),
+            )
         case _:
             assert_never(protocol)
 
@@ -63,7 +65,7 @@ def fetch_programs(protocols: Collection[Protocol], say: Callable[[str], None]) 
         PlimsollError: It could not be fetched.
     """
     for protocol in protocols:
-        find, fetch, name = _fetching(protocol)
+        find, fetch, name = _fetch_steps(protocol)
         try:
             find()
         except MissingToolError:
@@ -71,7 +73,7 @@ def fetch_programs(protocols: Collection[Protocol], say: Callable[[str], None]) 
             fetch()
 
 
-def _fetching(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path], str]:
+def _fetch_steps(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path], str]:
     match protocol:
         case "mysql":
             return mariadb_program.find_mariadbd, mariadb_program.fetch_mariadb, "MariaDB's server"
@@ -84,11 +86,11 @@ def _fetching(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path
             assert_never(protocol)
 
 
-def _mariadb() -> str:
+def _describe_mariadb() -> str:
     mariadbd = mariadb_program.find_mariadbd()
-    return f"{mariadb_program.version(mariadbd)} ({mariadbd})"
+    return f"{mariadb_program.read_version(mariadbd)} ({mariadbd})"
 
 
-def _postgres() -> str:
+def _describe_postgres() -> str:
     postgres = postgres_program.find_postgres()
     return f"{postgres_program.version(postgres)} ({postgres})"

@@ -89,7 +89,7 @@ class Invocation:
         self.finish(Answer(body.encode(), failed=True))
 
 
-def exit_reason(status: int) -> str:
+def describe_exit(status: int) -> str:
     """Describe how a runtime ended, in Lambda's words.
 
     Args:

@@ -175,9 +175,9 @@ def become_sandbox(nursery: int, command: dict[str, Any]) -> NoReturn:
         sys.stdout = os.fdopen(1, "w", buffering=1)
         sys.stderr = os.fdopen(2, "w", buffering=1)
         # after the fork: awslambdaric reads its environment when it is imported
-        from plimsoll.local.lambdas.runtime import serve  # noqa: PLC0415
+        from plimsoll.local.lambdas.runtime import serve_invocations  # noqa: PLC0415
 
-        serve(command["handler"])
+        serve_invocations(command["handler"])
         code = 0
     except SystemExit as leaving:
         code = leaving.code if isinstance(leaving.code, int) else 1

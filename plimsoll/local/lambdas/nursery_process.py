@@ -95,7 +95,7 @@ class NurseryProcess:
                 if self._closed:
                     return
                 _close_input(self._process)
-                reason = _reason(code)
+                reason = _describe_end(code)
                 LOG.error("%s", reason)
                 self._died(reason)
                 if not self._forked:
@@ -125,7 +125,7 @@ def _close_input(process: "subprocess.Popen[bytes]") -> None:
         LOG.debug("the nursery died with an order half read")
 
 
-def _reason(code: int) -> str:
+def _describe_end(code: int) -> str:
     """Say how it ended, and why it may have."""
     what = "the process that functions are forked from"
     if code == -signal.SIGKILL:

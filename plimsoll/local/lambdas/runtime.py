@@ -25,6 +25,6 @@ class _Client(LambdaRuntimeClient):  # type: ignore[misc]  # awslambdaric carrie
         super().call_rapid(http_method, f"/{self._path}{endpoint}", *args, **kwargs)
 
 
-def serve(handler: str) -> None:
+def serve_invocations(handler: str) -> None:
     """Take invocations until the Runtime API ends."""
     bootstrap.run(handler, _Client(os.environ["AWS_LAMBDA_RUNTIME_API"]))

@@ -10,7 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from plimsoll.local.callers import is_of_a_page
+from plimsoll.local.callers import is_from_page
 from plimsoll.local.lambdas.invocation import Invocation
 
 _PREFIX = "2018-06-01/runtime/"
@@ -114,7 +114,7 @@ class _Request(BaseHTTPRequestHandler):
     def _is_of_a_sandbox(self, sandbox: str) -> bool:
         """Return whether the caller is a sandbox: others do not know its name."""
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
-        own = not is_of_a_page(host=host, origin=origin, port=self.server.server_port)
+        own = not is_from_page(host=host, origin=origin, port=self.server.server_port)
         return own and self.server.sandboxes.knows(sandbox)
 
     def _body(self) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.local.lambdas.environment import sandbox_environment
-from plimsoll.local.lambdas.invocation import Answer, FunctionSpec, Invocation, exit_reason
+from plimsoll.local.lambdas.invocation import Answer, FunctionSpec, Invocation, describe_exit
 from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.nursery_process import NurseryProcess
 from plimsoll.local.lambdas.runtime_api import RuntimeApi
@@ -109,7 +109,7 @@ class SandboxPool:
         with self._lock:
             self._closed = True
         self._nursery.close()
-        self._end_all(exit_reason(-9))
+        self._end_all(describe_exit(-9))
         self._api.close()
 
     # called by the Runtime API
@@ -188,7 +188,7 @@ class SandboxPool:
                 self._sandboxes[sandbox.id] = sandbox
             ordered = self._nursery.order(order)
         if not ordered:
-            self._ended(sandbox.id, exit_reason(-9))
+            self._ended(sandbox.id, describe_exit(-9))
         return sandbox
 
     def _time_out(self, sandbox: Sandbox, invocation: Invocation, limit_s: float) -> None:
@@ -206,7 +206,7 @@ class SandboxPool:
                     sandbox.pid = message["pid"]
                     sandbox.forked.set()
         else:
-            self._ended(message["exited"], exit_reason(message["status"]))
+            self._ended(message["exited"], describe_exit(message["status"]))
 
     def _end_all(self, reason: str) -> None:
         with self._lock:

@@ -17,7 +17,7 @@ from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.cassandra_settings import ring_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import as_ec2
+from plimsoll.local.resources.sampler import ec2_naming
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.aws.instances import InstanceLimits, instance_limits
 from plimsoll.model.aws.volumes import Volume
@@ -70,9 +70,9 @@ def create_instance(
         heap_mib = default_heap_mib(memory_mib)
         volume = EmulatedVolume.create(
             directory,
-            _volume(data),
+            _read_volume(data),
             service="ebs",
-            instance_limits=None if data is None else _limits(instance_type),
+            instance_limits=None if data is None else _find_limits(instance_type),
             settings=VolumeSettings(
                 page_cache_mib=round((memory_mib - heap_mib) * databases.memory_scale)
             ),
@@ -84,7 +84,7 @@ def create_instance(
             directory=directory / "server",
             settings=memory_settings(heap_mib, databases.memory_scale) | ring_settings(place),
             environment=volume.environment(),
-            host=_address(),
+            host=_choose_address(),
             port=CQL_PORT,
             storage_port=None if place.nodes == 1 else STORAGE_PORT,
             seed=place.seed,
@@ -93,7 +93,7 @@ def create_instance(
         if place.seed is not None:
             _await_joined(place, server.host)
         volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
-        sampler = databases.sample(volume, server.pid, as_ec2(instance_id, volume_id))
+        sampler = databases.sample(volume, server.pid, ec2_naming(instance_id, volume_id))
         attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
         return Database(
             identifier=identifier,
@@ -146,7 +146,7 @@ def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
     }
 
 
-def _volume(data: Mapping[str, Any] | None) -> Volume:
+def _read_volume(data: Mapping[str, Any] | None) -> Volume:
     if data is None:
         return Volume(type="nvme", size_gib=1)  # the size does not matter here
     return Volume(
@@ -157,14 +157,14 @@ def _volume(data: Mapping[str, Any] | None) -> Volume:
     )
 
 
-def _limits(instance_type: str) -> InstanceLimits | None:
+def _find_limits(instance_type: str) -> InstanceLimits | None:
     try:
         return instance_limits(instance_type)
     except UsageError:
         return None  # the type is not in the table, so only the volume is a limit
 
 
-def _address() -> str:
+def _choose_address() -> str:
     """Choose an address of the loopback network on which CQL's port is free.
 
     Raises:

@@ -16,7 +16,7 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import CloudFormationBackend, Event, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.local.resources.ec2_resources import EC2_RESOURCES, Instance
 from plimsoll.local.resources.rds_resources import RDS_RESOURCES, DatabaseInstance
 from plimsoll.local.resources.registry import Databases
@@ -155,7 +155,7 @@ class _Work:
         self.stack.events.append(event)
 
 
-def _begin(self: Any) -> None:
+def _begin_creation(self: Any) -> None:
     """Replace moto's `Stack.create_resources`."""
     check_template(self.template_dict, self.parameters)
     self.work = _Work(self, getattr(_creating, "on_failure", None) or "ROLLBACK")
@@ -213,12 +213,12 @@ def apply(databases: Databases, snapshots: Snapshots) -> None:
     DatabaseInstance.snapshots = snapshots
     Instance.databases = databases
     Instance.snapshots = snapshots
-    replace(
+    replace_members(
         parsing,
         resource_class_from_type=_resource_class,
         resource_name_property_from_type=_name_property,
     )
-    replace(parsing.ResourceMap, __getitem__=_lookup)
-    replace(Stack, create_resources=_begin, outputs=property(_outputs))
-    replace(CloudFormationBackend, delete_stack=_delete_stack)
-    replace(CloudFormationResponse, create_stack=_create_stack)
+    replace_members(parsing.ResourceMap, __getitem__=_lookup)
+    replace_members(Stack, create_resources=_begin_creation, outputs=property(_outputs))
+    replace_members(CloudFormationBackend, delete_stack=_delete_stack)
+    replace_members(CloudFormationResponse, create_stack=_create_stack)

@@ -8,7 +8,7 @@ from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource, check_properties
 from plimsoll.local.resources.snapshots import Snapshots
-from plimsoll.model.engine.networks import place_of
+from plimsoll.model.engine.networks import read_place
 from plimsoll.model.request.cassandra_target import DATA_DEVICE
 
 _TEMPLATE_DATA = {"BlockDeviceMappings", "MetadataOptions"}
@@ -98,7 +98,7 @@ class Instance(Resource):
             run_id=str(tags[_RUN_ID]),
             instance_type=str(properties["InstanceType"]),
             data=_data_volume(LaunchTemplate.templates[template].get("BlockDeviceMappings", [])),
-            place=place_of(tags),
+            place=read_place(tags),
         )
         return cls(database)
 

@@ -17,7 +17,7 @@ from moto.rds.exceptions import (
 from moto.rds.responses import RDSResponse
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.local.resources.rds_resources import DatabaseInstance, ParameterGroup
 from plimsoll.local.resources.registry import Database
 from plimsoll.local.resources.restarting import Restarting
@@ -25,7 +25,7 @@ from plimsoll.local.resources.restarting import Restarting
 
 def apply() -> None:
     """Install the calls, once the resources of this machine's databases are known."""
-    replace(
+    replace_members(
         RDSResponse,
         describe_db_instances=_describe,
         reboot_db_instance=_reboot,
@@ -38,23 +38,27 @@ def _describe(self: RDSResponse) -> ActionResult:
     asked = self.params.get("DBInstanceIdentifier")
     known = [d.identifier for d in DatabaseInstance.databases.list() if d.restarting]
     names = [asked] if asked else known
-    return ActionResult({"DBInstances": [_described(*_found(name)) for name in names]})
+    return ActionResult(
+        {"DBInstances": [_describe_instance(*_find_instance(name)) for name in names]}
+    )
 
 
 def _reboot(self: RDSResponse) -> ActionResult:
-    database, restarting = _found(self.params["DBInstanceIdentifier"])
+    database, restarting = _find_instance(self.params["DBInstanceIdentifier"])
     if restarting.status != "available":
         raise RDSClientError(
             "InvalidDBInstanceState", f"Instance {database.identifier} is not available"
         )
     DatabaseInstance.databases.restart(database, ParameterGroup.groups[restarting.group])
-    return ActionResult({"DBInstance": _described(database, restarting)})
+    return ActionResult({"DBInstance": _describe_instance(database, restarting)})
 
 
 def _parameters(self: RDSResponse) -> ActionResult:
     name = self.params["DBParameterGroupName"]
-    group = _group(name)
-    dynamic = {n for database, _ in _of_group(name) for n in _changeable(database, list(group))}
+    group = _read_group(name)
+    dynamic = {
+        n for database, _ in _find_by_group(name) for n in _find_changeable(database, list(group))
+    }
     described = [
         {
             "ParameterName": parameter,
@@ -68,37 +72,37 @@ def _parameters(self: RDSResponse) -> ActionResult:
 
 def _modify(self: RDSResponse) -> ActionResult:
     name = self.params["DBParameterGroupName"]
-    group, given = _group(name), self.params.get("Parameters", [])
+    group, given = _read_group(name), self.params.get("Parameters", [])
     values = {one["ParameterName"]: str(one["ParameterValue"]) for one in given}
     at_once = all(one["ApplyMethod"] == "immediate" for one in given)
-    for database, restarting in _of_group(name):
+    for database, restarting in _find_by_group(name):
         if at_once:
-            _change(database, values)
+            _change_parameters(database, values)
         else:
             restarting.pending = True
     group.update(values)
     return ActionResult({"DBParameterGroupName": name})
 
 
-def _found(identifier: str) -> tuple[Database, Restarting]:
+def _find_instance(identifier: str) -> tuple[Database, Restarting]:
     database = DatabaseInstance.databases.find(identifier)
     if database is None or database.restarting is None:
         raise DBInstanceNotFoundError(identifier)
     return database, database.restarting
 
 
-def _group(name: str) -> dict[str, str]:
+def _read_group(name: str) -> dict[str, str]:
     if name not in ParameterGroup.groups:
         raise DBParameterGroupNotFoundError(name)
     return ParameterGroup.groups[name]
 
 
-def _of_group(name: str) -> list[tuple[Database, Restarting]]:
+def _find_by_group(name: str) -> list[tuple[Database, Restarting]]:
     all_of_them = [(d, d.restarting) for d in DatabaseInstance.databases.list()]
     return [(d, again) for d, again in all_of_them if again is not None and again.group == name]
 
 
-def _changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
+def _find_changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
     """Return which parameters its server accepts while it runs."""
     try:
         return database.server.changeable(names) if names else frozenset()
@@ -106,7 +110,7 @@ def _changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
         raise RDSClientError("InvalidDBParameterGroupState", str(error)) from error
 
 
-def _change(database: Database, values: Mapping[str, str]) -> None:
+def _change_parameters(database: Database, values: Mapping[str, str]) -> None:
     """Change parameters of a running server."""
     try:
         database.server.change(values)
@@ -114,7 +118,7 @@ def _change(database: Database, values: Mapping[str, str]) -> None:
         raise RDSClientError("InvalidParameterValue", str(error)) from error
 
 
-def _described(database: Database, restarting: Restarting) -> dict[str, Any]:
+def _describe_instance(database: Database, restarting: Restarting) -> dict[str, Any]:
     """Return an instance's description, with the fields that are used here."""
     return {
         "DBInstanceIdentifier": database.identifier,

@@ -36,7 +36,7 @@ def check_engine(engine: str, version: str) -> RdsEngine:
     return known
 
 
-def evaluate(value: str, memory_bytes: int) -> str | int:
+def evaluate_parameter(value: str, memory_bytes: int) -> str | int:
     """Evaluate a parameter's value: text stays text, a formula becomes a number.
 
     A formula is `{DBInstanceClassMemory*3/4}`, or the least, the greatest or the sum of such terms
@@ -44,7 +44,9 @@ def evaluate(value: str, memory_bytes: int) -> str | int:
     """
     text = value.strip()
     if function := _FUNCTION.fullmatch(text):
-        parts = [str(evaluate(part.strip(), memory_bytes)) for part in function[2].split(",")]
+        parts = [
+            str(evaluate_parameter(part.strip(), memory_bytes)) for part in function[2].split(",")
+        ]
         if all(re.fullmatch(r"-?\d+", part) for part in parts):
             return _FUNCTIONS[function[1]]([int(part) for part in parts])
     if formula := _FORMULA.fullmatch(text):

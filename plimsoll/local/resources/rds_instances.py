@@ -16,7 +16,7 @@ from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
-from plimsoll.local.resources.sampler import Sampler, as_rds
+from plimsoll.local.resources.sampler import Sampler, rds_naming
 from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.aws.instances import instance_limits
 from plimsoll.model.aws.volumes import Volume
@@ -26,7 +26,7 @@ from plimsoll.volumes import EmulatedVolume
 MIB = 2**20
 
 
-def create_rds(
+def create_rds_instance(
     databases: Databases,
     properties: Mapping[str, Any],
     parameters: Mapping[str, str],
@@ -68,7 +68,7 @@ def create_rds(
     def start(directory: Path, undo: ExitStack) -> Database:
         volume = EmulatedVolume.create(
             directory,
-            _volume(properties),
+            _read_volume(properties),
             service=rds_facts(engine).service,
             instance_limits=instance_limits(instance_class),
             settings=asked.volume_settings,
@@ -83,11 +83,11 @@ def create_rds(
         def start_again(parameters: Mapping[str, str]) -> tuple[DatabaseServer, Sampler]:
             with_them = replace(asked, parameters=dict(parameters))
             again = with_them.start(directory / "server", volume, certificate, port=port)
-            return again, databases.sample(volume, again.pid, as_rds(identifier))
+            return again, databases.sample(volume, again.pid, rds_naming(identifier))
 
         undo.callback(server.remove)
         secret = _make_secret(user, password)
-        sampler = databases.sample(volume, server.pid, as_rds(identifier))
+        sampler = databases.sample(volume, server.pid, rds_naming(identifier))
         attributes = {
             "Endpoint.Address": server.host,
             "Endpoint.Port": str(server.port),
@@ -103,7 +103,7 @@ def create_rds(
     return databases.create(identifier, start)
 
 
-def _volume(properties: Mapping[str, Any]) -> Volume:
+def _read_volume(properties: Mapping[str, Any]) -> Volume:
     return Volume(
         type=properties.get("StorageType", "gp2"),
         size_gib=int(properties["AllocatedStorage"]),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from plimsoll.local.resources.rds_engines import evaluate
+from plimsoll.local.resources.rds_engines import evaluate_parameter
 from plimsoll.model.aws.volumes import VolumeLimits
 
 MIB = 2**20
@@ -34,7 +34,7 @@ def server_settings(
         settings["innodb_io_capacity"] = capacity
         settings["innodb_io_capacity_max"] = max(capacity, most)
     for name, value in parameters.items():
-        settings[name] = evaluate(value, memory_bytes)
+        settings[name] = evaluate_parameter(value, memory_bytes)
     settings.setdefault("innodb_lru_scan_depth", _lru_scan_depth(settings))
     return settings
 

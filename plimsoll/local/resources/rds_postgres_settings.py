@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll.errors import UsageError
 from plimsoll.local.databases.certificates import CertificateFiles
-from plimsoll.local.resources.rds_engines import evaluate
+from plimsoll.local.resources.rds_engines import evaluate_parameter
 
 MIB = 2**20
 # RDS's defaults, in the server's own units (pages of 8 KiB), as DescribeDBParameters answers
@@ -37,7 +37,7 @@ class PostgresPlan:
     page_cache_mib: int
 
 
-def plan(
+def plan_server(
     parameters: Mapping[str, str], *, memory_bytes: int, class_memory_bytes: int
 ) -> PostgresPlan:
     """Merge RDS's defaults and a parameter group.
@@ -51,12 +51,12 @@ def plan(
         class_memory_bytes: The instance class's memory on AWS.
     """
     settings = {
-        name: evaluate(value, class_memory_bytes if name in _UNSCALED else memory_bytes)
+        name: evaluate_parameter(value, class_memory_bytes if name in _UNSCALED else memory_bytes)
         for name, value in {**_DEFAULTS, **parameters}.items()
     }
     if "shared_buffers" not in parameters:
         settings["shared_buffers"] = max(_LEAST_BUFFERS, int(settings["shared_buffers"]))
-    free = memory_bytes * 3 // 4 - _bytes(str(settings["shared_buffers"]))
+    free = memory_bytes * 3 // 4 - _parse_bytes(str(settings["shared_buffers"]))
     return PostgresPlan(
         settings=settings,
         demands_tls=str(settings.setdefault(_FORCE_TLS, "1")) == "1",
@@ -73,7 +73,7 @@ def tls_settings(certificate: CertificateFiles) -> dict[str, str | int]:
     }
 
 
-def _bytes(size: str) -> int:
+def _parse_bytes(size: str) -> int:
     """Parse a size as PostgreSQL writes it: pages, or with a unit."""
     digits = size.rstrip("kMGTB ")
     try:

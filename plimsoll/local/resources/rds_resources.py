@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.rds_instances import create_rds
+from plimsoll.local.resources.rds_instances import create_rds_instance
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource
 from plimsoll.local.resources.snapshots import Snapshots
@@ -91,7 +91,7 @@ class DatabaseInstance(Resource):
         if group is not None and group not in ParameterGroup.groups:
             raise UsageError(f"DBParameterGroup not found: {group}")
         parameters = ParameterGroup.groups.get(str(group), {})
-        database = create_rds(
+        database = create_rds_instance(
             cls.databases,
             {**properties, "DBInstanceIdentifier": name},
             parameters,

@@ -9,10 +9,10 @@ from plimsoll.local.databases.certificates import CertificateFiles
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_first_data import renew_password
-from plimsoll.local.databases.postgres_program import found_or_fetched
+from plimsoll.local.databases.postgres_program import find_or_fetch
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.local.resources.rds_mariadb_settings import server_settings
-from plimsoll.local.resources.rds_postgres_settings import PostgresPlan, plan, tls_settings
+from plimsoll.local.resources.rds_postgres_settings import PostgresPlan, plan_server, tls_settings
 from plimsoll.model.databases import RdsEngine
 from plimsoll.model.rds_versions import major_of
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
@@ -99,7 +99,7 @@ class Asked:
 
     @property
     def _postgres_plan(self) -> PostgresPlan:
-        return plan(
+        return plan_server(
             self.parameters,
             memory_bytes=self.memory_bytes,
             class_memory_bytes=self.class_memory_bytes,
@@ -115,7 +115,7 @@ class Asked:
         user, password, database = self.account
         major, data = int(major_of(self.engine, self.version)), directory / "data"
         if data.exists():  # restored data have another password
-            renew_password(found_or_fetched(major), data, user, password)
+            renew_password(find_or_fetch(major), data, user, password)
         return PostgresServer.start(
             directory=directory,
             major=major,

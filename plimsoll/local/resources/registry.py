@@ -14,7 +14,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.databases.certificates import Authority
-from plimsoll.local.databases.database_server import DatabaseServer, says_full
+from plimsoll.local.databases.database_server import DatabaseServer, is_disk_full
 from plimsoll.local.guarded import kill_all
 from plimsoll.local.home import Places
 from plimsoll.local.resources.restarting import Restarting
@@ -109,7 +109,7 @@ class Databases:
         except UsageError:
             raise
         except (OSError, PlimsollError) as error:
-            if says_full(str(error)):
+            if is_disk_full(str(error)):
                 where, whose = directory.parent, directory.name
                 raise PlimsollError(f"no space left in {where} for the database {whose}") from None
             raise PlimsollError(_LOG.sub("", str(error))) from error

@@ -56,7 +56,7 @@ class Seen:
 Naming = Callable[[Seen], Sequence[Points]]
 
 
-def as_rds(identifier: str) -> Naming:
+def rds_naming(identifier: str) -> Naming:
     """Name measurements as RDS does."""
 
     def name(period: Seen) -> Sequence[Points]:
@@ -71,14 +71,14 @@ def as_rds(identifier: str) -> Naming:
             "FlushLatency": (_seconds(seen.flush_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
-            **_machine(period),
+            **_machine_values(period),
         }
         return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
 
     return name
 
 
-def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
+def ec2_naming(instance_id: str, volume_id: str | None) -> Naming:
     """Name measurements as EC2 and EBS do; without an EBS volume, as for instance storage.
 
     EBS and EC2 count operations and bytes of a period, RDS gives rates.
@@ -93,7 +93,7 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
             f"{prefix}ReadBytes": (seen.read_mib_s * 2**20 * length_s, "Bytes"),
             f"{prefix}WriteBytes": (seen.write_mib_s * 2**20 * length_s, "Bytes"),
         }
-        instance = _machine(period)
+        instance = _machine_values(period)
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
@@ -109,7 +109,7 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
     return name
 
 
-def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
+def _machine_values(seen: Seen) -> dict[str, tuple[float | None, str]]:
     known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "EscapedIOPS": (seen.volume.escaped_iops, "Count/Second"),

@@ -25,7 +25,7 @@ from moto.rds.responses import RDSResponse
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.local.resources.registry import Database, Databases
 
 WHOLE = "available"
@@ -208,7 +208,7 @@ def apply(databases: Databases) -> Snapshots:
         gone = snapshots.delete(self.params["DBSnapshotIdentifier"])
         return ActionResult({"DBSnapshot": gone.describe()})
 
-    replace(
+    replace_members(
         RDSResponse,
         create_db_snapshot=create,
         describe_db_snapshots=describe,
@@ -237,4 +237,4 @@ def _apply_to_ebs(snapshots: Snapshots) -> None:
             snapshots.delete(snapshot_id)
         return _original_delete(self, snapshot_id)
 
-    replace(EC2Backend, create_snapshot=create, delete_snapshot=delete)
+    replace_members(EC2Backend, create_snapshot=create, delete_snapshot=delete)

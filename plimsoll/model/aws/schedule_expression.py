@@ -106,11 +106,11 @@ class Cron:
 
     def _holds(self, day: date) -> bool:
         if self.day_of_month != "?":
-            return _holds_in_month(self.day_of_month, day)
-        return _holds_in_week(self.day_of_week, day)
+            return _matches_day_of_month(self.day_of_month, day)
+        return _matches_day_of_week(self.day_of_week, day)
 
 
-def _holds_in_month(text: str, day: date) -> bool:
+def _matches_day_of_month(text: str, day: date) -> bool:
     last = calendar.monthrange(day.year, day.month)[1]
     if text == "L":
         return day.day == last
@@ -129,7 +129,7 @@ def _nearest_weekday(day: date) -> date:
     return near if near.month == day.month else day + timedelta(days=2 if saturday else -2)
 
 
-def _holds_in_week(text: str, day: date) -> bool:
+def _matches_day_of_week(text: str, day: date) -> bool:
     number = day.isoweekday() % 7 + 1  # SUN = 1
     if text == "L":
         return number == 7
@@ -244,7 +244,7 @@ def parse_expression(expression: str) -> ScheduleExpression:
         ValueError: AWS would refuse the expression; one line says why.
     """
     if expression.startswith("at(") and expression.endswith(")"):
-        return Once(_wall(expression))
+        return Once(_parse_wall_clock(expression))
     if match := _RATE.fullmatch(expression):
         if int(match[1]) < 1:
             raise ValueError(f"{expression}: the rate must be at least 1 {match[2]}")
@@ -268,7 +268,7 @@ def parse_zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def _wall(expression: str) -> datetime:
+def _parse_wall_clock(expression: str) -> datetime:
     text = expression[3:-1]
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007 - its zone is beside it

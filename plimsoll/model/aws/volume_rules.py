@@ -162,7 +162,7 @@ _RDS: Mapping[str, tuple[Band, ...]] = {  # RDS_STORAGE, MariaDB, MySQL and Post
 }
 
 
-def bands(service_family: Literal["ebs", "rds"], volume_type: str) -> tuple[Band, ...]:
+def size_bands(service_family: Literal["ebs", "rds"], volume_type: str) -> tuple[Band, ...]:
     """Return the rules for a volume type, by size; empty if the service does not offer it."""
     return (_EBS if service_family == "ebs" else _RDS).get(volume_type, ())
 

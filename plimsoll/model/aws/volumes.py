@@ -23,7 +23,7 @@ from plimsoll.model.aws.volume_rules import (
     STRIPING_FROM_GIB,
     Band,
     FaultPlan,
-    bands,
+    size_bands,
 )
 from plimsoll.model.aws.volumes_seen import (
     HostBound,
@@ -43,10 +43,10 @@ __all__ = [
     "VolumeRates",
     "VolumeSample",
     "VolumeType",
-    "check",
     "host_bound",
     "limits",
     "rates",
+    "require_valid_volume",
 ]
 
 VolumeType = Literal["gp2", "gp3", "io1", "io2", "nvme"]
@@ -97,33 +97,33 @@ def _service_family(service: Service) -> Literal["ebs", "rds"]:
     return "ebs" if service == "ebs" else "rds"
 
 
-def band(volume: Volume, *, service: Service = "ebs") -> Band:
+def find_band(volume: Volume, *, service: Service = "ebs") -> Band:
     """Return the rules for the type and size of a volume.
 
     Raises:
         UsageError: The service does not offer the type, or the size is outside its range.
     """
-    rows = bands(_service_family(service), volume.type)
+    rows = size_bands(_service_family(service), volume.type)
     if not rows:
         problem = f"{service} has no {volume.type}"
-        raise _refusal("type", problem, volume.type, ("gp2", "gp3", "io1", "io2"))
+        raise _volume_error("type", problem, volume.type, ("gp2", "gp3", "io1", "io2"))
     smallest, largest = rows[0].min_gib, rows[-1].max_gib
     if not smallest <= volume.size_gib <= largest:
         subject = f"{volume.type} on {service}"
-        raise _outside("size_gib", volume.size_gib, subject, smallest, largest)
+        raise _range_error("size_gib", volume.size_gib, subject, smallest, largest)
     return next(row for row in rows if volume.size_gib <= row.max_gib)
 
 
-def _refusal(
+def _volume_error(
     field: str, problem: str, value: Scalar, allowed: tuple[str, ...] | Range | None = None
 ) -> UsageError:
     return UsageError(Complaint(("volume", field), problem, value, allowed))
 
 
-def _outside(field: str, value: int, subject: str, low: int, high: int) -> UsageError:
+def _range_error(field: str, value: int, subject: str, low: int, high: int) -> UsageError:
     nearest = min(max(value, low), high)
     problem = f"{value:,} is not allowed for {subject}; the nearest allowed value is {nearest:,}"
-    return _refusal(field, problem, value, Range(low, high))
+    return _volume_error(field, problem, value, Range(low, high))
 
 
 def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
@@ -150,17 +150,17 @@ def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> 
     return low, max(low, high)
 
 
-def check(volume: Volume, *, service: Service = "ebs") -> None:
+def require_valid_volume(volume: Volume, *, service: Service = "ebs") -> None:
     """Refuse a volume that AWS would refuse.
 
     Raises:
         UsageError: AWS would refuse it; names the field, its value and the nearest allowed value.
     """
-    row = band(volume, service=service)
+    row = find_band(volume, service=service)
     _check_iops(volume, row, service)
     if volume.credits_start is not None and limits(volume, service=service).burst_credits is None:
         problem = f"a {volume.type} volume of {volume.size_gib:,} GiB has no burst credits to spend"
-        raise _refusal("credits_start", problem, volume.credits_start)
+        raise _volume_error("credits_start", problem, volume.credits_start)
     if volume.throughput_mib_s is None:
         return
     subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
@@ -169,23 +169,23 @@ def check(volume: Volume, *, service: Service = "ebs") -> None:
             f"{volume.throughput_mib_s:,} is not allowed for {subject}: its throughput cannot be"
             " provisioned; leave it out"
         )
-        raise _refusal("throughput_mib_s", problem, volume.throughput_mib_s)
+        raise _volume_error("throughput_mib_s", problem, volume.throughput_mib_s)
     low, high = throughput_range(volume, row, service=service)
     if not low <= volume.throughput_mib_s <= high:
         iops = f" at {volume.iops:,} IOPS" if volume.iops is not None else ""
-        raise _outside("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
+        raise _range_error("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
 
 
 def _check_iops(volume: Volume, row: Band, service: Service) -> None:
     subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
     if row.min_iops is None:
         if volume.iops is not None:
-            given = _given_iops(volume, service)
+            given = _describe_given_iops(volume, service)
             problem = (
                 f"{volume.iops:,} is not allowed for {subject}: its IOPS cannot be"
                 f" provisioned{given}; leave it out"
             )
-            raise _refusal("iops", problem, volume.iops)
+            raise _volume_error("iops", problem, volume.iops)
         return
     low, high = iops_range(volume, row)
     if volume.iops is None:
@@ -194,10 +194,10 @@ def _check_iops(volume: Volume, row: Band, service: Service) -> None:
             raise UsageError(Complaint(path, problem, None, Range(low, high), listed=False))
         return
     if not low <= volume.iops <= high:
-        raise _outside("iops", volume.iops, subject, low, high)
+        raise _range_error("iops", volume.iops, subject, low, high)
 
 
-def _given_iops(volume: Volume, service: Service) -> str:
+def _describe_given_iops(volume: Volume, service: Service) -> str:
     got = limits(volume.model_copy(update={"iops": None}), service=service)
     if got.baseline_iops is None:
         return ""
@@ -210,7 +210,7 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
     Raises:
         UsageError: The service offers no such volume.
     """
-    row = band(volume, service=service)
+    row = find_band(volume, service=service)
     latency = BASE_LATENCY_US[volume.type]
     if volume.type == "nvme":
         return VolumeLimits(

@@ -255,12 +255,12 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     ]
     operations = sum(escape.operations for escape in escapes)
     size = sum(escape.bytes for escape in escapes)
-    share = escaped_share((sum(escape.ios for escape in escapes), size), _held(before, after))
+    share = escaped_share((sum(escape.ios for escape in escapes), size), _held_io(before, after))
     sentences = []
     if operations:
         sentences.append(
-            f"{_amount(operations, size)} went past the volume,"
-            f" {words.percent(share)} of what was done: {_by_program(escapes)}"
+            f"{_describe_amount(operations, size)} went past the volume,"
+            f" {words.percent(share)} of what was done: {_describe_programs(escapes)}"
         )
     if after.unwatched:
         sentences.append("what processes without a watcher moved past the volume could not be seen")
@@ -273,7 +273,7 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     )
 
 
-def _held(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
+def _held_io(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
     def all_of(sample: VolumeSample) -> tuple[int, int]:
         operations = sample.read_operations + sample.write_operations
         return operations, sample.read_bytes + sample.write_bytes
@@ -282,15 +282,15 @@ def _held(before: VolumeSample, after: VolumeSample) -> tuple[int, int]:
     return operations - operations_before, size - size_before
 
 
-def _amount(operations: int, size: int) -> str:
+def _describe_amount(operations: int, size: int) -> str:
     calls = words.plural(operations, "read or write", "reads and writes")
     return f"{calls} ({words.three_figures(size / 2**20)} MiB)"
 
 
-def _by_program(escapes: list[Escape]) -> str:
+def _describe_programs(escapes: list[Escape]) -> str:
     most_first = sorted(escapes, key=lambda escape: -escape.operations)
     return ", ".join(
-        f"{escape.program} {_amount(escape.operations, escape.bytes)}"
+        f"{escape.program} {_describe_amount(escape.operations, escape.bytes)}"
         if len(most_first) > 1
         else escape.program
         for escape in most_first

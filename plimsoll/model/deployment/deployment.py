@@ -14,7 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import SnapshotArn
-from plimsoll.model.deployment.principals import overlap
+from plimsoll.model.deployment.principals import have_common_caller
 from plimsoll.model.run.dashboards import DashboardUrl
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
@@ -211,7 +211,7 @@ class DeploymentConfig(Model):
         for team, limits in self.teams.items():
             for principal in limits.principals:
                 for other, owner in owners.items():
-                    if owner != team and overlap(principal, other):
+                    if owner != team and have_common_caller(principal, other):
                         raise ValueError(
                             f"teams {owner} and {team} share a principal: {other} and {principal}"
                         )
@@ -283,10 +283,10 @@ def read_deployment(context: Mapping[str, Any] | None) -> DeploymentConfig:
     try:
         return DeploymentConfig.model_validate(context or {})
     except ValidationError as error:
-        raise UsageError("\n".join(_lines(error))) from None
+        raise UsageError("\n".join(_error_lines(error))) from None
 
 
-def _lines(error: ValidationError) -> list[str]:
+def _error_lines(error: ValidationError) -> list[str]:
     lines = []
     for fault in error.errors():
         path = ".".join(("plimsoll", *(str(part) for part in fault["loc"])))

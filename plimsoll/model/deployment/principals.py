@@ -9,43 +9,43 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 
-def matches(pattern: str, caller: str) -> bool:
+def matches_principal(pattern: str, caller: str) -> bool:
     """Return whether a configured principal includes a caller.
 
     Args:
         pattern: ARN of a user, of a role (all of its sessions), or of sessions, with `*`.
         caller: ARN from API Gateway (`requestContext.identity.userArn`).
     """
-    meant = sessions(pattern)
+    meant = session_pattern(pattern)
     return fnmatchcase(caller, meant) if "*" in meant else caller == meant
 
 
-def sessions(pattern: str) -> str:
+def session_pattern(pattern: str) -> str:
     """Return the ARN pattern of a role's sessions; other ARNs are returned unchanged."""
-    partition, _, account, resource = _parts(pattern)
+    partition, _, account, resource = _split_arn(pattern)
     if not resource.startswith("role/"):
         return pattern
     role = resource.rpartition("/")[2]
     return f"arn:{partition}:sts::{account}:assumed-role/{role}/*"
 
 
-def overlap(pattern: str, other: str) -> bool:
+def have_common_caller(pattern: str, other: str) -> bool:
     """Return whether some caller could be included by both of two configured principals."""
-    return _meet(sessions(pattern), sessions(other))
+    return _have_common_text(session_pattern(pattern), session_pattern(other))
 
 
 @cache
-def _meet(first: str, second: str) -> bool:
+def _have_common_text(first: str, second: str) -> bool:
     """Return whether some text matches both of two patterns with `*`."""
     if not first or not second:
         return not (first or second).strip("*")
     if first[0] == "*":
-        return _meet(first[1:], second) or _meet(first, second[1:])
+        return _have_common_text(first[1:], second) or _have_common_text(first, second[1:])
     if second[0] == "*":
-        return _meet(second, first)
-    return first[0] == second[0] and _meet(first[1:], second[1:])
+        return _have_common_text(second, first)
+    return first[0] == second[0] and _have_common_text(first[1:], second[1:])
 
 
-def _parts(arn: str) -> tuple[str, str, str, str]:
+def _split_arn(arn: str) -> tuple[str, str, str, str]:
     _, partition, service, _, account, resource = arn.split(":", 5)
     return partition, service, account, resource

@@ -49,7 +49,7 @@ class Table(Model):
         """Return the arguments of DynamoDB's CreateTable."""
         members: dict[str, Any] = {
             "TableName": table_name,
-            "KeySchema": _schema(self.key),
+            "KeySchema": _key_schema(self.key),
             "AttributeDefinitions": [
                 {"AttributeName": attribute.name, "AttributeType": attribute.type}
                 for attribute in dict.fromkeys(self._attributes())
@@ -60,7 +60,7 @@ class Table(Model):
             members["GlobalSecondaryIndexes"] = [
                 {
                     "IndexName": index.name,
-                    "KeySchema": _schema(index.key),
+                    "KeySchema": _key_schema(index.key),
                     "Projection": {"ProjectionType": "ALL"},
                 }
                 for index in self.indexes
@@ -73,7 +73,7 @@ class Table(Model):
             yield from index.key.attributes
 
 
-def _schema(key: Key) -> list[dict[str, str]]:
+def _key_schema(key: Key) -> list[dict[str, str]]:
     kinds = ("HASH", "RANGE")
     return [
         {"AttributeName": attribute.name, "KeyType": kind}

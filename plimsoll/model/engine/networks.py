@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 _LEAST_PREFIX = {4: 16, 6: 56}
 
 
-def network(text: str) -> str:
+def require_network(text: str) -> str:
     """Return the network as it is written, if it is valid.
 
     Raises:
@@ -31,10 +31,10 @@ def network(text: str) -> str:
     return text
 
 
-Network = Annotated[str, AfterValidator(network)]
+Network = Annotated[str, AfterValidator(require_network)]
 
 
-def within(address: str, networks: Iterable[str]) -> bool:
+def is_within(address: str, networks: Iterable[str]) -> bool:
     """Return whether an address is in one of the networks."""
     known = ipaddress.ip_address(address)
     return any(known in ipaddress.ip_network(one, strict=False) for one in networks)
@@ -71,7 +71,7 @@ class ClusterPlace:
         return -(2**63) + self.number * 2**64 // self.nodes - 1
 
 
-def place_of(tags: Mapping[str, str]) -> ClusterPlace:
+def read_place(tags: Mapping[str, str]) -> ClusterPlace:
     """Read the place of an instance from its tags; without a tag it is the only node."""
     if PLACE_TAG not in tags:
         return ClusterPlace()

@@ -136,7 +136,7 @@ class BackgroundLoad(Model):
         return client in self.client_numbers
 
 
-def require_possible(backgrounds: tuple[Background, ...], load: Load) -> None:
+def require_possible_backgrounds(backgrounds: tuple[Background, ...], load: Load) -> None:
     """Refuse backgrounds that share a name, and those that no window coincides with.
 
     Raises:

@@ -20,18 +20,20 @@ from plimsoll.model.judging.steps import Statistic
 Patch = dict[str, Any]
 
 
-def laid(base: Any, patch: Any) -> Any:
+def apply_patch(base: Any, patch: Any) -> Any:
     """Return a value with a patch applied: mappings field by field, all else replaced."""
     if not (isinstance(base, Mapping) and isinstance(patch, Mapping)):
         return patch
-    return {**base, **{key: laid(base.get(key), value) for key, value in patch.items()}}
+    return {**base, **{key: apply_patch(base.get(key), value) for key, value in patch.items()}}
 
 
-def leaves(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def patched_paths(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """List the paths of the fields that a patch sets."""
     if not isinstance(patch, Mapping) or not patch:
         return [path] if path else []
-    return [leaf for key, value in patch.items() for leaf in leaves(value, (*path, str(key)))]
+    return [
+        leaf for key, value in patch.items() for leaf in patched_paths(value, (*path, str(key)))
+    ]
 
 
 # Fields of a request whose effect `plimsoll.sizing` predicts
@@ -67,7 +69,7 @@ class Want(Model):
         return self.ops_per_second / (1 - self.headroom)
 
 
-def require_predicted(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -> None:
+def require_predictable(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -> None:
     """Refuse a target or an axis whose effect cannot be predicted.
 
     Args:
@@ -83,7 +85,7 @@ def require_predicted(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -
         raise UsageError(Complaint(("request", "target", "kind"), problem, "endpoint"))
     for axis, variants in axes.items():
         for name, patch in variants.items():
-            for field in leaves(patch):
+            for field in patched_paths(patch):
                 if field not in PREDICTED:
                     problem = "nothing is predicted along it, as search: boundary needs"
                     allowed = tuple(sorted(".".join(one) for one in PREDICTED))

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import require_plausible
-from plimsoll.model.aws.volumes import Service, Volume, check
+from plimsoll.model.aws.volumes import Service, Volume, require_valid_volume
 from plimsoll.model.base import Model
 from plimsoll.model.request.dsn import TlsMode
 
@@ -114,7 +114,7 @@ class CassandraTarget(Model):
 
     @model_validator(mode="after")
     def _can_be_had(self) -> Self:
-        check(self.volume, service=self.service)
+        require_valid_volume(self.volume, service=self.service)
         require_plausible(self.instance_type, ("instance_type",))
         if self.copies > self.nodes:
             problem = f"cannot be above the number of nodes, {self.nodes}"

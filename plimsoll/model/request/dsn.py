@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget, Protocol, StatementMode, Tls
-from plimsoll.model.engine.networks import network
+from plimsoll.model.engine.networks import require_network
 
 # TLS modes and trusted authorities: one rule for DSNs, requests and deployments.
 
@@ -26,7 +26,7 @@ def rds_authorities() -> str:
     return _BUNDLE.read_text()
 
 
-def authorities(host: str) -> str | None:
+def authorities_of_host(host: str) -> str | None:
     """Return the certificate authorities of a host, as PEM; None for the system's own.
 
     RDS has its own authorities. RDS proxies have certificates of Amazon's public authorities
@@ -36,7 +36,7 @@ def authorities(host: str) -> str | None:
     return rds_authorities() if of_rds and ".proxy-" not in host.lower() else None
 
 
-def tls_towards(mode: TlsMode, ca_pem: str | None) -> Tls | None:
+def make_tls(mode: TlsMode, ca_pem: str | None) -> Tls | None:
     """Return the TLS settings of a mode; None if the mode is not encrypted.
 
     Args:
@@ -95,7 +95,7 @@ def engine_of(dsn: str) -> Engine:
     return engines.get(scheme, of_protocol[0])
 
 
-def said_of_mode(target: EngineTarget) -> tuple[str, ...]:
+def statement_mode_notes(target: EngineTarget) -> tuple[str, ...]:
     """Return remarks on how the statements were sent; empty for prepared statements."""
     if target.statement_mode == "prepared":
         return ()
@@ -141,7 +141,7 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
     if "/" in parts.path.removeprefix("/"):
         raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
-    options = _options(parts.query, option, facts)
+    options = _parse_options(parts.query, option, facts)
     mode = options.tls
     password = unquote(parts.password or "") or password
     if mode is None:
@@ -153,14 +153,14 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         user=unquote(parts.username or ""),
         password=password,
         database=database,
-        tls=tls_towards(mode, authorities(host)),
+        tls=make_tls(mode, authorities_of_host(host)),
         statement_mode=options.statement_mode,
         allow_md5=options.allow_md5,
         nodes=options.nodes,
     )
 
 
-def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
+def _parse_options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     try:
         given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
@@ -173,24 +173,24 @@ def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
         if name not in allowed:
             raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")
         if name == "tls":
-            options.tls = _choice(_MODES, name, value, option)
+            options.tls = _parse_choice(_MODES, name, value, option)
         elif name == "statement_mode":
-            options.statement_mode = _choice(_STATEMENT_MODES, name, value, option)
+            options.statement_mode = _parse_choice(_STATEMENT_MODES, name, value, option)
         elif name == "nodes":
-            options.nodes = _networks(value, option)
+            options.nodes = _parse_networks(value, option)
         else:
-            options.allow_md5 = _choice(_TRUTHS, name, value, option)
+            options.allow_md5 = _parse_choice(_TRUTHS, name, value, option)
     return options
 
 
-def _networks(value: str, option: str) -> tuple[str, ...]:
+def _parse_networks(value: str, option: str) -> tuple[str, ...]:
     try:
-        return tuple(network(one) for one in value.split(","))
+        return tuple(require_network(one) for one in value.split(","))
     except ValueError as error:
         raise UsageError(f"{option}: nodes: {error}") from None
 
 
-def _choice(choices: Mapping[str, T], name: str, value: str, option: str) -> T:
+def _parse_choice(choices: Mapping[str, T], name: str, value: str, option: str) -> T:
     if value not in choices:
         raise UsageError(f"{option}: unknown {name} {value!r} (allowed: {', '.join(choices)})")
     return choices[value]

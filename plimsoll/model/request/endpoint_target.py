@@ -9,7 +9,7 @@ from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine
 from plimsoll.model.engine.asked import StatementMode, require_cluster, require_options
 from plimsoll.model.engine.networks import Network
 from plimsoll.model.request.dsn import TlsMode
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 
 HostName = Annotated[str, Field(min_length=1, max_length=253)]
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -112,7 +112,7 @@ class EndpointTarget(Model):
             UsageError: The engine does not have an option that the address sets.
         """
         given = otherwise.model_dump(exclude_none=True) if otherwise else {}
-        return validated(type(self), {**self.model_dump(), **given})
+        return validate(type(self), {**self.model_dump(), **given})
 
     @property
     def snapshot(self) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from plimsoll.complaints import Complaint, unknown
+from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import Statistic
-from plimsoll.model.request.quantities import latency_us
+from plimsoll.model.request.quantities import parse_latency_us
 
 Answer = Literal["met", "not met", "no answer"]
 
@@ -83,7 +83,7 @@ class Expectation(Model):
     because: str  # the figures that decide it, or what is missing
 
 
-def rule_of(text: str) -> Rule:
+def parse_rule(text: str) -> Rule:
     """Parse a rule.
 
     Raises:
@@ -91,11 +91,11 @@ def rule_of(text: str) -> Rule:
     """
     written = " ".join(text.split())
     if match := _CAPACITY.fullmatch(written):
-        return CapacityRule(text, _above_zero(match[1], text))
+        return CapacityRule(text, _parse_positive(match[1], text))
     if match := _LATENCY.fullmatch(written):
         statistic = cast("Statistic", "p999" if match[1] == "p99.9" else match[1])
-        most_us = latency_us(match[3], repr(text))
-        return LatencyRule(text, statistic, match[2], most_us, _above_zero(match[4], text))
+        most_us = parse_latency_us(match[3], repr(text))
+        return LatencyRule(text, statistic, match[2], most_us, _parse_positive(match[4], text))
     if match := _BASELINE.fullmatch(text.strip()):
         return BaselineRule(text, match[1].strip(), float(match[2]) / 100)
     shown = text if len(text) <= 100 else text[:100] + "..."
@@ -103,7 +103,7 @@ def rule_of(text: str) -> Rule:
     raise UsageError(Complaint((), problem, shown, FORMS, listed=False))
 
 
-def _above_zero(number: str, text: str) -> float:
+def _parse_positive(number: str, text: str) -> float:
     if not float(number):
         raise UsageError(f"{text!r}: 0 ops/s is no load")
     return float(number)
@@ -119,4 +119,6 @@ def require_operations(rules: Iterable[Rule], operations: Collection[str]) -> No
         name = rule.operation if isinstance(rule, LatencyRule) else None
         if name is not None and name not in operations:
             hint = f"in {rule.text!r}"
-            raise UsageError(unknown("operation", name, operations, value=rule.text, hint=hint))
+            raise UsageError(
+                complain_of_unknown("operation", name, operations, value=rule.text, hint=hint)
+            )

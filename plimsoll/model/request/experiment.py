@@ -16,7 +16,13 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint, FieldPath
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.request.boundary import Patch, Want, laid, leaves, require_predicted
+from plimsoll.model.request.boundary import (
+    Patch,
+    Want,
+    apply_patch,
+    patched_paths,
+    require_predictable,
+)
 from plimsoll.model.request.request import Name, Request
 
 CELLS_MOST = 200  # the history of one workflow execution must hold them all
@@ -120,13 +126,17 @@ class Experiment(Model):
         return tuple(
             axis
             for axis, variants in self.axes.items()
-            if any(leaf[0] == "target" for patch in variants.values() for leaf in leaves(patch))
+            if any(
+                leaf[0] == "target" for patch in variants.values() for leaf in patched_paths(patch)
+            )
         )
 
     def _refuse_two_hands_on_one_field(self) -> None:
         owners: dict[tuple[str, ...], str] = {}
         for axis, variants in self.axes.items():
-            for field in sorted({leaf for patch in variants.values() for leaf in leaves(patch)}):
+            for field in sorted(
+                {leaf for patch in variants.values() for leaf in patched_paths(patch)}
+            ):
                 if field in owners:
                     problem = (
                         f"it changes {'.'.join(field)}, which the axis {owners[field]} changes"
@@ -169,7 +179,7 @@ class Experiment(Model):
             if given is not None and given is not False:
                 problem = f"cannot go with search: boundary, since {why}"
                 raise UsageError(Complaint((field,), problem))
-        require_predicted(self.request, self.axes)
+        require_predictable(self.request, self.axes)
 
 
 class Cell(Model):
@@ -187,16 +197,16 @@ def combinations(experiment: Experiment) -> list[dict[str, str]]:
     return [dict(zip(experiment.axes, chosen, strict=True)) for chosen in product(*names)]
 
 
-def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
+def cell_request(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
     """Return the request of a cell, not yet validated."""
     value: dict[str, Any] = experiment.request
     for axis, variant in variants.items():
-        value = laid(value, experiment.axes[axis][variant])
-    if experiment.pairs is not None and partner(experiment, variants) is not None:
+        value = apply_patch(value, experiment.axes[axis][variant])
+    if experiment.pairs is not None and find_partner(experiment, variants) is not None:
         repeated = {"least": experiment.pairs.count, "most": experiment.pairs.count}
-        value = laid(value, {"limits": {"confirmation": repeated}})
+        value = apply_patch(value, {"limits": {"confirmation": repeated}})
     if experiment.want is not None and experiment.want.limits_us is not None:
-        value = laid(value, {"limits": {"limits_us": experiment.want.limits_us}})
+        value = apply_patch(value, {"limits": {"limits_us": experiment.want.limits_us}})
     own = {
         "name": "-".join(variants.values()),
         "team": experiment.team,
@@ -205,7 +215,7 @@ def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, A
     return {**value, **own}
 
 
-def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, str] | None:
+def find_partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, str] | None:
     """Return the variants of the cell that a cell alternates with; None if there is none."""
     pairs = experiment.pairs
     if pairs is None or variants[pairs.axis] not in pairs.of:
@@ -214,19 +224,22 @@ def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, st
     return {**variants, pairs.axis: second if variants[pairs.axis] == first else first}
 
 
-def origin(
+def find_origin(
     experiment: Experiment, variants: Mapping[str, str], names: Sequence[str | int]
 ) -> tuple[str | int, ...]:
     """Find where a field of a cell's request is written: in a variant, or in the shared part."""
-    deepest: tuple[int, tuple[str | int, ...]] = (_depth(experiment.request, names), ("request",))
+    deepest: tuple[int, tuple[str | int, ...]] = (
+        _depth_of_path(experiment.request, names),
+        ("request",),
+    )
     for axis, variant in variants.items():
-        depth = _depth(experiment.axes[axis][variant], names)
+        depth = _depth_of_path(experiment.axes[axis][variant], names)
         if depth >= deepest[0] and depth > 0:
             deepest = (depth, ("axes", axis, variant))
     return (*deepest[1], *names)
 
 
-def _depth(value: Any, names: Sequence[str | int]) -> int:
+def _depth_of_path(value: Any, names: Sequence[str | int]) -> int:
     for depth, name in enumerate(names):
         inside = isinstance(value, Mapping) and name in value
         listed = isinstance(value, list) and isinstance(name, int) and name < len(value)
@@ -236,20 +249,20 @@ def _depth(value: Any, names: Sequence[str | int]) -> int:
     return len(names)
 
 
-def order(count: int, seed: int) -> tuple[int, ...]:
+def shuffle_cells(count: int, seed: int) -> tuple[int, ...]:
     """Shuffle the cells by a hash of the seed and their index; the same on every machine."""
     return tuple(
         sorted(range(count), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
     )
 
 
-def batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
+def split_batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
     """Split the order into batches."""
     step = size or max(1, len(cells))
     return [list(cells[start : start + step]) for start in range(0, len(cells), step)]
 
 
-def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[int]]:
+def plan_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[int]]:
     """Split an experiment's order into batches; two alternating cells form a batch of their own.
 
     Args:
@@ -257,11 +270,11 @@ def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[i
         cells: its cells in the order in which they are to start.
     """
     if experiment.pairs is None:
-        return batches(cells, experiment.batch_size)
+        return split_batches(cells, experiment.batch_size)
     named = combinations(experiment)
-    others = {i: partner(experiment, named[i]) for i in cells}
+    others = {i: find_partner(experiment, named[i]) for i in cells}
     single = [i for i in cells if others[i] is None]
-    alone = batches(single, 1 if experiment.at_once == 1 else experiment.batch_size)
+    alone = split_batches(single, 1 if experiment.at_once == 1 else experiment.batch_size)
     paired = [[i, named.index(other)] for i in cells if (other := others[i]) is not None]
     once = [pair for place, pair in enumerate(paired) if pair[::-1] not in paired[:place]]
     by_first = {batch[0]: batch for batch in (*alone, *once)}

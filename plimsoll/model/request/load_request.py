@@ -17,7 +17,7 @@ LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
 WARM_ROUNDS = 3  # rounds of unmeasured load, unless the request allows more
 
 
-def load_most_s(clients: int) -> float:
+def longest_load_s(clients: int) -> float:
     """Return the longest load of a step, including warm-up, in seconds.
 
     With thousands of clients, the first to be called waits until the last may have started.

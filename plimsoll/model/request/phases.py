@@ -9,12 +9,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.complaints import Complaint, Range, unknown
+from plimsoll.complaints import Complaint, Range, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.engine.asked import EngineOperation
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
+from plimsoll.model.request.load_request import LOAD_MAX_S, WorkloadChoice, longest_load_s
 from plimsoll.model.request.search_request import Search
 
 # --- phase input: a file of records that the clients process in order ---
@@ -54,32 +54,36 @@ class PhaseInput(Model):
             if len(line) != len(names):
                 problem = f"line {number} has {len(line)} cells for {len(names)} columns"
                 raise UsageError(Complaint(("csv",), problem))
-        return {name: _column(list(cells)) for name, *cells in zip(names, *lines, strict=True)}
+        return {
+            name: _parse_column(list(cells)) for name, *cells in zip(names, *lines, strict=True)
+        }
 
 
-def _column(cells: list[str]) -> Column:
+def _parse_column(cells: list[str]) -> Column:
     if all(_WHOLE.fullmatch(cell) and int(cell) in BIGINT for cell in cells):
         return [int(cell) for cell in cells]
     return cells
 
 
-def filled(definition: Any, columns: Mapping[str, Column]) -> Any:
+def fill_inputs(definition: Any, columns: Mapping[str, Column]) -> Any:
     """Replace each `{input: NAME}` in a workload's definition by the cells of that column.
 
     Raises:
         UsageError: The input has no such column.
     """
     if isinstance(definition, list | tuple):
-        return [filled(part, columns) for part in definition]
+        return [fill_inputs(part, columns) for part in definition]
     if not isinstance(definition, Mapping):
         return definition
     if set(definition) == {"input"}:
         name = definition["input"]
         if name not in columns:
             path = ("workload", "definition")
-            raise UsageError(unknown("column of the input", str(name), columns, path, value=name))
+            raise UsageError(
+                complain_of_unknown("column of the input", str(name), columns, path, value=name)
+            )
         return {"column": columns[name]}
-    return {name: filled(part, columns) for name, part in definition.items()}
+    return {name: fill_inputs(part, columns) for name, part in definition.items()}
 
 
 PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
@@ -126,7 +130,7 @@ class PhaseWorkload(Model):
                 columns = self.input.columns()
             except UsageError as error:
                 raise error.within("workload", "input") from None
-            definition = filled(definition, columns)
+            definition = fill_inputs(definition, columns)
         return WorkloadChoice(
             name=self.name,
             definition=definition,
@@ -165,7 +169,7 @@ class Completion(Model):
     def _clients_have_time_to_start(self) -> Self:
         """Refuse a pass too short for its clients: the first one called waits for the last."""
         clients = -(-self.connections[-1] // self.connections_per_client)
-        most_s = load_most_s(clients)
+        most_s = longest_load_s(clients)
         if self.longest_s > most_s:
             problem = f"is too much: of {clients:,} clients the first waits for the last"
             allowed = Range(most=most_s)
@@ -226,7 +230,7 @@ class Phase(Model):
         return self.to_completion.passes
 
 
-def phase_steps(phases: tuple[Phase, ...]) -> int:
+def count_phase_steps(phases: tuple[Phase, ...]) -> int:
     """Count the most steps that phases take; the steps of the search are numbered after them."""
     return sum(phase.steps_most for phase in phases)
 
@@ -270,22 +274,22 @@ class Pass:
         return -(-self.connections // self.asked.connections_per_client)
 
 
-def numbered(phases: tuple[Phase, ...]) -> list[tuple[Phase, int]]:
+def number_phases(phases: tuple[Phase, ...]) -> list[tuple[Phase, int]]:
     """Return each phase with the number of step numbers reserved for the phases before it."""
-    return [(phase, phase_steps(phases[:place])) for place, phase in enumerate(phases)]
+    return [(phase, count_phase_steps(phases[:place])) for place, phase in enumerate(phases)]
 
 
 def passes(phases: tuple[Phase, ...]) -> list[Pass]:
     """List every pass of the phases in order; a phase with a search has none."""
     return [
         Pass(first + number + 1, phase, asked, number, connections)
-        for phase, first in numbered(phases)
+        for phase, first in number_phases(phases)
         if (asked := phase.to_completion) is not None
         for number, connections in enumerate(asked.connections * asked.repetitions)
     ]
 
 
-def records_of_one(operations: Sequence[EngineOperation]) -> float:
+def records_per_operation(operations: Sequence[EngineOperation]) -> float:
     """Return the mean number of records per operation of a mix."""
     weights = sum(operation.weight for operation in operations)
     return sum(operation.weight * operation.records for operation in operations) / weights

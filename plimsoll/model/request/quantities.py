@@ -10,7 +10,7 @@ _UNITS_S = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 _DURATION = re.compile(r"(\d{1,7}(?:\.\d{1,6})?) ?(s|min|m|h|d)", re.ASCII)
 
 
-def latency_us(text: str, option: str) -> float:
+def parse_latency_us(text: str, option: str) -> float:
     """Parse a latency with its unit. Returns microseconds.
 
     Raises:
@@ -22,7 +22,7 @@ def latency_us(text: str, option: str) -> float:
     return float(match[1]) * _UNITS_US[match[2]]
 
 
-def duration_s(text: str, option: str) -> float:
+def parse_duration_s(text: str, option: str) -> float:
     """Parse a duration with its unit. Returns seconds.
 
     Raises:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import require_plausible
-from plimsoll.model.aws.volumes import Service, Volume, check
+from plimsoll.model.aws.volumes import Service, Volume, require_valid_volume
 from plimsoll.model.base import Model
 from plimsoll.model.databases import AuroraEngine, RdsEngine, rds_facts
 from plimsoll.model.datasets import SnapshotArn
@@ -142,7 +142,7 @@ class RdsTarget(Model):
 
     @model_validator(mode="after")
     def _volume_can_be_had(self) -> Self:
-        check(self.volume, service=self.service)
+        require_valid_volume(self.volume, service=self.service)
         return self
 
     @model_validator(mode="after")

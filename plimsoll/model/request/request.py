@@ -17,14 +17,14 @@ from plimsoll.model.aws.volumes import FaultPlan, limits
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S
-from plimsoll.model.request.background import Background, require_possible
+from plimsoll.model.request.background import Background, require_possible_backgrounds
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.expectations import rule_of
-from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice, load_most_s
+from plimsoll.model.request.expectations import parse_rule
+from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice, longest_load_s
 from plimsoll.model.request.phases import Phase, require_different_names
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
-from plimsoll.model.request.search_request import RateSearch, Search, clients_most
+from plimsoll.model.request.search_request import RateSearch, Search, max_clients
 from plimsoll.model.request.toggle import Toggle, require_switchable
 from plimsoll.model.timings import AWS_TIMINGS
 
@@ -33,12 +33,12 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]
 
 
-def _rule(text: str) -> str:
-    rule_of(text)
+def _require_rule(text: str) -> str:
+    parse_rule(text)
     return text
 
 
-ExpectedRule = Annotated[str, Field(max_length=400), AfterValidator(_rule)]
+ExpectedRule = Annotated[str, Field(max_length=400), AfterValidator(_require_rule)]
 
 
 TargetKind = Literal["rds", "aurora", "cassandra", "endpoint"]
@@ -136,8 +136,8 @@ class Request(Model):
     @model_validator(mode="after")
     def _clients_have_time_to_start(self) -> Self:
         """Refuse a load too long for a client: the first one called waits for the last."""
-        clients = clients_most(self.search) + self.clients_beside
-        most_s = load_most_s(clients)
+        clients = max_clients(self.search) + self.clients_beside
+        most_s = longest_load_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
             problem = (
                 f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
@@ -154,7 +154,7 @@ class Request(Model):
         if not soak_s:
             return self
         count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
+        most_s = longest_load_s(max_clients(self.search) + self.clients_beside)
         if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
@@ -171,7 +171,7 @@ class Request(Model):
     @model_validator(mode="after")
     def _background_is_met(self) -> Self:
         try:
-            require_possible(self.background, self.load)
+            require_possible_backgrounds(self.background, self.load)
         except UsageError as error:
             raise error.within("background") from None
         return self
@@ -226,7 +226,7 @@ class Request(Model):
             allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
             raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
         warm_s, load = self.prepare.warm_s, self.load
-        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
+        most_s = longest_load_s(max_clients(self.search) + self.clients_beside)
         if warm_s + load.warmup_s + load.duration_s > most_s:
             problem = (
                 f"with load.warmup_s and load.duration_s is more than the {most_s:g} s that a"

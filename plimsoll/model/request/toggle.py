@@ -73,12 +73,12 @@ class Toggle(Model):
         if lacking := sorted(set(first.parameters) ^ set(second.parameters)):
             problem = f"only one of both states sets {lacking[0]}; the other would keep its value"
             raise UsageError(Complaint(path, problem))
-        if first.parameters and _as_text(first) == _as_text(second):
+        if first.parameters and _settings_as_text(first) == _settings_as_text(second):
             raise UsageError(Complaint(path, "are the first state's: nothing would be switched"))
         return self
 
 
-def _as_text(state: ToggledState) -> dict[str, str]:
+def _settings_as_text(state: ToggledState) -> dict[str, str]:
     return {name: str(value) for name, value in state.parameters.items()}
 
 
@@ -155,7 +155,7 @@ def require_switchable(target: object, toggle: Toggle) -> None:
         case EndpointTarget():
             _require_endpoints(target, toggle)
         case AuroraTarget() | CassandraTarget():
-            raise UsageError(Complaint(("toggle",), _apart(target.kind)))
+            raise UsageError(Complaint(("toggle",), _describe_unsupported(target.kind)))
         case _:
             for number, state in enumerate(toggle.states):
                 path = ("toggle", "states", number)
@@ -168,7 +168,7 @@ def require_switchable(target: object, toggle: Toggle) -> None:
 
 def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
     if target.engine == "cassandra":
-        raise UsageError(Complaint(("toggle",), _apart("Cassandra")))
+        raise UsageError(Complaint(("toggle",), _describe_unsupported("Cassandra")))
     for number, state in enumerate(toggle.states):
         if state.parameters:
             problem = (
@@ -185,7 +185,7 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
         raise UsageError(Complaint(("toggle", "states", 1, "endpoint"), problem))
 
 
-def _apart(kind: str) -> str:
+def _describe_unsupported(kind: str) -> str:
     return (
         f"has the states of an RDS instance or of an existing database; of {kind} targets measure"
         " each state in a run of its own, and `plimsoll compare` them"

@@ -58,7 +58,7 @@ class Dashboards(Model):
             }
             links["grafana"] = f"{self.grafana.rstrip('/')}?{urlencode(asked, quote_via=quote)}"
         if self.cloudwatch is not None:
-            asked = {"start": _iso(first), "end": _iso(last) if last else "null"}
+            asked = {"start": _format_iso(first), "end": _format_iso(last) if last else "null"}
             links["cloudwatch"] = f"{self.cloudwatch}?{urlencode(asked)}"
         return links
 
@@ -67,5 +67,5 @@ def _epoch_ms(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def _iso(moment: datetime) -> str:
+def _format_iso(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

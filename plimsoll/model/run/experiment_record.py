@@ -7,7 +7,7 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
-from plimsoll.model.judging.capacity import Bound
+from plimsoll.model.judging.capacity import Bound, Verdict
 from plimsoll.model.request.boundary import Boundary
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.results import PhaseResult
@@ -96,7 +96,7 @@ class CellStatus(Model):
     run_id: str
     state: RunState | None  # None if the cell has not started yet, or was refused
     phase: str | None
-    verdict: str | None
+    verdict: Verdict | None
     capacity_ops_per_second: str | None  # a decimal as text, as in the run's record
     bound: Bound | None = None  # bound of that figure; None if there is none
     unreadable: bool = False  # True if this version of the service cannot read its record
@@ -143,7 +143,7 @@ class CellOutcome(Model):
     variants: dict[str, str]
     run_id: str
     state: RunState | None  # None if it was never started
-    verdict: str | None
+    verdict: Verdict | None
     figure_ops_per_second: float | None  # to be read with `bound`; None if there is no answer
     bound: Bound | None
     load: str | None  # load of that figure

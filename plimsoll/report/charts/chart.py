@@ -173,6 +173,6 @@ class Chart:
     steps: Sequence[tuple[int, float, float, float]] = ()
 
 
-def told(points: Sequence[Point]) -> str:
+def describe_points(points: Sequence[Point]) -> str:
     """Return the tooltips of points as text."""
     return "; ".join(", ".join(f"{name} {text}" for name, text in point.tip) for point in points)

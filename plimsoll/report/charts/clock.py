@@ -42,7 +42,7 @@ def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
     return None
 
 
-def added(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
+def merge_histograms(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
     """Merge histograms whose buckets have the same bounds."""
     total: dict[int, int] = defaultdict(int)
     for histogram in histograms:
@@ -84,7 +84,7 @@ class Clock:
         return second.epoch_s + self._starts.get(second.step, 0.0)
 
 
-def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
+def build_operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     """Build a row for each bin and operation with figures; rates count measured seconds only."""
     bins: dict[tuple[float, str], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
@@ -92,7 +92,7 @@ def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
         bins[t, second.operation].append(second)
     rows = []
     for (t, operation), members in sorted(bins.items()):
-        buckets = added(member.buckets for member in members)
+        buckets = merge_histograms(member.buckets for member in members)
         worst = [member.max_us for member in members if member.max_us is not None]
         span_s = len({member.epoch_s for member in members})
         rows.append(
@@ -112,7 +112,7 @@ def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     return rows
 
 
-def target_rows(
+def build_target_rows(
     clock: Clock, samples: Iterable[TargetSample], names: Mapping[str, str]
 ) -> list[Row]:
     """Build a row for each bin and series, with the mean of its samples.
@@ -133,7 +133,7 @@ def target_rows(
     ]
 
 
-def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> list[Row]:
+def stack_rows(rows: list[Row], series: str, value: str, names: Sequence[str]) -> list[Row]:
     """Stack the series of each moment; `from` and `to` are the edges of a block.
 
     Args:
@@ -151,7 +151,7 @@ def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> l
     return placed
 
 
-def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
+def number_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
     """Number the stretches of each series between gaps, so that no line crosses a gap."""
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     numbered = []
@@ -173,7 +173,7 @@ def sample_gap_s(samples: Iterable[TargetSample], width_s: int) -> float:
     return 1.5 * max(usual_s, width_s)
 
 
-def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
+def build_heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     """Build a row for each cell of the heat map: bin of time, bin of latency, and operations."""
     cells: dict[tuple[str, float, int], int] = defaultdict(int)
     for second in seconds:
@@ -195,7 +195,7 @@ def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     ]
 
 
-def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
+def classify_cells(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Divide the cells by count into at most seven classes with geometric bounds.
 
     Returns:
@@ -205,7 +205,7 @@ def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
     factor = max(2.0, largest ** (1 / HEAT_CLASSES))
     edges = [1]
     while len(edges) < HEAT_CLASSES and edges[-1] * factor < largest:
-        edges.append(max(edges[-1] + 1, _rounded(edges[-1] * factor)))
+        edges.append(max(edges[-1] + 1, _round_two_digits(edges[-1] * factor)))
     lasts = [*(edge - 1 for edge in edges[1:]), largest]
     names = [
         f"{first:,}" if first == last else f"{first:,} to {last:,}"
@@ -214,7 +214,7 @@ def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
     return [row | {"class": names[bisect(edges, row["count"]) - 1]} for row in rows], names
 
 
-def _rounded(value: float) -> int:
+def _round_two_digits(value: float) -> int:
     """Round to two significant digits."""
     return int(round(value, 1 - math.floor(math.log10(value))))
 
@@ -222,7 +222,7 @@ def _rounded(value: float) -> int:
 # A run's phases and steps as rows.
 
 
-def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
+def build_phase_rows(clock: Clock, result: RunResult) -> list[Row]:
     """Build rows for the phases before and after the steps, as far as the run came."""
     moments = result.moments
     starts = [done.plan.start_at_epoch_ms / 1000 for done in result.steps]
@@ -240,10 +240,10 @@ def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
     ]
 
 
-def step_rows(clock: Clock, result: RunResult) -> list[Row]:
+def build_step_rows(clock: Clock, result: RunResult) -> list[Row]:
     """Build rows for the steps' loads: warm-up and window."""
     rows = []
-    shown = scale.named(len(result.steps))
+    shown = scale.choose_labels(len(result.steps))
     for place, done in enumerate(result.steps):
         start = done.plan.start_at_epoch_ms / 1000
         window = (done.window_start_epoch_ms or done.plan.window_start_epoch_ms) / 1000

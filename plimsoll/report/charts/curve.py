@@ -13,40 +13,40 @@ from plimsoll.report.charts.chart import (
     Panel,
     Point,
     Rule,
-    told,
+    describe_points,
 )
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.charts.theme import (
     LIMIT_DASH,
     SHAPES,
     answer_marks,
-    drawable,
+    draw_line_through,
     limit_tip,
-    line_of,
     load_tip,
     outcome_keys,
+    select_drawable,
 )
 
 HEIGHT_PX = 340
 LABEL_SHARE = 0.05  # height of a line of text, as a share of the axis
 
 
-def curve(capacity: Capacity) -> Chart | None:
+def draw_curve(capacity: Capacity) -> Chart | None:
     """Draw latency (the judged statistic) over throughput; None if nothing was measured."""
-    found = drawable(rows.curve_rows(capacity), "throughput", "latency_us")
+    found = select_drawable(rows.curve_rows(capacity), "throughput", "latency_us")
     if not found:
         return None
     name = words.statistic(capacity.statistic)
-    operations = rows.operations(capacity)
-    colors = dict(zip(operations, theme.series(len(operations)), strict=True))
+    operations = rows.list_operations(capacity)
+    colors = dict(zip(operations, theme.series_colors(len(operations)), strict=True))
     limits_us = rows.limit_rows(capacity)
-    repeated = drawable(rows.repetition_rows(capacity), "throughput", "latency_us")
+    repeated = select_drawable(rows.repetition_rows(capacity), "throughput", "latency_us")
     heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     heights = [height for height in heights if height] or [1.0]
     heights.append(1.4 * max(heights))  # room for the answer's label
-    x = scale.linear([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
-    points = [_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
+    x = scale.linear_scale([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
+    points = [_curve_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
     marks: list[Mark] = [
         *answer_marks(capacity, x.high),
         *(
@@ -64,7 +64,7 @@ def curve(capacity: Capacity) -> Chart | None:
             [(r["throughput"], r["latency_us"])] for r in repeated if r["operation"] == operation
         ]
         marks += [
-            line_of(of, "throughput", "latency_us", color, opacity=0.75),
+            draw_line_through(of, "throughput", "latency_us", color, opacity=0.75),
             Line(dots, color, width_px=4, opacity=0.55),
         ]
     marks += [_ring(row) for row in found if row["in_bracket"]]
@@ -73,16 +73,16 @@ def curve(capacity: Capacity) -> Chart | None:
     panel = Panel(
         id="curve",
         x=x,
-        y=scale.latency(heights, f"{name} latency (log scale)"),
+        y=scale.latency_scale(heights, f"{name} latency (log scale)"),
         marks=marks,
         height_px=HEIGHT_PX,
         keys=[*(Key(one, color) for one, color in colors.items()), *outcome_keys(found)],
-        summary=told(points),
+        summary=describe_points(points),
     )
     return Chart("curve", [panel])
 
 
-def _point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
+def _curve_point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
     limit = [("limit, µs", f"{row['limit_us']:,.0f}")] if row["limit_us"] is not None else []
     latency = (f"{statistic} latency, µs", f"{row['latency_us']:,.0f}")
     return Point(
@@ -140,7 +140,7 @@ BY_LOAD_HEIGHT_PX = 240
 DASHES = ("", "6 3", "2 2", "8 2 2 2")  # one for each statistic, from the lowest
 
 
-def limit_words(capacity: Capacity, operation: str) -> str:
+def describe_drawn_limit(capacity: Capacity, operation: str) -> str:
     """Describe the drawn limit for the chart's caption; empty if there is none."""
     name = words.statistic(capacity.statistic)
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
@@ -149,26 +149,26 @@ def limit_words(capacity: Capacity, operation: str) -> str:
     )
 
 
-def load_scale(axis: Axis, most: float) -> Scale:
+def scale_loads(axis: Axis, most: float) -> Scale:
     """Return the axis of loads; its ticks are whole numbers if loads are counted."""
     title = rows.AXIS_TITLES[axis]
     if axis == "rate_ops_per_second":
-        return scale.linear([most], title, room=1.04)
-    return scale.counted(most, title)
+        return scale.linear_scale([most], title, room=1.04)
+    return scale.count_scale(most, title)
 
 
-def _load_scale(capacity: Capacity) -> Scale:
-    return load_scale(capacity.axis, max(judged.load for judged in capacity.steps))
+def _scale_judged_loads(capacity: Capacity) -> Scale:
+    return scale_loads(capacity.axis, max(judged.load for judged in capacity.steps))
 
 
-def _bracket(capacity: Capacity) -> list[Mark]:
+def _bracket_marks(capacity: Capacity) -> list[Mark]:
     low, high = capacity.bracket or (None, None)
     return [] if low is None or high is None else [Box((low, high), color=theme.BAND)]
 
 
-def throughput(capacity: Capacity) -> Chart | None:
+def draw_throughput(capacity: Capacity) -> Chart | None:
     """Draw throughput by load, with the bracket, the answer, and the fitted law if it fits."""
-    found = drawable(rows.throughput_rows(capacity), "throughput")
+    found = select_drawable(rows.throughput_rows(capacity), "throughput")
     if not found:
         return None
     color = theme.SERIES[0]
@@ -185,20 +185,20 @@ def throughput(capacity: Capacity) -> Chart | None:
     ]
     usl = rows.usl_rows(capacity)
     marks: list[Mark] = [
-        *_bracket(capacity),
+        *_bracket_marks(capacity),
         *([Rule(theme.INK, y=figure)] if figure is not None else []),
-        *([line_of(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
-        line_of(found, "load", "throughput", color, opacity=0.75),
+        *([draw_line_through(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
+        draw_line_through(found, "load", "throughput", color, opacity=0.75),
         *points,
     ]
     panel = Panel(
         id="throughput",
-        x=_load_scale(capacity),
-        y=scale.linear([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
+        x=_scale_judged_loads(capacity),
+        y=scale.linear_scale([row["throughput"] for row in (*found, *usl)], "throughput, ops/s"),
         marks=marks,
         height_px=BY_LOAD_HEIGHT_PX,
         keys=outcome_keys(found),
-        summary=told(points),
+        summary=describe_points(points),
     )
     return Chart("throughput", [panel])
 
@@ -207,13 +207,13 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     """Draw the latency percentiles of one operation by load."""
     found = [
         row | {"statistic": words.statistic(row["statistic"])}
-        for row in drawable(rows.latency_rows(capacity), "latency_us")
+        for row in select_drawable(rows.latency_rows(capacity), "latency_us")
         if row["operation"] == operation
     ]
     if not found:
         return None
-    operations = rows.operations(capacity)
-    color = theme.series(len(operations))[operations.index(operation)]
+    operations = rows.list_operations(capacity)
+    color = theme.series_colors(len(operations))[operations.index(operation)]
     names = [words.statistic(one) for one in rows.shown_statistics(capacity)]
     dashes = dict(zip(names, DASHES, strict=False))
     limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
@@ -222,22 +222,25 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
     for row in found:
         lines.setdefault(row["statistic"], []).append(row)
     marks: list[Mark] = [
-        *_bracket(capacity),
+        *_bracket_marks(capacity),
         *(Rule(theme.INK, y=limit_us, dash=LIMIT_DASH) for limit_us in limits_us),
-        *(line_of(of, "load", "latency_us", color, dash=dashes[one]) for one, of in lines.items()),
+        *(
+            draw_line_through(of, "load", "latency_us", color, dash=dashes[one])
+            for one, of in lines.items()
+        ),
         *points,
     ]
     panel = Panel(
         id=f"latency-{operation}",
-        x=_load_scale(capacity),
-        y=scale.latency(
+        x=_scale_judged_loads(capacity),
+        y=scale.latency_scale(
             [*(row["latency_us"] for row in found), *limits_us],
             f"latency of {operation} (log scale)",
         ),
         marks=marks,
         height_px=BY_LOAD_HEIGHT_PX,
         keys=[Key(one, color, "line", dashes[one]) for one in names if one in lines],
-        summary=told(points),
+        summary=describe_points(points),
     )
     return Chart(panel.id, [panel])
 

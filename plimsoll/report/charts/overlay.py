@@ -6,16 +6,16 @@ from plimsoll import words
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import rows, scale, theme
-from plimsoll.report.charts.chart import Chart, Key, Mark, Panel, Point, Rule, Tip, told
-from plimsoll.report.charts.curve import load_scale
+from plimsoll.report.charts.chart import Chart, Key, Mark, Panel, Point, Rule, Tip, describe_points
+from plimsoll.report.charts.curve import scale_loads
 from plimsoll.report.charts.theme import (
     LIMIT_DASH,
     SHAPES,
-    drawable,
+    draw_line_through,
     limit_tip,
-    line_of,
     load_tip,
     outcome_keys,
+    select_drawable,
 )
 
 HEIGHT_PX = 300
@@ -23,14 +23,14 @@ HEIGHT_PX = 300
 DASHES = ("", "8 4", "12 3 3 3", "16 5", "6 6", "8 3 2 3 2 3")
 
 
-def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+def _run_looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the color and dash of each run."""
-    colors = theme.series(len(names))
+    colors = theme.series_colors(len(names))
     return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
 
 
 def _keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
-    lines = [Key(name, color, "line", dash) for name, (color, dash) in _looks(names).items()]
+    lines = [Key(name, color, "line", dash) for name, (color, dash) in _run_looks(names).items()]
     return [*lines, *outcome_keys(points)]
 
 
@@ -48,13 +48,13 @@ def _rows_of_runs(
     ]
 
 
-def _curves(
+def _draw_curves(
     names: Sequence[str], found: Sequence[rows.Row], x: str, y: str, tip: Callable[[rows.Row], Tip]
 ) -> tuple[list[Mark], list[Point]]:
     """Draw a line and its points for each run."""
-    looks = _looks(names)
+    looks = _run_looks(names)
     marks: list[Mark] = [
-        line_of([row for row in found if row["run"] == name], x, y, color, dash=dash)
+        draw_line_through([row for row in found if row["run"] == name], x, y, color, dash=dash)
         for name, (color, dash) in looks.items()
     ]
     points = [
@@ -64,16 +64,16 @@ def _curves(
     return marks, points
 
 
-def operations(results: Sequence[RunResult]) -> list[str]:
+def list_all_operations(results: Sequence[RunResult]) -> list[str]:
     """List the operations of all runs."""
-    return list(dict.fromkeys(name for r in results for name in rows.operations(r.capacity)))
+    return list(dict.fromkeys(name for r in results for name in rows.list_operations(r.capacity)))
 
 
-def curve(
+def draw_curves(
     results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
 ) -> Chart | None:
     """Draw latency of one operation over throughput, with a line for each run."""
-    everything = drawable(
+    everything = select_drawable(
         _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
     )
     found = [row for row in everything if row["operation"] == operation]
@@ -82,15 +82,15 @@ def curve(
         return None
     name = words.statistic(statistics.pop())
     limits = _rows_of_runs(results, names, lambda capacity: rows.limit_rows(capacity, operation))
-    looks = _looks(names)
+    looks = _run_looks(names)
 
     def tip(row: rows.Row) -> Tip:
         latency = (f"{name} latency, µs", f"{row['latency_us']:,.0f}")
         return [("run", row["run"]), latency, *load_tip(row)]
 
-    lines, points = _curves(names, found, "throughput", "latency_us", tip)
+    lines, points = _draw_curves(names, found, "throughput", "latency_us", tip)
     marks: list[Mark] = [
-        *_capacities(results, names),
+        *_capacity_rules(results, names),
         *(
             Rule(
                 looks[row["run"]][0],
@@ -105,51 +105,51 @@ def curve(
     ]
     panel = Panel(
         id=f"{prefix}-{operation}",
-        x=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
-        y=scale.latency(
+        x=scale.linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.latency_scale(
             [row["latency_us"] for row in found] + [row["limit_us"] for row in limits],
             f"{name} latency of {operation} (log scale)",
         ),
         marks=marks,
         height_px=HEIGHT_PX,
         keys=_keys(names, found),
-        summary=told(points),
+        summary=describe_points(points),
     )
     return Chart(panel.id, [panel])
 
 
-def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
+def _capacity_rules(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
     """Draw a vertical line at the figure of each run's verdict."""
     rules = []
-    for name, (color, _), result in zip(names, _looks(names).values(), results, strict=True):
+    for name, (color, _), result in zip(names, _run_looks(names).values(), results, strict=True):
         capacity = result.capacity
         figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
         if capacity is not None and figure is not None:
-            shown = words.bounded(words.throughput(figure), capacity.bound)
+            shown = words.with_bound(words.throughput(figure), capacity.bound)
             rules.append(
                 Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)])
             )
     return rules
 
 
-def throughput(
+def draw_throughputs(
     results: Sequence[RunResult], names: Sequence[str], prefix: str = "over"
 ) -> Chart | None:
     """Draw throughput by load, a line for each run; None if the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
-    found = drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
+    found = select_drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
     if not found or len(axes) != 1:
         return None
-    lines, points = _curves(
+    lines, points = _draw_curves(
         names, found, "load", "throughput", lambda row: [("run", row["run"]), *load_tip(row)]
     )
     panel = Panel(
         id=f"{prefix}-throughput",
-        x=load_scale(axes.pop(), max(row["load"] for row in found)),
-        y=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        x=scale_loads(axes.pop(), max(row["load"] for row in found)),
+        y=scale.linear_scale([row["throughput"] for row in found], "throughput, ops/s"),
         marks=[*lines, *points],
         height_px=HEIGHT_PX,
         keys=_keys(names, found),
-        summary=told(points),
+        summary=describe_points(points),
     )
     return Chart(panel.id, [panel])

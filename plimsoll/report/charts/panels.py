@@ -23,11 +23,11 @@ class Panels:
         self.result = result
         self.seconds = seconds
         self.panels: list[Panel] = []
-        self.steps = clock.step_rows(self.clock, result)
+        self.steps = clock.build_step_rows(self.clock, result)
         width_s = self.clock.width_s
         self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
-        unit = "h:min" if ticks.in_hours(self.clock.length_s) else "min:s"
-        self.x = scale.time(self.clock.length_s, f"time since the run was submitted, {unit}")
+        unit = "h:min" if ticks.is_in_hours(self.clock.length_s) else "min:s"
+        self.x = scale.time_scale(self.clock.length_s, f"time since the run was submitted, {unit}")
         self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in self.steps]
 
     def chart(self, id_: str) -> Chart:
@@ -65,10 +65,10 @@ class Panels:
 
     def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
         """Return the axis of stacked series: up to `top`, or to the highest stack."""
-        return scale.linear([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
+        return scale.linear_scale([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
 
 
-def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
+def stack_bars(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
     """Stack series: a block for each moment, drawn so that even a short one is visible."""
     return [
         Bars(
@@ -80,7 +80,7 @@ def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
     ]
 
 
-def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
+def draw_lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
     """Draw a line for each series, interrupted at its gaps; an isolated value is a dot.
 
     Args:

@@ -20,7 +20,7 @@ AXIS_TITLES = {
 }
 
 
-def at_capacity(capacity: Capacity) -> JudgedStep | None:
+def find_capacity_load(capacity: Capacity) -> JudgedStep | None:
     """Return the load of the capacity's figure; None if there is none."""
     return None if capacity.at is None else by_load(capacity).get(capacity.at)
 
@@ -37,7 +37,7 @@ def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
     return (capacity.statistic, *SHOWN)
 
 
-def outcome(judged: JudgedStep) -> Outcome:
+def load_outcome(judged: JudgedStep) -> Outcome:
     """Return a load's outcome; a dispute comes first, since a disputed load decides nothing."""
     if not judged.consistent:
         return "disputed"
@@ -46,7 +46,7 @@ def outcome(judged: JudgedStep) -> Outcome:
     return "passed" if judged.passed else "failed"
 
 
-def operations(capacity: Capacity | None) -> list[str]:
+def list_operations(capacity: Capacity | None) -> list[str]:
     """List the measured operations in the order of their names.
 
     Their colors follow this order. In the order of frequency, reads and updates of an even mix
@@ -56,9 +56,9 @@ def operations(capacity: Capacity | None) -> list[str]:
     return sorted({name for step in steps for name in step.latency_us})
 
 
-def operations_over_time(capacity: Capacity | None, series: list[Row]) -> list[str]:
+def list_timed_operations(capacity: Capacity | None, series: list[Row]) -> list[str]:
     """List the steps' operations, then those only in `series`, so that charts agree in colors."""
-    known = operations(capacity)
+    known = list_operations(capacity)
     return known + sorted({row["operation"] for row in series} - set(known))
 
 
@@ -66,10 +66,12 @@ def curve_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load and operation: medians of its repetitions, as they were judged."""
     bracket = capacity.bracket or (None, None)
     loads = [judged.load for judged in capacity.steps]
-    shown = scale.named(len(loads), [loads.index(load) for load in bracket if load in loads])
+    shown = scale.choose_labels(
+        len(loads), [loads.index(load) for load in bracket if load in loads]
+    )
     return [
         {
-            **_load(judged),
+            **_load_row(judged),
             "operation": operation,
             "latency_us": latency_us,
             "limit_us": judged.limit_us.get(operation),
@@ -104,7 +106,7 @@ def repetition_rows(capacity: Capacity) -> list[Row]:
 
 def throughput_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load."""
-    return [_load(judged) | {"unit": "ops/s"} for judged in capacity.steps]
+    return [_load_row(judged) | {"unit": "ops/s"} for judged in capacity.steps]
 
 
 def latency_rows(capacity: Capacity) -> list[Row]:
@@ -116,7 +118,7 @@ def latency_rows(capacity: Capacity) -> list[Row]:
             for statistic in shown:
                 if (value := _median(judged.steps, operation, statistic)) is not None:
                     row = {"operation": operation, "statistic": statistic, "latency_us": value}
-                    rows.append(_load(judged) | row)
+                    rows.append(_load_row(judged) | row)
     return rows
 
 
@@ -126,7 +128,7 @@ def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
     return [
         {"operation": name, "limit_us": limits[name]}
         for name in limits
-        if name in operations(capacity) and operation in {name, None}
+        if name in list_operations(capacity) and operation in {name, None}
     ]
 
 
@@ -146,7 +148,7 @@ def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:
     return rows
 
 
-def _load(judged: JudgedStep) -> Row:
+def _load_row(judged: JudgedStep) -> Row:
     first = judged.steps[0]
     return {
         "load": judged.load,
@@ -154,7 +156,7 @@ def _load(judged: JudgedStep) -> Row:
         "connections": first.connections,
         "throughput": judged.throughput_ops_per_second,
         "repetitions": judged.repetitions,
-        "outcome": outcome(judged),
+        "outcome": load_outcome(judged),
         "why": "; ".join(judged.explanations) or "within every limit",
     }
 

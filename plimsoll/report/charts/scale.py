@@ -40,20 +40,20 @@ def round_ticks(most: float, count: int) -> list[float]:
     return [place * span for place in range(math.floor(most / span) + 1)]
 
 
-def clock_text(t: float, length_s: float) -> str:
+def format_clock(t: float, length_s: float) -> str:
     """Format a time on an axis of such a length: `min:s`, or `h:min:s` above two hours."""
     minutes, seconds = divmod(int(t), 60)
-    if not in_hours(length_s):
+    if not is_in_hours(length_s):
         return f"{minutes}:{seconds:02d}"
     return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
 
 
-def in_hours(length_s: float) -> bool:
+def is_in_hours(length_s: float) -> bool:
     """Return whether an axis of such a length is labelled in hours and minutes."""
     return length_s > 2 * HOUR_S
 
 
-def named(count: int, always: Sequence[int] = ()) -> set[int]:
+def choose_labels(count: int, always: Sequence[int] = ()) -> set[int]:
     """Choose which of `count` marks in a row have a label: all if they are few, else every n-th."""
     every = math.ceil(count / LABELS_MOST) or 1
     return {*range(0, count, every), *always}
@@ -90,38 +90,38 @@ class Scale:
         return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
-def linear(
+def linear_scale(
     values: Iterable[float | None], title: str, *, count: int = 8, room: float = ROOM
 ) -> Scale:
     """Build an axis from 0 to just above the largest value, with at most `count` round ticks."""
     high = room * (max((value for value in values if value), default=0) or 1)
-    return Scale(0, high, title, ticks=_numbered(round_ticks(high, count)))
+    return Scale(0, high, title, ticks=_number_ticks(round_ticks(high, count)))
 
 
-def counted(most: float, title: str, *, room: float = 1.04) -> Scale:
+def count_scale(most: float, title: str, *, room: float = 1.04) -> Scale:
     """Build an axis of counts: its ticks are whole numbers."""
     high = room * (most or 1)
-    return Scale(0, high, title, ticks=_numbered(whole_ticks(high)))
+    return Scale(0, high, title, ticks=_number_ticks(whole_ticks(high)))
 
 
-def percents(title: str) -> Scale:
+def percent_scale(title: str) -> Scale:
     """Build an axis from 0 to 100 %."""
-    return Scale(0, 100, title, ticks=_numbered([0, 50, 100]))
+    return Scale(0, 100, title, ticks=_number_ticks([0, 50, 100]))
 
 
-def latency(values_us: Iterable[float | None], title: str) -> Scale:
+def latency_scale(values_us: Iterable[float | None], title: str) -> Scale:
     """Build a logarithmic axis around the measured values, with ticks at 1, 2 and 5 times 10^n."""
     known = [value for value in values_us if value]
     low = min(known, default=1) / LATENCY_ROOM
     high = max(known, default=1) * LATENCY_ROOM
-    shown = tuple((us, _latency(us)) for us in _log_ticks(low, high))
+    shown = tuple((us, _format_latency(us)) for us in _log_ticks(low, high))
     return Scale(low, high, title, log=True, ticks=shown)
 
 
-def time(length_s: float, title: str) -> Scale:
+def time_scale(length_s: float, title: str) -> Scale:
     """Build an axis of a run's seconds; a long one has ticks at whole minutes."""
-    hours = in_hours(length_s)
-    shown = [(t, clock_text(t, length_s)) for t in time_ticks(length_s)]
+    hours = is_in_hours(length_s)
+    shown = [(t, format_clock(t, length_s)) for t in time_ticks(length_s)]
     return Scale(
         0,
         length_s,
@@ -130,7 +130,7 @@ def time(length_s: float, title: str) -> Scale:
     )
 
 
-def _numbered(values: Iterable[float]) -> tuple[tuple[float, str], ...]:
+def _number_ticks(values: Iterable[float]) -> tuple[tuple[float, str], ...]:
     return tuple((value, words.number(value)) for value in values)
 
 
@@ -144,7 +144,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return found if len(found) > 1 else [t for t in round_ticks(high, 16) if t >= low]
 
 
-def _latency(us: float) -> str:
+def _format_latency(us: float) -> str:
     """Format a tick in a suitable unit: `500 µs`, `2 ms`, `1 s`."""
     unit_us, unit = next(((u, n) for u, n in ((1e6, "s"), (1e3, "ms")) if us >= u), (1, "µs"))
     return f"{us / unit_us:g} {unit}"

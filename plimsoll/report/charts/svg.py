@@ -33,13 +33,13 @@ from plimsoll.report.charts.scale import Scale
 WIDTH_PX = 900  # width of a plot without its axis
 
 
-def element(name: str, *content: str, **attributes: object) -> Markup:
+def write_element(name: str, *content: str, **attributes: object) -> Markup:
     """Write an element; an attribute that is None is left out, `_` in a name stands for `-`.
 
     Content that is not `Markup` is escaped as text.
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_attribute_text(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -47,58 +47,61 @@ def element(name: str, *content: str, **attributes: object) -> Markup:
     return Markup(f"<{name}{written}>{inner}</{name}>")  # noqa: S704 - all of it is escaped
 
 
-def _text(value: object) -> object:
+def _attribute_text(value: object) -> object:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
-def share(scale: Scale, value: float) -> str:
+def x_percent(scale: Scale, value: float) -> str:
     """Return a value's horizontal position as a percentage of the width."""
-    return f"{_text(100 * scale.at(value))}%"
+    return f"{_attribute_text(100 * scale.at(value))}%"
 
 
-def below(scale: Scale, value: float, height: int) -> float:
+def y_px(scale: Scale, value: float, height: int) -> float:
     """Return a value's vertical position in px from the top."""
     return round((1 - scale.at(value)) * height, 1)
 
 
-def drawn(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
+def draw_mark(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
     """Draw a mark in a plot of the given height in px."""
     match mark:
         case Line():
-            return _line(mark, x, y, height)
+            return _draw_line(mark, x, y, height)
         case Bars():
-            return _bars(mark, x, y, height)
+            return _draw_bars(mark, x, y, height)
         case Box():
-            return _box(mark, x, y, height)
+            return _draw_box(mark, x, y, height)
         case Rule():
-            return _rule(mark, x, y, height)
+            return _draw_rule(mark, x, y, height)
         case Point():
-            shape = symbol(mark.shape, mark.radius_px, mark.color, hollow=mark.hollow)
-            return element(
+            shape = draw_symbol(mark.shape, mark.radius_px, mark.color, hollow=mark.hollow)
+            return write_element(
                 "svg",
                 shape,
-                *_title(mark.tip),
-                x=share(x, mark.x),
-                y=below(y, mark.y, height),
+                *_native_tooltip(mark.tip),
+                x=x_percent(x, mark.x),
+                y=y_px(y, mark.y, height),
                 overflow="visible",
             )
         case Label():
-            return _label(mark, x, y, height)
+            return _draw_label(mark, x, y, height)
     assert_never(mark)
 
 
-def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
+def _draw_line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
     def place(point: tuple[float, float]) -> str:
-        return f"{_text(WIDTH_PX * x.at(point[0]))} {_text(below(y, point[1], height))}"
+        return (
+            f"{_attribute_text(WIDTH_PX * x.at(point[0]))}"
+            f" {_attribute_text(y_px(y, point[1], height))}"
+        )
 
     path = "".join(
         f"M{'L'.join(map(place, stretch))}{'h0' if len(stretch) == 1 else ''}"
         for stretch in mark.stretches
         if stretch
     )
-    return _stretched(
+    return _stretch_paths(
         height,
-        element(
+        write_element(
             "path",
             d=path,
             fill="none",
@@ -113,29 +116,29 @@ def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
     )
 
 
-def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
+def _draw_bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
     """Draw all bars as one path in tenths of a px, each with coordinates relative to the last."""
     path, at = [], (0, 0)
     for from_x, to_x, from_y, to_y in mark.bars:
         left, right = (round(10 * WIDTH_PX * x.at(value)) for value in (from_x, to_x))
-        bottom, top = (round(10 * below(y, value, height)) for value in (from_y, to_y))
+        bottom, top = (round(10 * y_px(y, value, height)) for value in (from_y, to_y))
         start = f"{left - at[0]}{bottom - at[1]:+d}"
         path.append(f"m{start}h{right - left}v{top - bottom}h{left - right}")
         at = left, top
-    drawn_bars = element(
+    drawn_bars = write_element(
         "path",
-        *_title(mark.tip),
+        *_native_tooltip(mark.tip),
         d="".join(path),
         fill=mark.color,
         opacity=mark.opacity,
         shape_rendering="crispEdges",
     )
-    return _stretched(height, drawn_bars, scale=10)
+    return _stretch_paths(height, drawn_bars, scale=10)
 
 
-def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
+def _stretch_paths(height: int, path: Markup, *, scale: int = 1) -> Markup:
     """Wrap paths in a layer, `WIDTH_PX` wide, that stretches to the width of the plot."""
-    return element(
+    return write_element(
         "svg",
         path,
         width="100%",
@@ -145,16 +148,16 @@ def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
     )
 
 
-def _box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
+def _draw_box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
     left, right = (100 * x.at(value) for value in mark.x)
     top, bottom = 0.0, float(height)
     if mark.y is not None:
-        bottom, top = (below(y, value, height) for value in mark.y)
-    return element(
+        bottom, top = (y_px(y, value, height) for value in mark.y)
+    return write_element(
         "rect",
-        *_title(mark.tip),
-        x=f"{_text(left)}%",
-        width=f"{_text(right - left)}%",
+        *_native_tooltip(mark.tip),
+        x=f"{_attribute_text(left)}%",
+        width=f"{_attribute_text(right - left)}%",
         y=top,
         height=bottom - top,
         fill=mark.color,
@@ -164,16 +167,16 @@ def _box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
     )
 
 
-def _rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
+def _draw_rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
     if mark.x is not None:
-        place = share(x, mark.x)
+        place = x_percent(x, mark.x)
         ends: dict[str, object] = {"x1": place, "x2": place, "y1": 0, "y2": height}
     else:
-        level = below(y, mark.y or 0, height)
+        level = y_px(y, mark.y or 0, height)
         ends = {"x1": 0, "x2": "100%", "y1": level, "y2": level}
-    return element(
+    return write_element(
         "line",
-        *_title(mark.tip),
+        *_native_tooltip(mark.tip),
         **ends,
         stroke=mark.color,
         stroke_width=mark.width_px,
@@ -182,11 +185,11 @@ def _rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
     )
 
 
-def _label(mark: Label, x: Scale, y: Scale, height: int) -> Markup:
-    left = "0" if mark.x is None else share(x, mark.x)
-    top = 0.0 if mark.y is None else below(y, mark.y, height)
+def _draw_label(mark: Label, x: Scale, y: Scale, height: int) -> Markup:
+    left = "0" if mark.x is None else x_percent(x, mark.x)
+    top = 0.0 if mark.y is None else y_px(y, mark.y, height)
     turned = "rotate(-90)" if mark.upright else None
-    text = element(
+    text = write_element(
         "text",
         mark.text,
         x=mark.shift_px[0],
@@ -202,10 +205,10 @@ def _label(mark: Label, x: Scale, y: Scale, height: int) -> Markup:
         paint_order="stroke",
         pointer_events="none",
     )
-    return element("svg", text, x=left, y=top, overflow="visible")
+    return write_element("svg", text, x=left, y=top, overflow="visible")
 
 
-def symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> Markup:
+def draw_symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> Markup:
     """Draw a symbol around (0, 0)."""
     r = radius
     paths = {
@@ -216,7 +219,7 @@ def symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> 
         "square": f"M{-r:g} {-r:g}h{2 * r:g}v{2 * r:g}h{-2 * r:g}z",
     }
     open_ = hollow or shape == "cross"
-    return element(
+    return write_element(
         "path",
         d=paths[shape],
         fill="none" if open_ else color,
@@ -225,23 +228,23 @@ def symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> 
     )
 
 
-def _title(tip: Tip) -> list[Markup]:
+def _native_tooltip(tip: Tip) -> list[Markup]:
     """Build the native tooltip, which browsers show without any script."""
-    return [element("title", "\n".join(f"{n}: {t}" for n, t in tip))] if tip else []
+    return [write_element("title", "\n".join(f"{n}: {t}" for n, t in tip))] if tip else []
 
 
 KEY_PX = (26, 12)
 TEXT_PX = 14  # height of a line of axis text
 
 
-def plot(panel: Panel, **attributes: object) -> Markup:
+def draw_plot(panel: Panel, **attributes: object) -> Markup:
     """Draw a panel's plot, with its grid and the texts of its axes."""
     height = panel.height_px
-    return element(
+    return write_element(
         "svg",
-        *_grid(panel),
-        *(drawn(mark, panel.x, panel.y, height) for mark in panel.marks),
-        *(_level_axis(panel) if panel.axis else ()),
+        *_draw_grid(panel),
+        *(draw_mark(mark, panel.x, panel.y, height) for mark in panel.marks),
+        *(_draw_level_axis(panel) if panel.axis else ()),
         width="100%",
         height=height,
         overflow="visible",
@@ -253,7 +256,7 @@ def key(one: Key) -> Markup:
     """Draw the symbol of a legend entry."""
     width, height = KEY_PX
     if one.shape == "line":
-        drawn_key = element(
+        drawn_key = write_element(
             "path",
             d=f"M0 {height // 2}h{width}",
             stroke=one.color,
@@ -261,22 +264,22 @@ def key(one: Key) -> Markup:
             stroke_dasharray=one.dash or None,
         )
     else:
-        shape = symbol(one.shape, 4.5, one.color)
-        drawn_key = element("svg", shape, x="50%", y="50%", overflow="visible")
-    return element("svg", drawn_key, width=width, height=height, aria_hidden="true")
+        shape = draw_symbol(one.shape, 4.5, one.color)
+        drawn_key = write_element("svg", shape, x="50%", y="50%", overflow="visible")
+    return write_element("svg", drawn_key, width=width, height=height, aria_hidden="true")
 
 
-def _grid(panel: Panel) -> Iterable[Markup]:
+def _draw_grid(panel: Panel) -> Iterable[Markup]:
     """Draw lines and texts of the vertical axis; a tick too close to the last is left out."""
     height = panel.height_px
     before = math.inf
     for value, text in panel.y.ticks:
-        y = below(panel.y, value, height)
+        y = y_px(panel.y, value, height)
         if abs(before - y) < TEXT_PX:
             continue
         before = y
-        yield element("line", x2="100%", y1=y, y2=y, stroke=theme.GRID)
-        yield element(
+        yield write_element("line", x2="100%", y1=y, y2=y, stroke=theme.GRID)
+        yield write_element(
             "text",
             text,
             x=-8,
@@ -286,16 +289,16 @@ def _grid(panel: Panel) -> Iterable[Markup]:
             fill=theme.MUTED,
             font_size=11,
         )
-    yield element("line", x2="100%", y1=height, y2=height, stroke=theme.RULE)
+    yield write_element("line", x2="100%", y1=height, y2=height, stroke=theme.RULE)
 
 
-def _level_axis(panel: Panel) -> Iterable[Markup]:
+def _draw_level_axis(panel: Panel) -> Iterable[Markup]:
     """Draw ticks and texts of the horizontal axis; narrow screens hide every other text."""
     height = panel.height_px
     for place, (value, text) in enumerate(panel.x.ticks):
-        x = share(panel.x, value)
-        yield element("line", x1=x, x2=x, y1=height, y2=height + 4, stroke=theme.RULE)
-        yield element(
+        x = x_percent(panel.x, value)
+        yield write_element("line", x1=x, x2=x, y1=height, y2=height + 4, stroke=theme.RULE)
+        yield write_element(
             "text",
             text,
             x=x,

@@ -10,7 +10,7 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import clock as clocks
 from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Key, Label, Mark, Rows, Rule
-from plimsoll.report.charts.panels import Panels, lines, piled, readout
+from plimsoll.report.charts.panels import Panels, draw_lines, readout, stack_bars
 
 IOPS = {"read_iops": "reads", "write_iops": "writes"}
 MIB_S = {"read_mib_s": "reads", "write_mib_s": "writes"}
@@ -21,12 +21,12 @@ BALANCES = {
 }
 
 
-def add_target(panels: Panels) -> None:
+def add_target_panels(panels: Panels) -> None:
     """Add a panel for each kind of figure that the target reported.
 
     For a cluster, figures and limits are the sums over its volumes.
     """
-    promised, count = panels.result.volume_limits, _volumes(panels.result)
+    promised, count = panels.result.volume_limits, _count_volumes(panels.result)
     name = "volume" if count == 1 else f"{count} volumes"
     iops = _iops_limits(promised, count)
     _add_panel(panels, "iops", f"{name}, I/O per second", IOPS, limits=iops)
@@ -38,7 +38,7 @@ def add_target(panels: Panels) -> None:
     _add_panel(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
 
 
-def _volumes(result: RunResult) -> int:
+def _count_volumes(result: RunResult) -> int:
     target = result.request.target
     return target.nodes if isinstance(target, CassandraTarget) else 1
 
@@ -67,27 +67,31 @@ def _add_panel(
     limits: Rows | None = None,  # documented limits of the volume; if given, the series are stacked
 ) -> None:
     samples = panels.seconds.target
-    series = clocks.target_rows(panels.clock, samples, fields)
+    series = clocks.build_target_rows(panels.clock, samples, fields)
     if not series:
         return
     gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
     span_s = gap_s / 1.5
-    series = clocks.with_segments(series, ("series",), gap_s)
+    series = clocks.number_segments(series, ("series",), gap_s)
     series = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in series]
     names = list(dict.fromkeys(fields.values()))
     present = [title for title in names if any(row["series"] == title for row in series)]
     colors = dict(zip(present, theme.TARGET, strict=False))
-    near = _near(limits or [], series)
+    near = _select_near_limits(limits or [], series)
     marks: list[Mark]
     if limits is None:
-        y = scale.percents(title) if percent else scale.linear(_values(series), title, count=4)
-        marks = [*lines(series, ("series",), "value", colors)]
+        y = (
+            scale.percent_scale(title)
+            if percent
+            else scale.linear_scale(_list_values(series), title, count=4)
+        )
+        marks = [*draw_lines(series, ("series",), "value", colors)]
     else:
-        stacked = clocks.stacked(series, "series", "value", names)
+        stacked = clocks.stack_rows(series, "series", "value", names)
         far = [row["label"] for row in limits if row not in near]
         top = max((row["value"] * 1.12 for row in near), default=0)
         y = panels.height(stacked, ", ".join([title, "stacked", *far]), top=top)
-        marks = [*piled(stacked, "series", colors)]
+        marks = [*stack_bars(stacked, "series", colors)]
     for row in near:
         marks += [
             Rule(theme.INK, y=row["value"], width_px=1, dash="2 3"),
@@ -102,11 +106,11 @@ def _add_panel(
     )
 
 
-def _values(series: Rows) -> list[float]:
+def _list_values(series: Rows) -> list[float]:
     return [row["value"] for row in series]
 
 
-def _near(limits: Rows, series: Rows) -> Rows:
+def _select_near_limits(limits: Rows, series: Rows) -> Rows:
     """Return the limits that can be drawn without flattening the measured series."""
     sums: dict[float, float] = {}
     for row in series:

@@ -77,19 +77,19 @@ INK, MUTED, GRID, RULE, BAND = (
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
-def series(count: int) -> list[str]:
+def series_colors(count: int) -> list[str]:
     """Return the colors of so many series; they repeat after six."""
     return [SERIES[i % len(SERIES)] for i in range(count)]
 
 
-def resolved(drawn: str, theme: Theme) -> str:
+def insert_colors(drawn: str, theme: Theme) -> str:
     """Insert a theme's colors into a drawing that names CSS variables."""
     for name, color in COLORS[theme].items():
         drawn = drawn.replace(f"var(--{name})", color)
     return drawn
 
 
-def css(theme: Theme) -> str:
+def theme_css(theme: Theme) -> str:
     """Return a theme's colors as CSS declarations."""
     return " ".join(f"--{name}: {color};" for name, color in COLORS[theme].items())
 
@@ -106,7 +106,7 @@ SHAPES: dict[rows.Outcome, Shape] = {
 LIMIT_DASH = "2 3"
 
 
-def drawable(points: Iterable[rows.Row], *fields: str) -> list[rows.Row]:
+def select_drawable(points: Iterable[rows.Row], *fields: str) -> list[rows.Row]:
     """Return the rows that have all of these figures, by load."""
     known = (row for row in points if all(row[field] is not None for field in fields))
     return sorted(known, key=lambda row: row["load"])
@@ -118,7 +118,7 @@ def outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
     return [Key(name, INK, SHAPES[name]) for name in rows.OUTCOMES if name in present]
 
 
-def line_of(
+def draw_line_through(
     points: Sequence[rows.Row],
     x: str,
     y: str,
@@ -162,7 +162,7 @@ def answer_marks(capacity: Capacity, most: float) -> list[Mark]:
         return []
     left = figure < most / 2  # the text stands on the side with room
     label = Label(
-        words.bounded(words.throughput(figure), capacity.bound),
+        words.with_bound(words.throughput(figure), capacity.bound),
         x=figure,
         shift_px=(6 if left else -6, 11),
         anchor="start" if left else "end",

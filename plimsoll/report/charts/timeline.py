@@ -5,9 +5,9 @@ from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.charts import clock, rows, scale, theme
 from plimsoll.report.charts import clock as clocks
 from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Label, Mark, Rows
-from plimsoll.report.charts.panels import LATENCIES, Panels, lines, piled, readout
+from plimsoll.report.charts.panels import LATENCIES, Panels, draw_lines, readout, stack_bars
 from plimsoll.report.charts.scale import Scale
-from plimsoll.report.charts.target_panels import add_target
+from plimsoll.report.charts.target_panels import add_target_panels
 
 # Background loads: throughput, and latency below it.
 
@@ -15,24 +15,24 @@ from plimsoll.report.charts.target_panels import add_target
 BACKGROUND_HEIGHT_PX = 70
 
 
-def add_background(panels: Panels) -> None:
+def add_background_panels(panels: Panels) -> None:
     """Add panels of the background's throughput and latency; none if no background ran."""
     series: Rows = []
     for name, seconds in panels.seconds.background.items():
-        rows = clocks.operation_rows(panels.clock, seconds)
+        rows = clocks.build_operation_rows(panels.clock, seconds)
         series += [row | {"operation": f"{name}: {row['operation']}"} for row in rows]
     if not series:
         return
     width_s = panels.clock.width_s
-    series = clocks.with_segments(series, ("operation",), 1.5 * width_s)
+    series = clocks.number_segments(series, ("operation",), 1.5 * width_s)
     names = list(dict.fromkeys(row["operation"] for row in series))
     backwards = theme.SERIES[::-1]
     colors = {name: backwards[i % len(backwards)] for i, name in enumerate(names)}
-    stacked = clocks.stacked(series, "operation", "rate", names)
+    stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
         "background",
         panels.height(stacked, f"background, ops/s, stacked ({panels.per})"),
-        piled(stacked, "operation", colors),
+        stack_bars(stacked, "operation", colors),
         keys=[Key(name, color) for name, color in colors.items()],
         readout=readout(series, "operation", {"rate": "ops/s"}, width_s, digits=1),
         height_px=BACKGROUND_HEIGHT_PX,
@@ -40,8 +40,8 @@ def add_background(panels: Panels) -> None:
     if known := [row["p99_us"] for row in series if row["p99_us"] is not None]:
         panels.add(
             "background-latency",
-            scale.latency(known, "background, p99 (log scale)"),
-            lines(series, ("operation",), "p99_us", colors),
+            scale.latency_scale(known, "background, p99 (log scale)"),
+            draw_lines(series, ("operation",), "p99_us", colors),
             readout=readout(series, "operation", LATENCIES, width_s),
             height_px=BACKGROUND_HEIGHT_PX,
         )
@@ -50,25 +50,25 @@ def add_background(panels: Panels) -> None:
 WIDE_SHARE = 0.2  # share of the time line with room for a phase's name, even on a telephone
 
 
-def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
+def draw_timeline(result: RunResult, seconds: Seconds) -> Chart | None:
     """Draw the whole run: phases, throughput, latency, errors, and the target's own figures."""
     if not seconds.operations and not seconds.target:
         return None
     panels = Panels(result, seconds)
-    _phases(panels)
-    series = clocks.operation_rows(panels.clock, seconds.operations)
+    _add_phases(panels)
+    series = clocks.build_operation_rows(panels.clock, seconds.operations)
     by = ("operation", "step") if panels.clock.width_s == 1 else ("operation",)
-    series = clocks.with_segments(series, by, 1.5 * panels.clock.width_s)
+    series = clocks.number_segments(series, by, 1.5 * panels.clock.width_s)
     if series:
-        _operations(panels, series, by)
-    add_background(panels)
+        _add_operations(panels, series, by)
+    add_background_panels(panels)
     if seconds.target:
-        add_target(panels)
+        add_target_panels(panels)
     return panels.chart("timeline")
 
 
-def _phases(panels: Panels) -> None:
-    found = clock.phase_rows(panels.clock, panels.result)
+def _add_phases(panels: Panels) -> None:
+    found = clock.build_phase_rows(panels.clock, panels.result)
     marks: list[Mark] = [
         Box(
             (row["t"], row["t2"]),
@@ -109,17 +109,17 @@ def _phases(panels: Panels) -> None:
     )
 
 
-def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
-    names = rows.operations_over_time(panels.result.capacity, series)
+def _add_operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
+    names = rows.list_timed_operations(panels.result.capacity, series)
     present = {row["operation"] for row in series}
-    colors = dict(zip(names, theme.series(len(names)), strict=True))
+    colors = dict(zip(names, theme.series_colors(len(names)), strict=True))
     colors = {name: color for name, color in colors.items() if name in present}
     width_s = panels.clock.width_s
-    stacked = clocks.stacked(series, "operation", "rate", names)
+    stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
         "rate",
         panels.height(stacked, f"throughput, ops/s, stacked ({panels.per})"),
-        piled(stacked, "operation", colors),
+        stack_bars(stacked, "operation", colors),
         keys=[Key(name, color) for name, color in colors.items()],
         readout=readout(series, "operation", {"rate": "ops/s"}, width_s),
     )
@@ -128,17 +128,17 @@ def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
         every = "second" if width_s == 1 else words.duration(width_s)
         panels.add(
             "latency",
-            scale.latency(known, f"p99 latency of every {every} (log scale)"),
-            lines(series, by, "p99_us", colors),
+            scale.latency_scale(known, f"p99 latency of every {every} (log scale)"),
+            draw_lines(series, by, "p99_us", colors),
             readout=readout(series, "operation", LATENCIES, width_s),
         )
     failed = [row for row in series if row["errors"]]
     if failed:
-        stacked = clocks.stacked(failed, "operation", "errors", names)
+        stacked = clocks.stack_rows(failed, "operation", "errors", names)
         panels.add(
             "failed",
             panels.height(stacked, f"failed operations/s, stacked ({panels.per})"),
-            piled(stacked, "operation", colors),
+            stack_bars(stacked, "operation", colors),
             readout=readout(failed, "operation", {"errors": "failed/s"}, width_s, digits=1),
             height_px=70,
         )
@@ -150,27 +150,27 @@ def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
 HEAT_MAP_HEIGHT_PX = 150
 
 
-def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
+def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
     """Draw the number of operations by latency over time, with a panel for each operation."""
     panels = Panels(result, seconds)
-    cells, classes = clocks.with_classes(clocks.heat_rows(panels.clock, seconds.operations))
+    cells, classes = clocks.classify_cells(clocks.build_heat_rows(panels.clock, seconds.operations))
     if not cells:
         return None
     colors = dict(zip(classes, theme.HEAT[-len(classes) :], strict=True))
     span = words.duration(panels.clock.heat_width_s)
     present = {row["operation"] for row in cells}
-    names = rows.operations_over_time(result.capacity, cells)
+    names = rows.list_timed_operations(result.capacity, cells)
     names = [name for name in names if name in present]
     for name in names:
         of = [row for row in cells if row["operation"] == name]
         edges = [row[edge] for row in of for edge in ("from_us", "to_us")]
         panels.add(
             f"heat-{name}",
-            scale.latency(edges, f"latency of {name} (log scale), operations in {span}"),
+            scale.latency_scale(edges, f"latency of {name} (log scale), operations in {span}"),
             [
                 Bars(strips, color, tip=[(f"operations in {span}", one)])
                 for one, color in colors.items()
-                if (strips := _strips(of, one))
+                if (strips := _merge_strips(of, one))
             ],
             keys=[Key(one, color, "square") for one, color in colors.items() if name == names[0]],
             latency_rows=clocks.HEAT_ROWS_PER_OCTAVE,
@@ -180,7 +180,7 @@ def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
     return panels.chart("heat-map")
 
 
-def _strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:
+def _merge_strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:
     """Merge neighboring cells of a class into strips."""
     strips: list[tuple[float, float, float, float]] = []
     for cell in sorted(

@@ -7,15 +7,15 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.model.base import Model
-from plimsoll.model.judging.capacity import Bound, Capacity, Interval
+from plimsoll.model.judging.capacity import Bound, Capacity, Interval, Verdict
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, Search, StepsSearch
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.charts.rows import at_capacity, by_load
-from plimsoll.report.comparing.ratios import Ratio, ratio_of
-from plimsoll.report.words import AS_IF, hourly_usd, limit_cell
+from plimsoll.report.charts.rows import by_load, find_capacity_load
+from plimsoll.report.comparing.ratios import Ratio, divide_capacities
+from plimsoll.report.words import AS_IF, hourly_usd, name_limit
 
 # Differences: the fields in which requests differ, and names for runs made from them.
 
@@ -47,22 +47,22 @@ class Difference(Model):
         return self.field.split(".")[0]
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
+def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     if isinstance(value, dict):
         fields: dict[str, Any] = {}
         for key, inner in value.items():
-            fields |= _flat(inner, f"{path}.{key}" if path else key)
+            fields |= _flatten(inner, f"{path}.{key}" if path else key)
         return fields
     return {path: value}
 
 
-def _asked(request: Request) -> dict[str, Any]:
-    return _flat(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
+def _request_fields(request: Request) -> dict[str, Any]:
+    return _flatten(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
 
 
 def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     """List the fields in which the runs' requests differ, and their places if those differ."""
-    asked = [_asked(result.request) for result in results]
+    asked = [_request_fields(result.request) for result in results]
     differing = []
     for field in dict.fromkeys(field for request in asked for field in request):
         values = tuple(_text(request[field]) if field in request else None for request in asked)
@@ -78,7 +78,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
+def name_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each run uniquely: by what differs if that is little, else by its name or id."""
     differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
     short = tuple(_label(differing, index) for index in range(len(results)))
@@ -113,7 +113,7 @@ def target_key(result: RunResult) -> str:
     return result.request.target.model_dump_json()
 
 
-def question(result: RunResult) -> str:
+def question_key(result: RunResult) -> str:
     """Return a key that is equal for runs with the same question: workloads, load and limits.
 
     The search's part is only a client's connections, and the load if a single one is tried. Neither
@@ -122,11 +122,11 @@ def question(result: RunResult) -> str:
     request = result.request
     asked = request.model_dump(mode="json", include={"workload", "background", "load", "limits"})
     asked["limits"]["confirmation"] = request.limits.confirmation is not None
-    asked["search"] = loads_asked(request.search).model_dump(mode="json")
+    asked["search"] = reduce_search(request.search).model_dump(mode="json")
     return json.dumps(asked, sort_keys=True)
 
 
-def loads_asked(search: Search) -> Search:
+def reduce_search(search: Search) -> Search:
     """Reduce a search to the parts that belong to the question."""
     if not isinstance(search, StepsSearch):
         return RampSearch()
@@ -139,7 +139,7 @@ class RunLine(Model):
 
     label: str
     run_id: str
-    verdict: str | None
+    verdict: Verdict | None
     figure_ops_per_second: float | None
     bound: Bound | None
     interval: Interval | None
@@ -171,7 +171,9 @@ class Comparison(Model):
     differences: tuple[Difference, ...]
 
 
-def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()) -> Comparison:
+def compare_runs(
+    results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()
+) -> Comparison:
     """Compare each run with the first one that has the same question.
 
     Args:
@@ -179,18 +181,18 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
         usd_per_hour: The price per hour of each target in dollars, in their order; empty to use the
             runs' own estimates.
     """
-    names = labels(results)
+    names = name_runs(results)
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     lines = []
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
-        first = next(i for i, r in enumerate(results) if question(r) == question(result))
+        first = next(i for i, r in enumerate(results) if question_key(r) == question_key(result))
         ratio = None
         if first != index:
-            ratio = ratio_of(name, result.capacity, names[first], results[first].capacity)
+            ratio = divide_capacities(name, result.capacity, names[first], results[first].capacity)
         lines.append(_line(name, result, price, ratio))
     ratios = [line.ratio.sentence for line in lines if line.ratio is not None]
     return Comparison(
-        sentences=(*ratios, *_in_pairs(names, results)),
+        sentences=(*ratios, *_describe_pairs(names, results)),
         warnings=tuple(_warnings(results, names)),
         runs=tuple(lines),
         equal_loads=equal_loads(results),
@@ -198,7 +200,7 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
     )
 
 
-def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
+def _describe_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[str]:
     """Yield what pairs of steps in a run showed about its toggle or its background load."""
     for name, result in zip(names, results, strict=True):
         if result.toggle is not None:
@@ -210,7 +212,7 @@ def _in_pairs(names: Sequence[str], results: Sequence[RunResult]) -> Iterator[st
 
 def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
     capacity = result.capacity
-    judged = capacity and at_capacity(capacity)
+    judged = capacity and find_capacity_load(capacity)
     return RunLine(
         label=name,
         run_id=result.run_id,
@@ -221,7 +223,7 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
         bound=capacity.bound if capacity else None,
         interval=capacity.interval if capacity else None,
         load=words.load(capacity.at, capacity.axis) if capacity else None,
-        limiting_resource=limit_cell(result.limiting) if result.limiting else None,
+        limiting_resource=name_limit(result.limiting) if result.limiting else None,
         latency_us=judged.latency_us if judged else {},
         statistic=capacity.statistic if capacity else None,
         usd_per_million=usd_per_million(capacity, price),
@@ -234,7 +236,7 @@ def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
     capacities = [result.capacity for result in results if result.capacity is not None]
     if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
         return ()
-    if len({question(result) for result in results}) > 1:
+    if len({question_key(result) for result in results}) > 1:
         return ()
     steps = [by_load(capacity) for capacity in capacities]
     shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
@@ -263,19 +265,19 @@ def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
     for name, result in zip(names, results, strict=True):
         capacity = result.capacity
         if capacity is None or capacity.bound is None:
-            warnings.append(f"{name} has no figure: {_why(result)}")
-        elif capacity.bracket is not None and (wide := _wide(capacity)):
+            warnings.append(f"{name} has no figure: {_explain_no_figure(result)}")
+        elif capacity.bracket is not None and (wide := _describe_gap(capacity)):
             warnings.append(f"{name}: {wide}")
     return warnings
 
 
-def _why(result: RunResult) -> str:
+def _explain_no_figure(result: RunResult) -> str:
     if result.capacity is not None:
         return f"{result.capacity.verdict}; {result.capacity.summary}."
     return result.failure.cause if result.failure else f"it ended {result.state.value}."
 
 
-def _wide(capacity: Capacity) -> str | None:
+def _describe_gap(capacity: Capacity) -> str | None:
     """Name the widest gap within the bracket in which no load was tried."""
     low, high = capacity.bracket or (None, None)
     if not low or not high:

@@ -17,7 +17,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.judging.steps import CLOSING
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.charts.rows import at_capacity
+from plimsoll.report.charts.rows import find_capacity_load
 
 WELCH_METHOD = "Welch's t on logarithms"
 WORTH = 1.10  # a smaller ratio does not matter; `Rules` has the same bound for a plateau
@@ -46,25 +46,25 @@ class Ratio(Model):
         return self.low >= 1 / WORTH and self.high <= WORTH
 
 
-def repetitions_of(capacity: Capacity) -> list[float]:
+def list_repetitions(capacity: Capacity) -> list[float]:
     """Return the throughput of each repetition at the load of the capacity."""
-    judged = at_capacity(capacity)
+    judged = find_capacity_load(capacity)
     steps = judged.steps if judged else ()
     return [step.throughput_ops_per_second for step in steps if step.throughput_ops_per_second]
 
 
-def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
+def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
     """Divide `a`'s capacity by `b`'s; None if one has no figure, or both are only bounds."""
     if a is None or b is None or a.bound is None or b.bound is None:
         return None
     figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
     if not figure or not other:
         return None
-    load = only_load(a, b)
+    load = find_only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
-        return _bounded(of, to, figure / other, a.bound, b.bound)
+        return _bound_ratio(of, to, figure / other, a.bound, b.bound)
     subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
-    mine, theirs = repetitions_of(a), repetitions_of(b)
+    mine, theirs = list_repetitions(a), list_repetitions(b)
     if len(mine) < 2 or len(theirs) < 2:
         value = figure / other
         sentence = (
@@ -73,7 +73,7 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
-    value, low, high = welch(mine, theirs)
+    value, low, high = welch_ratio(mine, theirs)
     differs = low > 1 or high < 1
     shown = f"(95 % interval {words.ratio_interval(low, high)})"
     sentence = f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: they differ."
@@ -93,7 +93,7 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
     )
 
 
-def only_load(a: Capacity, b: Capacity) -> float | None:
+def find_only_load(a: Capacity, b: Capacity) -> float | None:
     """Return the one load that both tried, if neither tried another and both passed it.
 
     Such runs measure throughput at a load, as reference experiment R2 does. Their capacities are
@@ -105,7 +105,7 @@ def only_load(a: Capacity, b: Capacity) -> float | None:
     return a.steps[0].load
 
 
-def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
+def _bound_ratio(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
     """Return a ratio that is itself a bound, because one side is only a bound."""
     at_least = mine in {"=", ">="} and theirs in {"=", "<"}
     at_most = mine in {"=", "<"} and theirs in {"=", ">="}
@@ -124,7 +124,7 @@ def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Rati
     )
 
 
-def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+def welch_ratio(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
     """Compute the ratio of two geometric means with its 95 % interval.
 
     Args:
@@ -151,7 +151,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
 Moment = tuple[int, int, float]  # start of a step (epoch, ms), its run (0 or 1), ops/s
 
 
-def ratio_between(
+def divide_figures(
     of: str, a: RunResult, to: str, b: RunResult, *, apart_s: float | None
 ) -> Ratio | None:
     """Divide `a`'s figure by `b`'s; None if one has none, or both are only bounds.
@@ -163,12 +163,12 @@ def ratio_between(
         b: The second run.
         apart_s: The most seconds between the two steps of a pair; None if the runs took no turns.
     """
-    alone = ratio_of(of, a.capacity, to, b.capacity)
+    alone = divide_capacities(of, a.capacity, to, b.capacity)
     if alone is None or apart_s is None or a.capacity is None or b.capacity is None:
         return alone
-    if only_load(a.capacity, b.capacity) is None:
+    if find_only_load(a.capacity, b.capacity) is None:
         return alone
-    found = paired_ratio(pairs_of(b, a, apart_s))
+    found = paired_ratio(pair_steps(b, a, apart_s))
     if found.ratio is None or found.low is None or found.high is None:
         return alone
     interval = words.ratio_interval(found.low, found.high)
@@ -188,9 +188,9 @@ def ratio_between(
     )
 
 
-def pairs_of(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[float, float]]:
+def pair_steps(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[float, float]]:
     """List the throughputs of pairs of consecutive steps, the first run's first."""
-    moments = sorted([*_moments(first, 0), *_moments(second, 1)])
+    moments = sorted([*_list_moments(first, 0), *_list_moments(second, 1)])
     pairs = []
     before: Moment | None = None
     for now in moments:
@@ -203,7 +203,7 @@ def pairs_of(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[
     return pairs
 
 
-def _moments(result: RunResult, whose: int) -> Iterator[Moment]:
+def _list_moments(result: RunResult, whose: int) -> Iterator[Moment]:
     for done in result.steps:
         figure = done.step.throughput_ops_per_second
         if done.plan.purpose not in CLOSING and figure:

@@ -9,14 +9,14 @@ from typing import Literal
 from plimsoll import words
 from plimsoll.model.run.experiment_record import Decision, DecisionOutcome, Effect, Factorial
 from plimsoll.report.experiment.choice import ONE_TARGET
-from plimsoll.report.experiment.factorials import THE_SEARCH, gained_nothing
+from plimsoll.report.experiment.factorials import THE_SEARCH, is_no_gain
 from plimsoll.report.phase_tables import ITS_SEARCH
 
 NAMED_MOST = 3  # loads named in a clause; the others are counted
 NOTHING_DECIDED = "No cell has an answer: nothing can be decided"
 
 
-def answer(decisions: Sequence[Decision]) -> str:
+def combine_decisions(decisions: Sequence[Decision]) -> str:
     """Combine the decisions for all questions into one sentence, the surest first.
 
     Args:
@@ -26,7 +26,7 @@ def answer(decisions: Sequence[Decision]) -> str:
     clauses = [
         clause(group, everything)
         for outcome, clause in _CLAUSES
-        for group in _groups([one for one in decisions if one.outcome == outcome])
+        for group in _group_decisions([one for one in decisions if one.outcome == outcome])
     ]
     if not decisions or all(one.outcome == "none" and not one.cannot for one in decisions):
         return f"{NOTHING_DECIDED}."
@@ -34,7 +34,7 @@ def answer(decisions: Sequence[Decision]) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
+def _group_decisions(decisions: Sequence[Decision]) -> list[list[Decision]]:
     """Group decisions that say the same."""
     groups: dict[object, list[Decision]] = {}
     for one in decisions:
@@ -43,35 +43,35 @@ def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
     return list(groups.values())
 
 
-def _chosen(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_chosen(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
-    told = f"buy {first.buy}{_loads(group, everything)}"
+    told = f"buy {first.buy}{_name_loads(group, everything)}"
     if all(one.ratio is None for one in group):
         told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
     else:
-        told += f": {_times(group)} the throughput of {_seconds(group)}{_sure(group)}"
-    return told + _cost(group) + _without(group, everything)
+        told += f": {_times(group)} the throughput of {_seconds(group)}{_describe_interval(group)}"
+    return told + _cost(group) + _name_failing(group, everything)
 
 
-def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
     others.pop(first.buy or "", None)
-    differ = f"it and {words.listed(list(others))} differ by too little to matter"
-    interval = f"95 % {_range(*_ends(group), words.ratio)} times"
-    what = f"{first.buy}{_loads(group, everything)}"
+    differ = f"it and {words.join_names(list(others))} differ by too little to matter"
+    interval = f"95 % {_format_range(*_ends(group), words.ratio)} times"
+    what = f"{first.buy}{_name_loads(group, everything)}"
     return f"buy {what}: {differ} ({interval}){_cost(group)}"
 
 
-def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     low, high = _ends(group)
-    how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
-    told = f"not told apart{_loads(group, everything)}: {first.best} and {first.second}{how}"
-    return told + _costs_less(group) + _without(group, everything)
+    how = f" (95 % {_format_range(low, high, words.ratio)} times)" if low and high else ""
+    told = f"not told apart{_name_loads(group, everything)}: {first.best} and {first.second}{how}"
+    return told + _name_cheapest(group) + _name_failing(group, everything)
 
 
-def _costs_less(group: Sequence[Decision]) -> str:
+def _name_cheapest(group: Sequence[Decision]) -> str:
     """Name the target with the lowest cost per operation, if it is the same for every load."""
     first, cheapest = group[0], {one.cheapest for one in group}
     name = first.cheapest
@@ -82,42 +82,43 @@ def _costs_less(group: Sequence[Decision]) -> str:
     return f"; {name} costs the least an operation"
 
 
-def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
-    silent = words.listed(first.unknown)
+    silent = words.join_names(first.unknown)
     if first.best is None:
-        return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
+        return f"nothing is decided{_name_loads(group, everything)}, since {silent} gave no answer"
     named = first.buy or f"{first.best} or {first.second}"
     apart = "" if first.buy else ", not told apart"
-    return f"so far {named}{_loads(group, everything)}{apart}, with no answer from {silent}"
+    return f"so far {named}{_name_loads(group, everything)}{apart}, with no answer from {silent}"
 
 
-def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_only(group: Sequence[Decision], everything: Sequence[str]) -> str:
     name = "" if group[0].buy == ONE_TARGET else f", {group[0].buy}"
-    return f"there is one target to buy{_loads(group, everything)}{name}{_cost(group)}"
+    return f"there is one target to buy{_name_loads(group, everything)}{name}{_cost(group)}"
 
 
-def _none(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _describe_none(group: Sequence[Decision], everything: Sequence[str]) -> str:
     if group[0].cannot and not group[0].unknown:
-        return f"buy none of them{_loads(group, everything)}: all fail at the lightest step"
-    return f"nothing is known{_loads(group, everything)}"
+        return f"buy none of them{_name_loads(group, everything)}: all fail at the lightest step"
+    return f"nothing is known{_name_loads(group, everything)}"
 
 
 _Clause = Callable[[Sequence[Decision], Sequence[str]], str]
 _CLAUSES: tuple[tuple[DecisionOutcome, _Clause], ...] = (
-    ("chosen", _chosen),
-    ("alike", _alike),
-    ("not told apart", _not_told_apart),
-    ("partial", _partial),
-    ("only one", _only),
-    ("none", _none),
+    ("chosen", _describe_chosen),
+    ("alike", _describe_alike),
+    ("not told apart", _describe_not_told_apart),
+    ("partial", _describe_partial),
+    ("only one", _describe_only),
+    ("none", _describe_none),
 )
 
 
 def _times(group: Sequence[Decision]) -> str:
     ratios = [one.ratio for one in group if one.ratio is not None]
     bounds = any(one.low is None for one in group)
-    return f"{'at least ' if bounds else ''}{_range(min(ratios), max(ratios), words.ratio)} times"
+    least = "at least " if bounds else ""
+    return f"{least}{_format_range(min(ratios), max(ratios), words.ratio)} times"
 
 
 def _seconds(group: Sequence[Decision]) -> str:
@@ -125,7 +126,7 @@ def _seconds(group: Sequence[Decision]) -> str:
     return next(iter(names)) if len(names) == 1 else "the next one"
 
 
-def _sure(group: Sequence[Decision]) -> str:
+def _describe_interval(group: Sequence[Decision]) -> str:
     low, high = _ends(group)
     if low is None or high is None:
         return ""
@@ -146,47 +147,49 @@ def _cost(group: Sequence[Decision]) -> str:
     if len(costs) < len(group):
         return ", at a price that is not known"
     hours = [one.usd_per_hour for one in group if one.usd_per_hour is not None]
-    hour = f"{_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
-    told = f", at {hour}{_range(min(costs), max(costs), words.usd_each)} per million operations"
+    hour = f"{_format_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
+    told = (
+        f", at {hour}{_format_range(min(costs), max(costs), words.usd_each)} per million operations"
+    )
     cheapest = dict.fromkeys(one.cheapest for one in group if one.cheapest)
     others = [name for name in cheapest if name != group[0].buy]
     if not others:
         return told + (", the least of all" if cheapest else "")
     where = " for some" if len(cheapest) > 1 else ""
-    return f"{told} ({words.listed(others)} costs less an operation{where})"
+    return f"{told} ({words.join_names(others)} costs less an operation{where})"
 
 
-def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _name_failing(group: Sequence[Decision], everything: Sequence[str]) -> str:
     """Name the targets that fail, and at which loads unless they fail at all of them."""
     names = list(dict.fromkeys(name for one in group for name in one.cannot))
     if not names:
         return ""
     failing = [one for one in group if one.cannot]
-    where = "there" if len(failing) == len(group) else _loads(failing, everything).strip()
-    return f" ({words.listed(names)} fail{'s' if len(names) == 1 else ''} {where})"
+    where = "there" if len(failing) == len(group) else _name_loads(failing, everything).strip()
+    return f" ({words.join_names(names)} fail{'s' if len(names) == 1 else ''} {where})"
 
 
-def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+def _format_range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
     if low is None or high is None:
         return words.NOTHING
     ends = dict.fromkeys((write(low), write(high)))
     return " to ".join(ends)
 
 
-def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
+def _name_loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
     """Name loads: nothing for the only one, `for every load`, a shared variant, or one by one."""
     of = [one.question for one in group]
     if len(everything) == 1:
         return ""
     if len(of) == len(everything):
         return " for every load"
-    names = list(_shared(of, everything))
+    names = list(_name_shared(of, everything))
     rest = len(names) - NAMED_MOST
     shown = [*names[:NAMED_MOST], words.plural(rest, "more load")] if rest > 0 else names
-    return f" for {words.listed(shown)}"
+    return f" for {words.join_names(shown)}"
 
 
-def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
+def _name_shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
     """Replace all loads that share a variant by the variant, if the group has all of them."""
     left = list(of)
     parts = {question: question.split(", ") for question in everything}
@@ -205,7 +208,7 @@ def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
 Gained = Literal["something", "nothing", "not decided"]
 
 
-def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
+def describe_phase_gains(factorials: Sequence[Factorial]) -> list[str]:
     """Say in which phases an axis gains, in which it gains nothing, and which are undecided.
 
     Args:
@@ -226,36 +229,36 @@ def phase_answers(factorials: Sequence[Factorial]) -> list[str]:
 def _sentence(phases: Sequence[Factorial]) -> str:
     by_gain: dict[Gained, list[Factorial]] = {"something": [], "nothing": [], "not decided": []}
     for phase in phases:
-        by_gain[_gained(phase)].append(phase)
-    clauses = [f"{_name(phase)} gains {_gains(phase)}" for phase in by_gain["something"]]
+        by_gain[_classify_gain(phase)].append(phase)
+    clauses = [f"{_name(phase)} gains {_describe_gains(phase)}" for phase in by_gain["something"]]
     if none := by_gain["nothing"]:
-        clauses.append(f"nothing is gained in {words.listed(map(_name, none))}")
+        clauses.append(f"nothing is gained in {words.join_names(map(_name, none))}")
     if unsure := by_gain["not decided"]:
-        clauses.append(f"not decided of {words.listed(map(_name, unsure))}")
+        clauses.append(f"not decided of {words.join_names(map(_name, unsure))}")
     one, two = phases[0].levels
     return f"From {one} to {two}: {'; '.join(clauses)}."
 
 
-def _gained(phase: Factorial) -> Gained:
+def _classify_gain(phase: Factorial) -> Gained:
     """Classify a gain: sure on one variant of the other axis, or surely nothing on both."""
     gains = phase.gain_on or ()
     if any(map(_is_sure, gains)):
         return "something"
-    return "nothing" if gains and all(map(gained_nothing, gains)) else "not decided"
+    return "nothing" if gains and all(map(is_no_gain, gains)) else "not decided"
 
 
 def _is_sure(gain: Effect) -> bool:
     return gain.low is not None and gain.low > 1
 
 
-def _gains(phase: Factorial) -> str:
+def _describe_gains(phase: Factorial) -> str:
     gains = zip(phase.gain_on or (), phase.beside_levels, strict=True)
-    return words.listed(f"{_phase_times(gain)} on {variant}" for gain, variant in gains)
+    return words.join_names(f"{_phase_times(gain)} on {variant}" for gain, variant in gains)
 
 
 def _phase_times(gain: Effect) -> str:
     if not _is_sure(gain):
-        return "nothing" if gained_nothing(gain) else "nothing that is sure"
+        return "nothing" if is_no_gain(gain) else "nothing that is sure"
     return f"{words.ratio(gain.ratio)} times"
 
 

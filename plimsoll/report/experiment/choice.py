@@ -14,8 +14,8 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.run.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.comparing.comparing import labels, loads_asked, question, target_key
-from plimsoll.report.comparing.ratios import Ratio, ratio_between
+from plimsoll.report.comparing.comparing import name_runs, question_key, reduce_search, target_key
+from plimsoll.report.comparing.ratios import Ratio, divide_figures
 from plimsoll.report.words import hourly_usd
 
 ChoiceOutcome = Literal[
@@ -59,7 +59,7 @@ class Contender:
     usd_per_million: float | None
 
 
-def figure_of(result: RunResult) -> float | None:
+def sustained_figure(result: RunResult) -> float | None:
     """Return what the target sustains, in ops/s; None if that is only an upper bound."""
     capacity = result.capacity
     if capacity is None or capacity.bound not in {"=", ">="}:
@@ -67,7 +67,9 @@ def figure_of(result: RunResult) -> float | None:
     return capacity.max_sustainable_throughput_ops_per_second or None
 
 
-def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None) -> Choice:
+def choose_target(
+    candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None
+) -> Choice:
     """Choose among targets with the same question, by throughput and, if known, by cost.
 
     Args:
@@ -81,7 +83,7 @@ def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | Non
     for name, candidate in zip(names, candidates, strict=True):
         result, price = candidate or (None, None)
         capacity = result.capacity if result else None
-        if result is not None and (figure := figure_of(result)) is not None:
+        if result is not None and (figure := sustained_figure(result)) is not None:
             cost = usd_per_million(capacity, price)
             contenders.append(Contender(name, figure, result, price, cost))
         else:
@@ -89,37 +91,39 @@ def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | Non
     contenders.sort(key=lambda contender: -contender.ops_per_second)
     without = {"cannot": tuple(cannot), "unknown": tuple(unknown)}
     if not contenders:
-        return _none(cannot, unknown)
+        return _choose_none(cannot, unknown)
     if len(contenders) == 1:
-        return _alone(contenders[0], cannot, unknown)
-    chosen = _among(contenders, apart_s)
-    tail = _cost_words(contenders)
+        return _choose_only(contenders[0], cannot, unknown)
+    chosen = _choose_among(contenders, apart_s)
+    tail = _describe_costs(contenders)
     if cannot:
-        tail += f"; {words.listed(cannot)} {_fails(cannot)}"
+        tail += f"; {words.join_names(cannot)} {_fail_words(cannot)}"
     if unknown:
-        tail += f"; no answer from {words.listed(unknown)}"
+        tail += f"; no answer from {words.join_names(unknown)}"
         chosen = chosen.model_copy(update={"outcome": "partial"})
     return chosen.model_copy(update={**without, "sentence": chosen.sentence + tail})
 
 
-def _none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
+def _choose_none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
     told = "no target gave a figure"
     if cannot and not unknown:
-        told = f"no target bears the lightest load: {words.listed(cannot)} {_fails(cannot)}"
+        told = (
+            f"no target bears the lightest load: {words.join_names(cannot)} {_fail_words(cannot)}"
+        )
     return Choice(outcome="none", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told)
 
 
-def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
+def _choose_only(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
     """Choose the only target with a figure, unless some of the others are unknown."""
     measured = f"{one.name} ({words.throughput(one.ops_per_second)})"
     if unknown:
-        nothing = f"of {words.listed(unknown)} nothing is known"
+        nothing = f"of {words.join_names(unknown)} nothing is known"
         told = f"not decided: {nothing}, {measured} alone was measured"
         return Choice(
             outcome="partial", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told
         )
     told = (
-        f"{measured} alone bears it: {words.listed(cannot)} {_fails(cannot)}"
+        f"{measured} alone bears it: {words.join_names(cannot)} {_fail_words(cannot)}"
         if cannot
         else measured
     )
@@ -130,15 +134,15 @@ def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Cho
         cannot=tuple(cannot),
         usd_per_million=one.usd_per_million,
         usd_per_hour=one.usd_per_hour,
-        sentence=told + _cost_words([one]),
+        sentence=told + _describe_costs([one]),
     )
 
 
-def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
+def _choose_among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
     """Choose among two or more, ordered from the highest figure."""
     best, second, *_ = contenders
     ratios = [
-        ratio_between(best.name, best.result, c.name, c.result, apart_s=apart_s)
+        divide_figures(best.name, best.result, c.name, c.result, apart_s=apart_s)
         for c in contenders[1:]
     ]
     like = {
@@ -151,7 +155,7 @@ def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
     outcome: ChoiceOutcome = "chosen"
     if first is not None and first.too_small:
         outcome = "alike"
-        buy = _cheaper([best, *(c for c in contenders if like.get(c.name))])
+        buy = _find_cheaper([best, *(c for c in contenders if like.get(c.name))])
     elif first is None or not first.differs:
         outcome, buy = "not told apart", None
     priced = [c for c in contenders if c.usd_per_million is not None]
@@ -170,7 +174,7 @@ def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
     )
 
 
-def _cheaper(alike: Sequence[Contender]) -> Contender:
+def _find_cheaper(alike: Sequence[Contender]) -> Contender:
     """Return the cheapest of the alike targets; the first one if a price is not known."""
     return min(alike, key=_usd) if all(c.usd_per_million is not None for c in alike) else alike[0]
 
@@ -194,20 +198,20 @@ def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
     return told + ("; whether they differ is not known" if ratio.differs is None else "")
 
 
-def _cost_words(contenders: Sequence[Contender]) -> str:
+def _describe_costs(contenders: Sequence[Contender]) -> str:
     """Rank the targets with known prices, and name the others."""
     priced = sorted((c for c in contenders if c.usd_per_million is not None), key=_usd)
     if not priced:
         return "; what they cost is not known" if len(contenders) > 1 else "; its cost is not known"
     cost = f"{words.usd_each(_usd(priced[0]))} per million"
     unpriced = [c.name for c in contenders if c.usd_per_million is None]
-    lacking = f"; no price is known of {words.listed(unpriced)}" if unpriced else ""
+    lacking = f"; no price is known of {words.join_names(unpriced)}" if unpriced else ""
     if len(priced) == 1:
         return f"; {priced[0].name} costs {cost}{lacking}"
     return f"; cheapest an operation: {priced[0].name} at {cost}{lacking}"
 
 
-def _fails(names: Sequence[str]) -> str:
+def _fail_words(names: Sequence[str]) -> str:
     return f"fail{'s' if len(names) == 1 else ''} at the lightest load"
 
 
@@ -240,7 +244,7 @@ class Matrix(Model):
     rows: tuple[MatrixRow, ...]
 
 
-def matrix(
+def build_matrix(
     results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()
 ) -> Matrix | None:
     """Lay out runs by question and target; None unless there are several of both.
@@ -249,7 +253,7 @@ def matrix(
     """
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     cells = {
-        (question(result), target_key(result)): (result, price)
+        (question_key(result), target_key(result)): (result, price)
         for result, price in zip(results, prices, strict=True)
     }
     questions = list(dict.fromkeys(key for key, _ in cells))
@@ -257,28 +261,28 @@ def matrix(
     if len(questions) < 2 or len(targets) < 2:
         return None
     examples = [next(r for (_, t), (r, _) in cells.items() if t == key) for key in targets]
-    names = _target_labels(examples)
+    names = _name_targets(examples)
     asked = [next(r for (q, _), (r, _) in cells.items() if q == key) for key in questions]
     rows = []
-    for key, title in zip(questions, question_labels(asked), strict=True):
+    for key, title in zip(questions, name_questions(asked), strict=True):
         rows.append(_row(title, [cells.get((key, target)) for target in targets], names))
     return Matrix(targets=names, rows=tuple(rows))
 
 
-def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
+def _name_targets(examples: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each target: by what differs among them, or in full if that is too much."""
     same = examples[0].request
     alike = [
         e.model_copy(update={"request": same.model_copy(update={"target": e.request.target})})
         for e in examples
     ]
-    short = labels(alike)
+    short = name_runs(alike)
     whole = tuple(describe_target(e.request.target) for e in examples)
     unsaid = any(label in {e.run_id, e.name} for label, e in zip(short, examples, strict=True))
     return whole if unsaid and len(set(whole)) == len(whole) else short
 
 
-def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
+def name_questions(asked: Sequence[RunResult]) -> tuple[str, ...]:
     """Name each question: by its workload if that is unique, else by what differs."""
     workloads = tuple(result.request.workload.name or result.name for result in asked)
     if len(set(workloads)) == len(asked):
@@ -286,16 +290,16 @@ def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
     target = asked[0].request.target
     alike = []
     for result in asked:
-        search = loads_asked(result.request.search)
+        search = reduce_search(result.request.search)
         request = result.request.model_copy(
             update={"target": target, "search": search, "faults": ()}
         )
         alike.append(result.model_copy(update={"request": request}))
-    return labels(alike)
+    return name_runs(alike)
 
 
 def _row(title: str, candidates: Candidates, names: Sequence[str]) -> MatrixRow:
-    choice = decide(candidates, names)
+    choice = choose_target(candidates, names)
     cells = [candidate and _cell(*candidate) for candidate in candidates]
     if choice.best is not None:
         best = names.index(choice.best)
@@ -305,11 +309,11 @@ def _row(title: str, candidates: Candidates, names: Sequence[str]) -> MatrixRow:
 
 def _cell(result: RunResult, price: float | None) -> MatrixCell:
     capacity = result.capacity
-    figure = figure_of(result)
+    figure = sustained_figure(result)
     bound = capacity.bound if capacity else None
     return MatrixCell(
         run_id=result.run_id,
-        figure=words.bounded(words.throughput(figure), bound) if figure else "no figure",
+        figure=words.with_bound(words.throughput(figure), bound) if figure else "no figure",
         verdict=capacity.verdict if capacity else result.state.value,
         errors=sum(done.step.errors or 0 for done in result.steps),
         usd_per_million=usd_per_million(capacity, price),

@@ -9,32 +9,38 @@ from itertools import combinations, pairwise
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.capacity.statistics.factorial import Effects, Square, effects
+from plimsoll.capacity.statistics.factorial import Effects, Square, estimate_effects
 from plimsoll.model.aws.volumes import limits
-from plimsoll.model.request.boundary import leaves
+from plimsoll.model.request.boundary import patched_paths
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.run.experiment_record import Effect, Factorial, Gain
-from plimsoll.report.comparing.ratios import WORTH, Ratio, only_load, ratio_between, repetitions_of
-from plimsoll.report.experiment.summary import ALL, CellRun, answers, layout, same_but_for_volume
-from plimsoll.report.phase_tables import Figures, figures_of
-from plimsoll.report.words import limit_sentence
+from plimsoll.report.comparing.ratios import (
+    WORTH,
+    Ratio,
+    divide_figures,
+    find_only_load,
+    list_repetitions,
+)
+from plimsoll.report.experiment.summary import ALL, CellRun, has_answer, layout, volumeless_key
+from plimsoll.report.phase_tables import Figures, phase_figures
+from plimsoll.report.words import describe_limiting
 
 THE_SEARCH = "the search"  # the question beside those of phases
 
 
-def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
+def compute_factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
     """Compute the factorial of each pair of axes with two variants."""
     return tuple(
         each
-        for beside, axis in _pairs(experiment)
-        for question, square in _squares(experiment, cells, beside, axis)
-        for each in _asked(question, experiment, beside, axis, square)
+        for beside, axis in _pair_axes(experiment)
+        for question, square in _find_squares(experiment, cells, beside, axis)
+        for each in _square_factorials(question, experiment, beside, axis, square)
     )
 
 
-def _pairs(experiment: Experiment) -> Iterator[tuple[str, str]]:
+def _pair_axes(experiment: Experiment) -> Iterator[tuple[str, str]]:
     """Yield pairs of axes; the second, whose gain is described, is storage or the later one."""
     targets = set(layout(experiment).target_axes)
     twos = [axis for axis, variants in experiment.axes.items() if len(variants) == 2]
@@ -45,14 +51,14 @@ def _pairs(experiment: Experiment) -> Iterator[tuple[str, str]]:
 
 
 def _is_storage(experiment: Experiment, axis: str) -> bool:
-    changed = [leaf for patch in experiment.axes[axis].values() for leaf in leaves(patch)]
+    changed = [leaf for patch in experiment.axes[axis].values() for leaf in patched_paths(patch)]
     return all(leaf[:2] == ("target", "volume") for leaf in changed)
 
 
 Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # variants (beside, axis): 00, 01, 10, 11
 
 
-def _squares(
+def _find_squares(
     experiment: Experiment, cells: Sequence[CellRun], beside: str, axis: str
 ) -> Iterator[tuple[str, Runs]]:
     """Yield the four cells of each combination of all other axes, with its name."""
@@ -72,35 +78,35 @@ def _squares(
         yield ", ".join(question) or ALL, (low[0], low[1], high[0], high[1])
 
 
-def _asked(
+def _square_factorials(
     question: str, experiment: Experiment, beside: str, axis: str, runs: Runs
 ) -> Iterator[Factorial]:
     """Yield the factorials of four cells: of each phase at each load, and of their answers."""
-    phases = [figures_of(run.result) for run in runs]
+    phases = [phase_figures(run.result) for run in runs]
     for name in phases[0]:
         if all(name in of_run for of_run in phases):
             named = name if question == ALL else f"{question}, {name}"
             figures = [of_run[name] for of_run in phases]
-            yield _factorial(named, experiment, (beside, axis), runs, figures)
+            yield _compute_factorial(named, experiment, (beside, axis), runs, figures)
     named = f"{question}, {THE_SEARCH}" if phases[0] else question
-    answered = [_answer(run, runs) for run in runs]
-    yield _factorial(named, experiment, (beside, axis), runs, answered)
+    answered = [_answer_figures(run, runs) for run in runs]
+    yield _compute_factorial(named, experiment, (beside, axis), runs, answered)
 
 
-def _answer(run: CellRun, runs: Runs) -> Figures:
+def _answer_figures(run: CellRun, runs: Runs) -> Figures:
     """Return a cell's repetitions at its answer; empty if the answer is not exact."""
-    capacity = run.result.capacity if run.result and answers(run) else None
+    capacity = run.result.capacity if run.result and has_answer(run) else None
     others = [other.result.capacity for other in runs if other.result and other.result.capacity]
-    one_load = capacity is not None and all(only_load(capacity, other) for other in others)
+    one_load = capacity is not None and all(find_only_load(capacity, other) for other in others)
     exact = capacity is not None and (capacity.bound == "=" or one_load)
     limiting = run.result.limiting if run.result else None
     return Figures(
-        values=tuple(repetitions_of(capacity)) if capacity is not None and exact else (),
-        limit=None if limiting is None else limit_sentence(limiting),
+        values=tuple(list_repetitions(capacity)) if capacity is not None and exact else (),
+        limit=None if limiting is None else describe_limiting(limiting),
     )
 
 
-def _factorial(
+def _compute_factorial(
     question: str,
     experiment: Experiment,
     axes: tuple[str, str],
@@ -112,7 +118,7 @@ def _factorial(
     few, many = experiment.axes[beside]
     values = [each.values for each in figures]
     square: Square = ((values[0], values[1]), (values[2], values[3]))
-    found = effects(square)
+    found = estimate_effects(square)
     silent = [r.cell.name for r, v in zip(runs, values, strict=True) if not v]
     if found is None:
         told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
@@ -151,31 +157,32 @@ def _sentence(
     """
     gains = (found.second_at_low, found.second_at_high)
     parts = [
-        f"{_gain(gain)} on {name}" + (f", where {limit}" if limit and gained_nothing(gain) else "")
+        f"{_describe_effect(gain)} on {name}"
+        + (f", where {limit}" if limit and is_no_gain(gain) else "")
         for gain, name, limit in zip(gains, beside, limits, strict=True)
     ]
-    return f"{', '.join(parts)}; {_depends(found.interaction, axis, beside)}"
+    return f"{', '.join(parts)}; {_describe_interaction(found.interaction, axis, beside)}"
 
 
-def _gain(effect: Effect) -> str:
+def _describe_effect(effect: Effect) -> str:
     """Describe a gain: nothing, a factor, or not decided."""
     low, high = effect.low, effect.high
     if low is None or high is None:
         return f"{words.ratio(effect.ratio)} times (no interval without repetitions)"
     interval = f"95 % {words.ratio_interval(low, high)}"
     if low <= 1 <= high:
-        word = "nothing" if gained_nothing(effect) else "not decided"
+        word = "nothing" if is_no_gain(effect) else "not decided"
         return f"{word} ({words.ratio(effect.ratio)} times, {interval})"
     return f"{words.ratio(effect.ratio)} times ({interval})"
 
 
-def gained_nothing(effect: Effect) -> bool:
+def is_no_gain(effect: Effect) -> bool:
     """Return whether the gain is surely too small to matter."""
     low, high = effect.low, effect.high
     return low is not None and high is not None and low <= 1 and high <= WORTH
 
 
-def _depends(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
+def _describe_interaction(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
     """Say on which variant the gain is larger, if that is sure."""
     ratio, low, high = interaction.ratio, interaction.low, interaction.high
     if low is None or high is None:
@@ -207,7 +214,7 @@ def gains(
     return tuple(
         _describe_gain(question, lower, higher, apart_s)
         for question, row in rows.items()
-        for series in _series(row)
+        for series in _group_ladders(row)
         for lower, higher in pairwise(series)
         if lower[2] != higher[2]
     )
@@ -216,17 +223,17 @@ def gains(
 Rung = tuple[str, CellRun, float]  # target's name, cell, baseline IOPS (infinite if unlimited)
 
 
-def _series(row: Mapping[str, CellRun]) -> list[list[Rung]]:
+def _group_ladders(row: Mapping[str, CellRun]) -> list[list[Rung]]:
     """Group targets that differ only in their volume, ordered by baseline IOPS."""
     by_target: dict[str, list[Rung]] = {}
     for name, run in row.items():
-        key, iops = same_but_for_volume(run), lasting_iops(run)
+        key, iops = volumeless_key(run), find_baseline_iops(run)
         if key is not None and iops is not None:
             by_target.setdefault(key, []).append((name, run, iops))
     return [sorted(series, key=lambda rung: rung[2]) for series in by_target.values()]
 
 
-def lasting_iops(run: CellRun) -> float | None:
+def find_baseline_iops(run: CellRun) -> float | None:
     """Return the volume's baseline IOPS; infinite if unlimited, None if there is no volume."""
     target = run.cell.request.target
     if isinstance(target, EndpointTarget | AuroraTarget):
@@ -237,10 +244,10 @@ def lasting_iops(run: CellRun) -> float | None:
 
 def _describe_gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Gain:
     (below, below_run, few), (above, above_run, many) = lower, higher
-    silent = [name for name, run, _ in (lower, higher) if not answers(run)]
+    silent = [name for name, run, _ in (lower, higher) if not has_answer(run)]
     ratio = None
     if below_run.result and above_run.result:
-        ratio = ratio_between(above, above_run.result, below, below_run.result, apart_s=apart_s)
+        ratio = divide_figures(above, above_run.result, below, below_run.result, apart_s=apart_s)
     outcome = _outcome(ratio)
     reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
     return Gain(

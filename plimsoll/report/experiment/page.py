@@ -16,7 +16,7 @@ from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Box, Chart, Key, Label, Mark, Panel
 from plimsoll.report.charts.scale import Scale
 from plimsoll.report.experiment.summary import layout
-from plimsoll.report.page import fill
+from plimsoll.report.page import fill_template
 from plimsoll.report.phase_tables import phases_table
 from plimsoll.report.size_tables import MARKED, PREDICTED
 from plimsoll.report.tables import ReportCell, ReportTable
@@ -36,24 +36,24 @@ def boundary_table(found: Boundary) -> ReportTable:
     rows = []
     for cell in found.cells:
         kind = "strong" if cell.status == "measured" else "predicted"
-        rows.append(tuple(ReportCell(text, kind) for text in _texts(cell)))
+        rows.append(tuple(ReportCell(text, kind) for text in _cell_texts(cell)))
     return ReportTable(columns=COLUMNS, rows=tuple(rows))
 
 
-def _texts(cell: BoundaryCell) -> Iterator[str]:
+def _cell_texts(cell: BoundaryCell) -> Iterator[str]:
     yield cell.status
     yield words.NOTHING if cell.usd_per_month is None else f"{cell.usd_per_month:,.2f}"
     yield cell.name
-    yield words.bounded(words.rate(cell.measured_ops_per_second), cell.bound)
+    yield words.with_bound(words.rate(cell.measured_ops_per_second), cell.bound)
     held = cell.predicted
     between = f" ({words.rate(held.low)} to {words.rate(held.high)})" if held else ""
     yield f"{PREDICTED}{words.rate(held.ops_per_second)}{between}" if held else words.NOTHING
     yield held.binds if held else words.NOTHING
     yield words.NOTHING if cell.error is None else f"{cell.error:+.0%}"
-    yield _carries(cell)
+    yield _describe_carries(cell)
 
 
-def _carries(cell: BoundaryCell) -> str:
+def _describe_carries(cell: BoundaryCell) -> str:
     if cell.why is not None:
         return cell.why
     mark = "" if cell.status == "measured" else PREDICTED
@@ -62,7 +62,7 @@ def _carries(cell: BoundaryCell) -> str:
     return f"{mark}{'yes' if cell.carries else 'no'}"
 
 
-def boundary_lines(found: Boundary) -> Iterator[str]:
+def describe_boundary(found: Boundary) -> Iterator[str]:
     """Yield the question, the source of prices, and the assumptions of predictions."""
     limits = ", ".join(f"{name} {words.latency(us)}" for name, us in found.limits_us.items())
     yield (
@@ -119,10 +119,10 @@ BAR_PX = 22
 LABEL_ROOM = 1.25  # room for a figure beyond the longest bar
 
 
-def render(result: ExperimentResult) -> str:
+def render_experiment(result: ExperimentResult) -> str:
     """Render the page of an experiment."""
-    chart = figures_chart(result)
-    return fill(
+    chart = draw_figures(result)
+    return fill_template(
         "experiment.html.j2",
         [chart] if chart else [],
         result=result,
@@ -130,16 +130,16 @@ def render(result: ExperimentResult) -> str:
         as_if=AS_IF,
         matrix=None if result.boundary else matrix_table(result),
         boundary=boundary_table(result.boundary) if result.boundary else None,
-        boundary_lines=list(boundary_lines(result.boundary)) if result.boundary else [],
+        boundary_lines=list(describe_boundary(result.boundary)) if result.boundary else [],
         gains=gains_table(result),
         factorials=factorials_table(result.factorials),
         phases=phases_table(result),
         cells=cells_table(result),
-        datasets=dataset_sentences(result),
+        datasets=describe_datasets(result),
     )
 
 
-def dataset_sentences(result: ExperimentResult) -> list[str]:
+def describe_datasets(result: ExperimentResult) -> list[str]:
     """Describe the size of each dataset that was prepared once, and its deletion."""
     return [
         f"{one.name}, for {words.plural(one.runs, 'run')}: {words.number(one.rows)} rows,"
@@ -150,9 +150,9 @@ def dataset_sentences(result: ExperimentResult) -> list[str]:
     ]
 
 
-def figure(cell: CellOutcome) -> str:
+def format_figure(cell: CellOutcome) -> str:
     """Format a cell's figure in ops/s with its bound; a dash if it has none."""
-    return words.bounded(words.rate(cell.figure_ops_per_second), cell.bound)
+    return words.with_bound(words.rate(cell.figure_ops_per_second), cell.bound)
 
 
 def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
@@ -180,7 +180,7 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
 
 def _matrix_cell(cell: CellOutcome) -> str:
     """Format a cell's figure, limit and cost, as far as they are known."""
-    parts = [figure(cell)]
+    parts = [format_figure(cell)]
     if cell.verdict is not None and cell.limited_by is not None:
         parts.append(cell.limited_by)
     if cell.usd_per_million is not None:
@@ -238,7 +238,7 @@ def cells_table(result: ExperimentResult) -> ReportTable:
             (
                 ReportCell(name),
                 ReportCell(str(place)),
-                ReportCell(figure(cell), "strong"),
+                ReportCell(format_figure(cell), "strong"),
                 ReportCell(cell.load or words.NOTHING),
                 ReportCell(words.number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
@@ -262,18 +262,20 @@ def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
     return ReportCell(cell.usd_unknown or hour), ReportCell(each)
 
 
-def figures_chart(result: ExperimentResult) -> Chart | None:
+def draw_figures(result: ExperimentResult) -> Chart | None:
     """Draw a bar for each cell with a figure: a panel for each question, the targets in order."""
     found = _lines(result)
     figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
     if not figures:
         return None
-    colors = dict(zip(result.targets, theme.series(len(result.targets)), strict=True))
-    x = scale.linear(figures, "throughput, ops/s", room=LABEL_ROOM)
+    colors = dict(zip(result.targets, theme.series_colors(len(result.targets)), strict=True))
+    x = scale.linear_scale(figures, "throughput, ops/s", room=LABEL_ROOM)
     panels = []
     for place, asked in enumerate(result.questions):
         cells = {t: c for q, t, c in found if q == asked and c.no_answer is None}
-        summary = "; ".join(f"{target}: {figure(cell)} ops/s" for target, cell in cells.items())
+        summary = "; ".join(
+            f"{target}: {format_figure(cell)} ops/s" for target, cell in cells.items()
+        )
         panels.append(
             Panel(
                 id=f"figures-{place}",
@@ -297,7 +299,7 @@ def _figure_bars(
     for place, (target, color) in enumerate(colors.items()):
         cell = cells.get(target)
         if cell is not None and cell.figure_ops_per_second is not None:
-            end, shown = cell.figure_ops_per_second, figure(cell)
+            end, shown = cell.figure_ops_per_second, format_figure(cell)
             tip = [("question", asked), ("target", target), ("ops/s", shown)]
             marks.append(Box((0, end), (place + 0.9, place + 0.1), color, tip=tip))
             marks.append(Label(shown, end, place + 0.5, shift_px=(6, 4)))

@@ -15,8 +15,8 @@ from plimsoll.model.run.experiment_record import CellOutcome, Decision
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.experiment.choice import ONE_TARGET, decide, figure_of
-from plimsoll.report.words import hourly_usd, limit_cell, why_no_dollars
+from plimsoll.report.experiment.choice import ONE_TARGET, choose_target, sustained_figure
+from plimsoll.report.words import explain_no_price, hourly_usd, name_limit
 
 ALL = "all"  # name of the only question
 
@@ -67,7 +67,7 @@ def layout(experiment: Experiment) -> Layout:
     )
 
 
-def by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
+def arrange_by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
     """Arrange the cells as {question: {target: cell}}, in the order of the axes."""
     rows: dict[str, dict[str, CellRun]] = {}
     for run in cells:
@@ -80,7 +80,7 @@ def outcome(run: CellRun) -> CellOutcome:
     """Summarize a cell: its figure, or why it has none."""
     result = run.result
     capacity = result.capacity if result else None
-    figure = figure_of(result) if result else None
+    figure = sustained_figure(result) if result else None
     hourly = hourly_usd(result) if result else None
     errors: dict[str, int] = {}
     for step in result.steps if result else ():
@@ -99,18 +99,18 @@ def outcome(run: CellRun) -> CellOutcome:
         load=words.load(capacity.at, capacity.axis)
         if capacity and capacity.at is not None
         else None,
-        limited_by=limit_cell(result.limiting) if result and result.limiting else None,
+        limited_by=name_limit(result.limiting) if result and result.limiting else None,
         errors=errors,
         usd_per_million=usd_per_million(capacity, hourly),
         toggle=result.toggle.detail if result and result.toggle else None,
-        no_answer=None if figure is not None else _why(run, errors),
+        no_answer=None if figure is not None else _explain_no_figure(run, errors),
         usd_per_hour=hourly,
-        usd_unknown=why_no_dollars(result) if result and hourly is None else None,
+        usd_unknown=explain_no_price(result) if result and hourly is None else None,
         phases=result.phases if result else (),
     )
 
 
-def _why(run: CellRun, errors: Mapping[str, int]) -> str:
+def _explain_no_figure(run: CellRun, errors: Mapping[str, int]) -> str:
     """Explain why a cell has no figure, with its failed operations."""
     failed = ", ".join(f"{count:,} {code}" for code, count in sorted(errors.items()))
     tail = f" (failed operations: {failed})" if failed else ""
@@ -125,7 +125,7 @@ def _why(run: CellRun, errors: Mapping[str, int]) -> str:
     return f"it ended {result.state.value} without a verdict{tail}"
 
 
-def decisions(
+def decide_questions(
     rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
 ) -> tuple[Decision, ...]:
     """Choose a target for each question.
@@ -140,7 +140,7 @@ def decisions(
             None if run.result is None else (run.result, hourly_usd(run.result))
             for run in row.values()
         ]
-        choice = decide(candidates, list(row), apart_s=apart_s)
+        choice = choose_target(candidates, list(row), apart_s=apart_s)
         told = choice.model_dump(exclude={"ratio"})
         ends = choice.ratio.model_dump(include={"low", "high", "pairs"}) if choice.ratio else {}
         value = choice.ratio.value if choice.ratio else None
@@ -148,12 +148,12 @@ def decisions(
     return tuple(made)
 
 
-def answers(run: CellRun) -> bool:
+def has_answer(run: CellRun) -> bool:
     """Return whether a cell's run found what its target sustains."""
-    return run.result is not None and figure_of(run.result) is not None
+    return run.result is not None and sustained_figure(run.result) is not None
 
 
-def same_but_for_volume(run: CellRun) -> str | None:
+def volumeless_key(run: CellRun) -> str | None:
     """Return a key that is equal for targets that differ only in their volume.
 
     None for an endpoint.

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.model.run.statements_seen import Digest, TableSeen
-from plimsoll.workload.declared import refusal
-from plimsoll.workload.derive.columns import DRAWN, Filled, filled, numbering
+from plimsoll.workload.declared import workload_error
+from plimsoll.workload.derive.columns import DRAWN, Filled, fill_columns, find_row_numbers
 from plimsoll.workload.derive.shapes import Shape, Slot
 
 LIST_GUESSED = 10  # length of a list, and of a LIMIT, if rows are not counted
@@ -36,7 +36,7 @@ class Known:
         cls, seen: TableSeen, name: str, copies: int | None = None, *, prefixes: bool = False
     ) -> "Known":
         """Create one from a table of the database."""
-        return cls(seen, name, filled(seen, prefixes=prefixes), copies)
+        return cls(seen, name, fill_columns(seen, prefixes=prefixes), copies)
 
     @property
     def key(self) -> dict[str, str]:
@@ -63,7 +63,7 @@ class Bound:
     guesses: set[str] = field(default_factory=set)
 
 
-def rows_of_a_call(shape: Shape, digest: Digest) -> float | None:
+def rows_per_call(shape: Shape, digest: Digest) -> float | None:
     """Return the rows that a call reads or changes; None if the server does not count them."""
     writes = shape.verb not in {"SELECT", "WITH"}
     counted = digest.rows_affected if writes else digest.rows_sent
@@ -74,7 +74,7 @@ def rows_of_a_call(shape: Shape, digest: Digest) -> float | None:
     return None if counted is None or not digest.calls else counted / digest.calls
 
 
-def bound(
+def find_binds(
     shape: Shape,
     digest: Digest,
     tables: Mapping[str, Known],
@@ -113,7 +113,7 @@ class _Binder:
         usual_rows: float | None,
     ) -> None:
         self._shape, self._tables, self._mark, self._replaced = shape, tables, mark, replaced
-        self._rows = rows_of_a_call(shape, digest)
+        self._rows = rows_per_call(shape, digest)
         self._usual_rows = usual_rows
         self._found = Bound()
         ends = [(slot.alias, slot.column, slot.role) for slot in shape.slots]
@@ -174,7 +174,7 @@ class _Binder:
         if self._replaced:
             return column.of(self._replaced)
         if not column.takes_new_rows:
-            raise refusal(
+            raise workload_error(
                 f"inserts into {slot.table}, whose key is {column.type}: numbers of new rows need a"
                 " bigint"
             )
@@ -207,7 +207,7 @@ class _Binder:
         known, column = self._tables[slot.table], self._filled(slot)
         if (slot.alias, slot.column) in self._ranges:
             if not column.number:
-                raise refusal(f"asks for a range of {slot.column}, which is no whole number")
+                raise workload_error(f"asks for a range of {slot.column}, which is no whole number")
             start = self._shared(f"from_{slot.column}_{slot.alias}", column.of(known.key))
             if slot.role == "low":
                 return start
@@ -215,7 +215,9 @@ class _Binder:
         if self._shape.has("limit"):
             return column.of(known.key)
         if not column.number:
-            raise refusal(f"asks for all beyond a value of {slot.column}, which is no whole number")
+            raise workload_error(
+                f"asks for all beyond a value of {slot.column}, which is no whole number"
+            )
         return {"integer": self._beyond(slot, known, column)}
 
     def _met(self) -> float:
@@ -230,7 +232,7 @@ class _Binder:
     def _beyond(self, slot: Slot, known: Known, column: Filled) -> list[int]:
         """Return bounds of a value beyond which the observed number of rows lies on average."""
         if column.by_row:
-            first, rows = numbering(known.seen)
+            first, rows = find_row_numbers(known.seen)
             low, high = first, first + rows - 1
         else:
             low, high = column.value["integer"]

@@ -91,7 +91,7 @@ class Filled:
         return bool(self.template) or self.value is not None or self.type.startswith("bigint")
 
 
-def declared_type(seen: str) -> tuple[str, bool]:
+def map_type(seen: str) -> tuple[str, bool]:
     """Return the workload's type for a server's type, and whether they are the same."""
     written = " ".join(seen.lower().split())
     if found := _INTEGER.fullmatch(written):
@@ -106,13 +106,13 @@ def declared_type(seen: str) -> tuple[str, bool]:
     return "text", False
 
 
-def numbering(table: TableSeen) -> tuple[int, int]:
+def find_row_numbers(table: TableSeen) -> tuple[int, int]:
     """Return the number of the first row, and the number of rows.
 
     A server's row estimate may be far off. If the key is a number without large gaps, its lowest
     and highest value give the count.
     """
-    column = key_of(table)
+    column = single_key_column(table)
     if column is None or column.lowest is None or column.highest is None or column.lowest < 0:
         return 0, max(table.rows, 1)
     span = column.highest - column.lowest + 1
@@ -120,7 +120,7 @@ def numbering(table: TableSeen) -> tuple[int, int]:
     return column.lowest, rows
 
 
-def filled(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
+def fill_columns(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
     """Return the stand-in values of each column.
 
     Args:
@@ -131,39 +131,39 @@ def filled(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
     by_row = set(table.primary_key[-1:] if prefixes else table.primary_key)
     indexed = {name for names in (table.primary_key, *table.indexes.values()) for name in names}
     return {
-        column.name: _of_row(column)
+        column.name: _fill_by_row(column)
         if column.name in by_row
-        else _of_others(column, table.rows, compared=column.name in indexed)
+        else _fill_by_value(column, table.rows, compared=column.name in indexed)
         for column in table.columns
     }
 
 
-def key_of(table: TableSeen) -> ColumnSeen | None:
+def single_key_column(table: TableSeen) -> ColumnSeen | None:
     """Return the single column of a table's key; None if the key has none or several."""
     if len(table.primary_key) != 1:
         return None
     return next((c for c in table.columns if c.name == table.primary_key[0]), None)
 
 
-def _of_row(column: ColumnSeen) -> Filled:
-    declared, same = declared_type(column.type)
+def _fill_by_row(column: ColumnSeen) -> Filled:
+    declared, same = map_type(column.type)
     if _INTEGER.fullmatch(declared):
         return Filled(declared, same, number=True)
     if not _is_text(declared):
-        return _of_others(column, 1, compared=True)
+        return _fill_by_value(column, 1, compared=True)
     template, hashed = _key_template(column, declared)
     return Filled(declared, same, template=template, hashed=hashed)
 
 
-def _of_others(column: ColumnSeen, rows: int, *, compared: bool) -> Filled:
-    declared, same = declared_type(column.type)
+def _fill_by_value(column: ColumnSeen, rows: int, *, compared: bool) -> Filled:
+    declared, same = map_type(column.type)
     rows = max(rows, 1)
     distinct = max(1, min(column.distinct or rows, rows))
     integer = _INTEGER.fullmatch(declared)
     value = (
-        _numbers(column, integer, distinct)
+        _draw_integers(column, integer, distinct)
         if integer
-        else _other(column, declared, distinct, compared=compared)
+        else _draw_other_values(column, declared, distinct, compared=compared)
     )
     return Filled(
         declared, same, value=value, number=integer is not None, rows_each=rows / distinct
@@ -184,7 +184,7 @@ def _key_template(column: ColumnSeen, declared: str) -> tuple[str, bool]:
     return prefix + "{}", True
 
 
-def _numbers(column: ColumnSeen, integer: re.Match[str], distinct: int) -> dict[str, Any]:
+def _draw_integers(column: ColumnSeen, integer: re.Match[str], distinct: int) -> dict[str, Any]:
     bits = _BITS[integer[1]] - (0 if integer[2] else 1)
     most = min(2**bits - 1, _BIGINT_MAX)
     lowest = 1 if column.lowest is None else column.lowest
@@ -192,10 +192,10 @@ def _numbers(column: ColumnSeen, integer: re.Match[str], distinct: int) -> dict[
     highest = min(lowest + distinct - 1, most)
     if column.highest is not None:
         highest = min(highest, max(column.highest, lowest))
-    return {"integer": [lowest, highest], **_skew(column)}
+    return {"integer": [lowest, highest], **_find_skew(column)}
 
 
-def _skew(column: ColumnSeen) -> dict[str, str]:
+def _find_skew(column: ColumnSeen) -> dict[str, str]:
     """Return a distribution for uneven values, from a sample of rows; empty if they are even."""
     share = column.top_share
     if share is None or share < 2 * TOP_VALUES:
@@ -203,7 +203,7 @@ def _skew(column: ColumnSeen) -> dict[str, str]:
     return {"distribution": f"hotspot(hot_set={TOP_VALUES}, hot_operations={share:.2f})"}
 
 
-def _other(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) -> Any:
+def _draw_other_values(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) -> Any:
     """Return the stand-in values of a column that holds no integers."""
     if declared in _FIXED:
         return _FIXED[declared]
@@ -216,5 +216,5 @@ def _other(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) 
     digits = len(str(distinct))
     if compared and room >= digits:
         prefix = "v" * max(0, length - digits)
-        return {"format": prefix + "{}", "of": [{"integer": [1, distinct], **_skew(column)}]}
+        return {"format": prefix + "{}", "of": [{"integer": [1, distinct], **_find_skew(column)}]}
     return {"text": length, "alphabet": "alphanumeric"}

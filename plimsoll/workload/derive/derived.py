@@ -5,31 +5,31 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plimsoll import words
-from plimsoll.complaints import unknown
+from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.workload.derive.grouping import Part, transaction_of
+from plimsoll.workload.derive.grouping import Part, find_transaction
 from plimsoll.workload.derive.making import (
     Maker,
     Text,
-    parameters,
-    pool_of,
-    replaced_rows,
+    find_pool,
+    find_replaced_rows,
+    make_parameters,
     usual_rows,
 )
-from plimsoll.workload.derive.naming import operation_name
-from plimsoll.workload.derive.notes import notes_of
-from plimsoll.workload.derive.skew import Pool, zipfian_constant
+from plimsoll.workload.derive.naming import name_operation
+from plimsoll.workload.derive.notes import write_notes
+from plimsoll.workload.derive.skew import Pool, estimate_zipfian_constant
 from plimsoll.workload.derive.statements import (
     LeftOut,
     Sorted,
     Taken,
     left_out,
-    merged,
+    merge_statements,
     sort_statements,
 )
-from plimsoll.workload.derive.tables import known_tables, usable, written
+from plimsoll.workload.derive.tables import describe_tables, filter_usable, write_tables
 from plimsoll.workload.library import parse_workload
 from plimsoll.workload.operations import MAX_OPERATIONS
 
@@ -108,19 +108,21 @@ def derive(
         UsageError: A table does not exist, or no statement can be used.
     """
     language = protocol_facts(seen.protocol).language
-    tables = usable(seen.tables, folds=language == "postgres")
+    tables = filter_usable(seen.tables, folds=language == "postgres")
     for table in only:
         if table not in tables:
-            raise UsageError(unknown("table", table, tables, ("--tables",), value=table))
+            raise UsageError(
+                complain_of_unknown("table", table, tables, ("--tables",), value=table)
+            )
     found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
-    known = known_tables(tables, [one.shape for one in found.taken])
-    taken = merged(found.taken, known)
+    known = describe_tables(tables, [one.shape for one in found.taken])
+    taken = merge_statements(found.taken, known)
     maker = Maker(seen.protocol, known, usual_rows(taken))
-    sent = sorted(_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
-    made = _made(sent, found, maker)
+    sent = sorted(_filter_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
+    made = _make_operations(sent, found, maker)
     if not made.done:
-        raise UsageError(_nothing(seen, found))
-    document, notes = _document(seen, found, maker, made)
+        raise UsageError(_explain_no_statement(seen, found))
+    document, notes = _write_document(seen, found, maker, made)
     parse_workload(document, source=f"{name}.yaml")
     found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
     sent_digests = [one.digest for one in made.sent]
@@ -137,7 +139,7 @@ def derive(
     )
 
 
-def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
+def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
     """Yield the statements that can be sent, and record the others."""
     for one in taken:
         problem = maker.problem(one)
@@ -146,7 +148,7 @@ def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[T
         elif one.shape.verb == "INSERT" and maker.problem(one, replaced=True) is None:
             yield replace(one, unless_replaced=problem)
         else:
-            found.left_out.append(left_out(one.digest, _line(one), problem))
+            found.left_out.append(left_out(one.digest, _show_statement(one), problem))
 
 
 @dataclass
@@ -164,12 +166,12 @@ class _Made:
     sent: list[Taken] = field(default_factory=list)
 
 
-def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
+def _make_operations(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
     """Turn statements into operations, and record those beyond the limit."""
     made = _Made()
-    parts = _parts(sent, found)
+    parts = _find_transaction_parts(sent, found)
     if parts:
-        operation, texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
+        operation, texts = maker.transaction(sent, sorted(parts, key=_first_seen_key(sent)))
         made.operations[TRANSACTION] = operation
         made.sent = [sent[part.index] for part in parts]
         time_s = found.controls_s + sum(one.digest.time_s for one in made.sent)
@@ -180,25 +182,25 @@ def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
         if len(made.operations) == MAX_OPERATIONS:
             problem = f"{MAX_OPERATIONS} operations take more time"
         if problem:
-            found.left_out.append(left_out(one.digest, _line(one), problem))
+            found.left_out.append(left_out(one.digest, _show_statement(one), problem))
             continue
-        chosen = operation_name(one.shape, maker.known, made.operations)
+        chosen = name_operation(one.shape, maker.known, made.operations)
         made.operations[chosen], texts = maker.single(one)
         made.done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
         made.sent.append(one)
     return made
 
 
-def _parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
+def _find_transaction_parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
     """Return the statements of a transaction that can be sent in one."""
-    parts = transaction_of([one.digest.calls for one in sent], found.commits)
-    replaced = replaced_rows(sent, parts)
+    parts = find_transaction([one.digest.calls for one in sent], found.commits)
+    replaced = find_replaced_rows(sent, parts)
     return tuple(
         part for part in parts if part.index in replaced or not sent[part.index].unless_replaced
     )
 
 
-def _order(sent: Sequence[Taken]) -> Any:
+def _first_seen_key(sent: Sequence[Taken]) -> Any:
     """Sort a transaction's statements by first occurrence, reads before writes."""
 
     def key(part: Part) -> tuple[float, bool]:
@@ -207,7 +209,7 @@ def _order(sent: Sequence[Taken]) -> Any:
     return key
 
 
-def _document(
+def _write_document(
     seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Write the workload; returns the notes too."""
@@ -217,24 +219,26 @@ def _document(
         operations[one.name]["weight"] = round(100 * one.calls / total, 4)
     used = sorted({table for one in sent for table in one.shape.tables})
     known = [maker.known[table] for table in used]
-    tables, records = written(known)
+    tables, records = write_tables(known)
     transaction = TRANSACTION if TRANSACTION in operations else None
-    pool = pool_of(seen, sent)
-    constant = zipfian_constant(pool) if pool else None
-    notes = notes_of(seen, found, known, transaction, [_skew(pool, constant), *maker.guesses])
+    pool = find_pool(seen, sent)
+    constant = estimate_zipfian_constant(pool) if pool else None
+    notes = write_notes(
+        seen, found, known, transaction, [_describe_skew(pool, constant), *maker.guesses]
+    )
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
     document = {
         "about": f"derived from the statements that {seen.database} was sent",
         "source": list(notes),
         "default_records": records,
-        "parameters": parameters(f"zipfian(constant={constant:g})" if constant else "uniform"),
+        "parameters": make_parameters(f"zipfian(constant={constant:g})" if constant else "uniform"),
         "tables": tables,
         "operations": dict(heaviest_first),
     }
     return document, notes
 
 
-def _skew(pool: Pool | None, constant: float | None) -> str:
+def _describe_skew(pool: Pool | None, constant: float | None) -> str:
     """Describe how rows are drawn, and why."""
     otherwise = "(--set distribution=zipfian asks otherwise)"
     if pool is None or constant is None:
@@ -250,12 +254,12 @@ def _skew(pool: Pool | None, constant: float | None) -> str:
     )
 
 
-def _line(one: Taken) -> str:
+def _show_statement(one: Taken) -> str:
     """Return a statement for people, without its values."""
     return one.shape.written(tables={table: table for table in one.shape.tables})
 
 
-def _nothing(seen: StatementsSeen, found: Sorted) -> str:
+def _explain_no_statement(seen: StatementsSeen, found: Sorted) -> str:
     reasons = "; ".join(f"{one.statement}: {one.why}" for one in found.left_out[:3])
     problem = "no statement of which a workload can be made was counted"
     return f"{seen.database}: {problem}{f' ({reasons})' if reasons else ''}"

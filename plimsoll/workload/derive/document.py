@@ -17,7 +17,7 @@ class _Whole(yaml.SafeDumper):
         return True
 
 
-def text_of(document: Mapping[str, Any]) -> str:
+def dump_document(document: Mapping[str, Any]) -> str:
     """Return a workload's document as YAML.
 
     Raises:

@@ -23,7 +23,7 @@ class Part:
     repeat: int
 
 
-def transaction_of(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
+def find_transaction(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
     """Return the statements of a transaction.
 
     Args:
@@ -35,11 +35,11 @@ def transaction_of(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
     """
     if commits < COMMITS_LEAST:
         return ()
-    parts = (Part(index, _times(count, commits)) for index, count in enumerate(calls))
+    parts = (Part(index, _find_multiple(count, commits)) for index, count in enumerate(calls))
     return tuple(part for part in parts if part.repeat)
 
 
-def _times(calls: int, commits: int) -> int:
+def _find_multiple(calls: int, commits: int) -> int:
     """Return the integer near a ratio; 0 if there is none."""
     ratio = calls / commits
     whole = round(ratio)

@@ -11,14 +11,14 @@ from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.workload.ddl import define
-from plimsoll.workload.declared import read
-from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
-from plimsoll.workload.derive.columns import numbering
+from plimsoll.workload.ddl import define_tables
+from plimsoll.workload.declared import read_part
+from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
+from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.skew import Pool
 from plimsoll.workload.derive.statements import Taken
-from plimsoll.workload.derive.tables import written
+from plimsoll.workload.derive.tables import write_tables
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operation
 from plimsoll.workload.parameters import substitute
@@ -30,7 +30,7 @@ _VALUES: dict[str, Scalar] = {"records": 1000, "distribution": "uniform"}  # val
 Text = tuple[str, int]  # text of a statement, and how often it is sent
 
 
-def parameters(distribution: str = "uniform") -> dict[str, Any]:
+def make_parameters(distribution: str = "uniform") -> dict[str, Any]:
     """Return the parameters of a derived workload: the distribution of row accesses, a guess."""
     about = "how rows are drawn: a guess, for digests do not tell"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
@@ -87,7 +87,7 @@ class Maker:
         try:
             operation, _ = self.single(one, kept=False, replaced=replaced)
             declared = substitute({**operation, "weight": 1}, _VALUES)
-            found = read(Operation, declared).resolve(
+            found = read_part(Operation, declared).resolve(
                 "one", self._checked.copies, self._checked.names, self.language
             )
         except WorkloadError as error:
@@ -97,14 +97,14 @@ class Maker:
     @cached_property
     def _checked(self) -> "_Checked":
         """The tables as the workload's reader checks them."""
-        tables, _ = written(list(self.known.values()))
+        tables, _ = write_tables(list(self.known.values()))
         shapes: dict[str, TableShape] = {}
         problems: dict[str, str] = {}
         for name, table in tables.items():
             try:
                 part = substitute({"tables": {name: table}}, _VALUES)
-                shapes |= read(Tables, part, Scope(row=True)).tables
-                define(name, shapes[name], self.protocol)
+                shapes |= read_part(Tables, part, Scope(row=True)).tables
+                define_tables(name, shapes[name], self.protocol)
             except WorkloadError as error:
                 shapes.pop(name, None)
                 problems[name] = "; ".join(about.sentence for about in error.complaints)
@@ -126,7 +126,7 @@ class Maker:
         let, statement = self._statement(one, kept=kept, replaced=row)
         if replaced:
             let = {row: self.known[one.shape.tables[0]].key, **let}
-        return _operation(let, [statement]), self._texts([statement])
+        return _make_operation(let, [statement]), self._texts([statement])
 
     def transaction(
         self, taken: Sequence[Taken], parts: Sequence[Part]
@@ -134,7 +134,7 @@ class Maker:
         """Write the statements of a transaction as one operation; returns their texts too."""
         let: dict[str, Any] = {}
         statements = []
-        replaced = replaced_rows(taken, parts)
+        replaced = find_replaced_rows(taken, parts)
         for number, part in enumerate(parts, start=1):
             one, row = taken[part.index], ""
             if part.index in replaced:
@@ -144,7 +144,7 @@ class Maker:
             own, statement = self._statement(one, mark=f"_{number}", replaced=row)
             let |= own
             statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
-        operation = _operation(let, statements) | {"transaction": True}
+        operation = _make_operation(let, statements) | {"transaction": True}
         return operation, self._texts(statements)
 
     def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
@@ -154,7 +154,7 @@ class Maker:
         self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Write a statement; returns the shared values and the statement."""
-        found = bound(
+        found = find_binds(
             one.shape,
             one.digest,
             self.known,
@@ -176,7 +176,7 @@ class Maker:
         return found.let, statement
 
 
-def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
+def find_pool(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     """Return the buffer pool's figures for these statements; None if the server lacks them.
 
     A call is assumed to access one page, and one more for each page that its rows fill.
@@ -184,13 +184,13 @@ def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     used = {table for one in taken for table in one.shape.tables}
     tables = [table for table in seen.tables if table.name in used]
     pages = [table.pages for table in tables if table.pages is not None]
-    rows = sum(numbering(table)[1] for table in tables)
+    rows = sum(find_row_numbers(table)[1] for table in tables)
     if seen.pool_pages is None or seen.pages_missed is None or len(pages) < len(tables):
         return None
     each = rows / max(sum(pages), 1)
     accesses = 0.0
     for one in taken:
-        met = rows_of_a_call(one.shape, one.digest) or 1.0
+        met = rows_per_call(one.shape, one.digest) or 1.0
         accesses += one.digest.calls * (1 + max(0.0, met - 1) / max(each, 1))
     if not accesses or not rows:
         return None
@@ -204,16 +204,16 @@ def usual_rows(taken: Sequence[Taken]) -> float | None:
         for one in taken
         if one.shape.has("low") and one.shape.has("high") and not one.shape.has("limit")
         if not one.shape.aggregates or one.digest.rows_examined is not None
-        if (rows := rows_of_a_call(one.shape, one.digest)) is not None
+        if (rows := rows_per_call(one.shape, one.digest)) is not None
     ]
     return median(known) if known else None
 
 
-def _operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict[str, Any]:
+def _make_operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"weight": 0.0, **({"let": dict(let)} if let else {}), "statements": statements}
 
 
-def replaced_rows(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
+def find_replaced_rows(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
     """Return the indexes of a transaction's DELETE and INSERT that probably affect the same row."""
     found: dict[str, dict[str, int]] = {}
     for part in parts:

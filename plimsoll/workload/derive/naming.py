@@ -8,7 +8,7 @@ from plimsoll.workload.derive.shapes import Shape
 _LONGEST = 50
 
 
-def operation_name(shape: Shape, known: Mapping[str, Known], taken: Collection[str]) -> str:
+def name_operation(shape: Shape, known: Mapping[str, Known], taken: Collection[str]) -> str:
     """Return an unused name: `select_orders_by_id`, `update_item_by_sku_2`."""
     table = known[shape.tables[0]].name if shape.tables else ""
     compared = [

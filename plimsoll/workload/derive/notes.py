@@ -10,7 +10,7 @@ from plimsoll.workload.derive.statements import Sorted
 _NAMED_MOST = 20  # columns
 
 
-def notes_of(
+def write_notes(
     seen: StatementsSeen,
     found: Sorted,
     tables: Sequence[Known],
@@ -32,17 +32,17 @@ def notes_of(
     notes = [
         f"counted by {seen.server}, {time}",
         *seen.notes,
-        *_of_transactions(found, transaction),
+        *_note_transactions(found, transaction),
         *(f"guessed: {guess}" for guess in guesses),
-        *_of_tables(tables),
+        *_note_tables(tables),
     ]
     if seen.calls_unknown:
         unknown = words.plural(seen.calls_unknown, "call")
         notes.append(f"the server did not tell apart {unknown} of further statements")
-    return tuple(words.visible(note) for note in notes)
+    return tuple(words.escape_controls(note) for note in notes)
 
 
-def _of_transactions(found: Sorted, transaction: str | None) -> list[str]:
+def _note_transactions(found: Sorted, transaction: str | None) -> list[str]:
     commits = words.plural(found.commits, "COMMIT")
     notes = []
     if transaction is not None:
@@ -60,7 +60,7 @@ def _of_transactions(found: Sorted, transaction: str | None) -> list[str]:
     return notes
 
 
-def _of_tables(tables: Sequence[Known]) -> list[str]:
+def _note_tables(tables: Sequence[Known]) -> list[str]:
     ranges, others, made_up = [], [], []
     for known in tables:
         name = known.seen.name
@@ -70,18 +70,19 @@ def _of_tables(tables: Sequence[Known]) -> list[str]:
             made_up.append(known.name)
     notes = ["numbers of rows, and of different values, are as the server estimates them"]
     if ranges:
-        notes.append(f"taken of your data: the lowest and highest {_listed(ranges)}")
+        notes.append(f"taken of your data: the lowest and highest {_list_columns(ranges)}")
     if made_up:
         notes.append(
-            f"keys of {_listed(made_up)} are made up, since no value of yours is taken: tables that"
+            f"keys of {_list_columns(made_up)} are made up, since no value of yours is"
+            " taken: tables that"
             " --prepare makes have them, and yours have not"
         )
     if others:
-        notes.append(f"of another type than yours: {_listed(others)}")
+        notes.append(f"of another type than yours: {_list_columns(others)}")
     return notes
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_columns(names: Iterable[str]) -> str:
     chosen = list(dict.fromkeys(names))
     more = f" and {len(chosen) - _NAMED_MOST} more" if len(chosen) > _NAMED_MOST else ""
     return ", ".join(chosen[:_NAMED_MOST]) + more

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.model.databases import Language
-from plimsoll.workload.declared import refusal
-from plimsoll.workload.tokens import Token, tokens_of
+from plimsoll.workload.declared import workload_error
+from plimsoll.workload.tokens import Token, tokenize
 
 CHARACTERS_MOST = 8192  # longest digest text; MySQL and MariaDB keep 1,024 bytes by default
 Kind = Literal["word", "name", "mark", "value", "list", "more"]
@@ -55,23 +55,23 @@ class Part:
         return self.kind in {"word", "name"}
 
 
-def parts_of(text: str, language: Language) -> tuple[Part, ...]:
+def split_parts(text: str, language: Language) -> tuple[Part, ...]:
     """Split the text of a digest, in time linear in its length.
 
     Raises:
         WorkloadError: The text is too long, cut short or unreadable. The message quotes no values.
     """
     if len(text) > CHARACTERS_MOST:
-        raise refusal(f"is longer than {CHARACTERS_MOST} characters")
+        raise workload_error(f"is longer than {CHARACTERS_MOST} characters")
     text = text.strip().rstrip(";")
     if text.endswith("...") and not text.endswith(("(...)", "?, ...")):
-        raise refusal("was cut short by the server (it keeps no more of a statement)")
+        raise workload_error("was cut short by the server (it keeps no more of a statement)")
     if language == "postgres":
         text = _LIST_GOES_ON.sub("...", _PARAMETER.sub("?", text))
         text = _CAST.sub("", _COMMENT.sub(" ", text))
     else:
         text = text.replace(_MORE_LISTS, "...")
-    return tuple(_parts(tokens_of(text, language)))
+    return tuple(_merge_dots(tokenize(text, language)))
 
 
 def first_word(text: str) -> str:
@@ -80,13 +80,13 @@ def first_word(text: str) -> str:
     return found[1].upper() if found else ""
 
 
-def _parts(tokens: tuple[Token, ...]) -> list[Part]:
+def _merge_dots(tokens: tuple[Token, ...]) -> list[Part]:
     parts: list[Part] = []
     at, end = 0, 0
     while at < len(tokens):
         token = tokens[at]
         glued = token.start == end and at > 0
-        if _dots(tokens, at):
+        if _is_ellipsis(tokens, at):
             at, end = at + 3, tokens[at + 2].end
             if parts and parts[-1].is_mark("(") and at < len(tokens) and tokens[at].is_mark(")"):
                 parts[-1] = Part("list", "(...)", parts[-1].glued)
@@ -94,16 +94,16 @@ def _parts(tokens: tuple[Token, ...]) -> list[Part]:
             else:
                 parts.append(Part("more", "...", glued))
             continue
-        parts.append(_part(token, glued))
+        parts.append(_make_part(token, glued))
         at, end = at + 1, token.end
     return parts
 
 
-def _dots(tokens: tuple[Token, ...], at: int) -> bool:
+def _is_ellipsis(tokens: tuple[Token, ...], at: int) -> bool:
     return len(tokens) - at >= 3 and all(token.is_mark(".") for token in tokens[at : at + 3])
 
 
-def _part(token: Token, glued: bool) -> Part:
+def _make_part(token: Token, glued: bool) -> Part:
     match token.kind:
         case "text" | "number":
             return Part("value", "?", glued)

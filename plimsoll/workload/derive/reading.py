@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import TableSeen
-from plimsoll.workload.declared import refusal
-from plimsoll.workload.derive.parts import Part, parts_of
+from plimsoll.workload.declared import workload_error
+from plimsoll.workload.derive.parts import Part, split_parts
 from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark
 from plimsoll.workload.derive.sight import BEFORE_TABLES, Sight
 from plimsoll.workload.derive.slots import Level, Slots
@@ -37,7 +37,7 @@ _CLAUSES = {
 _LIST_UNKNOWN = "has a list of values where it is not known what they are for"
 
 
-def shape_of(
+def read_shape(
     text: str, language: Language, tables: Mapping[str, TableSeen], database: str = ""
 ) -> Shape:
     """Read a statement.
@@ -51,7 +51,7 @@ def shape_of(
     Raises:
         WorkloadError: The statement cannot be used; says why.
     """
-    return _Reader(Sight(parts_of(text, language), language, tables, database)).shape()
+    return _Reader(Sight(split_parts(text, language), language, tables, database)).shape()
 
 
 class _Reader:
@@ -68,13 +68,13 @@ class _Reader:
         verb = self._sight.at(0).word
         if verb not in VERBS:
             known = ", ".join(sorted(VERBS))
-            raise refusal(f"begins with {verb or 'no word'}, which is none of {known}")
+            raise workload_error(f"begins with {verb or 'no word'}, which is none of {known}")
         at = 0
         while at < len(self._sight.parts):
             at = self._take(at)
         return Shape(
             verb,
-            _joined(self._pieces),
+            _join_texts(self._pieces),
             tuple(self._sight.tables),
             self._locks,
             self._aggregates,
@@ -161,7 +161,7 @@ class _Reader:
             inner.clause = "columns"
         self._levels.append(inner)
         if len(self._levels) > DEPTH_MOST:
-            raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
+            raise workload_error(f"has more than {DEPTH_MOST} parentheses within each other")
 
     def _put(self, *pieces: Piece, glued: bool = False) -> None:
         """Append pieces, after a space unless they are glued to the text before."""
@@ -173,13 +173,13 @@ class _Reader:
         """Read `(...)`, a list of unknown length: an inserted row, or after IN."""
         if self._level.clause == "values":
             slots = [self._slots.of_row(n) for n in range(len(self._slots.row()))]
-            self._put("(", *_with_commas(slots))
+            self._put("(", *_add_commas(slots))
             self._put(")", glued=True)
         elif self._sight.at(at - 1).word == "IN":
             self._put("(", self._slots.of_list(at))
             self._put(")", glued=True)
         else:
-            raise refusal(_LIST_UNKNOWN)
+            raise workload_error(_LIST_UNKNOWN)
 
     def _more(self, at: int) -> None:
         """Read `...`, the continuation of a list of rows or values."""
@@ -189,14 +189,14 @@ class _Reader:
         elif level.clause == "values" and before.is_mark(","):  # (?, ... , NOW())
             last = len(self._slots.row()) - self._values_behind(at)
             slots = [self._slots.of_row(n) for n in range(level.position, last)]
-            self._put(*_with_commas(slots))
+            self._put(*_add_commas(slots))
             level.position = last - 1
         elif level.clause == "limit" and before.is_mark(","):
             self._put(Slot("limit"))
         elif level.compared is not None and isinstance(self._pieces[-1], Slot):
             self._pieces[-1] = Slot("member", *level.compared, many=True)
         else:
-            raise refusal(_LIST_UNKNOWN)
+            raise workload_error(_LIST_UNKNOWN)
 
     def _values_behind(self, at: int) -> int:
         """Count the values of a row that stand after a position."""
@@ -256,14 +256,14 @@ class _Reader:
         return f"{quote}{name}{quote}"
 
 
-def _with_commas(slots: list[Slot]) -> list[Piece]:
+def _add_commas(slots: list[Slot]) -> list[Piece]:
     pieces: list[Piece] = []
     for slot in slots:
         pieces += [", ", slot] if pieces else [slot]
     return pieces
 
 
-def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
+def _join_texts(pieces: list[Piece]) -> tuple[Piece, ...]:
     """Merge adjacent texts."""
     joined: list[Piece] = []
     for piece in pieces:

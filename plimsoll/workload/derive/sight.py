@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.derive.parts import Part
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.vocabulary import find_vocabulary
 
 BEFORE_TABLES = {"FROM", "JOIN", "STRAIGHT_JOIN", "INTO", "UPDATE"}
 ARITHMETIC = ("+", "-", "*", "/", "%")
@@ -34,7 +34,7 @@ class Sight:
         database: str,
     ) -> None:
         """Find all tables first: columns of the SELECT list come before their table."""
-        self.parts, self.vocabulary, self.language = parts, vocabulary(language), language
+        self.parts, self.vocabulary, self.language = parts, find_vocabulary(language), language
         self.tables: list[str] = []
         self._seen = tables
         self._known = {name.lower(): name for name in tables}

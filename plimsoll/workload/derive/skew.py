@@ -45,7 +45,7 @@ class Pool:
         return max(0.0, 1 - self.pages / self.data_pages)
 
 
-def zipfian_constant(pool: Pool) -> float | None:
+def estimate_zipfian_constant(pool: Pool) -> float | None:
     """Return the zipfian constant that explains the misses; 0 for uniform access.
 
     Returns:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from plimsoll.workload.declared import refusal
+from plimsoll.workload.declared import workload_error
 from plimsoll.workload.derive.shapes import Role, Slot
 from plimsoll.workload.derive.sight import ARITHMETIC, Column, Sight
 
@@ -72,7 +72,7 @@ class Slots:
             case "where":
                 return self._condition(at, level)
             case _:
-                raise refusal(_UNKNOWN)
+                raise workload_error(_UNKNOWN)
 
     def of_row(self, position: int) -> Slot:
         """Return the role of a value in an inserted row, by its index.
@@ -83,7 +83,7 @@ class Slots:
         columns = self.row()
         found = self._sight.column(columns[position]) if position < len(columns) else None
         if found is None:
-            raise refusal("inserts more values than columns that are known")
+            raise workload_error("inserts more values than columns that are known")
         return Slot("set", *found)
 
     def row(self) -> list[str]:
@@ -97,7 +97,7 @@ class Slots:
             WorkloadError: The compared expression is no column.
         """
         back = 2 if self._sight.at(at - 2).word == "NOT" else 1
-        return Slot("member", *_required(self._sight.column_before(at - back)), many=True)
+        return Slot("member", *_require_column(self._sight.column_before(at - back)), many=True)
 
     def pass_and(self, at: int) -> None:
         """Record an AND that does not belong to a BETWEEN."""
@@ -119,10 +119,10 @@ class Slots:
         if before.is_mark(*ARITHMETIC) or before.word == "INTERVAL":
             return Slot("constant")
         if sight.at(at + 1).is_mark(*ARITHMETIC):
-            raise refusal("compares with an expression, whose values cannot be known")
+            raise workload_error("compares with an expression, whose values cannot be known")
         if before.word == "BETWEEN":
             back = 2 if sight.at(at - 2).word == "NOT" else 1
-            self._between = _required(sight.column_before(at - back))
+            self._between = _require_column(sight.column_before(at - back))
             return Slot("low", *self._between)
         if before.word == "AND" and self._between is not None:
             found, self._between = self._between, None
@@ -132,11 +132,11 @@ class Slots:
             start -= 1
         operator = "".join(part.text for part in sight.parts[start:at])
         if operator not in _COMPARES:
-            raise refusal(_UNKNOWN)
-        return Slot(_COMPARES[operator], *_required(sight.column_before(start)))
+            raise workload_error(_UNKNOWN)
+        return Slot(_COMPARES[operator], *_require_column(sight.column_before(start)))
 
 
-def _required(found: Column | None) -> Column:
+def _require_column(found: Column | None) -> Column:
     if found is None:
-        raise refusal("compares something with a value that is no column by itself")
+        raise workload_error("compares something with a value that is no column by itself")
     return found

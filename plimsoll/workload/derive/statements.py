@@ -9,10 +9,10 @@ from plimsoll import words
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language
 from plimsoll.model.run.statements_seen import Digest, TableSeen
-from plimsoll.workload.declared import refusal
+from plimsoll.workload.declared import workload_error
 from plimsoll.workload.derive.binds import Known
-from plimsoll.workload.derive.parts import first_word, parts_of
-from plimsoll.workload.derive.reading import VERBS, shape_of
+from plimsoll.workload.derive.parts import first_word, split_parts
+from plimsoll.workload.derive.reading import VERBS, read_shape
 from plimsoll.workload.derive.shapes import Shape
 
 _COMMITS = {"COMMIT", "END"}
@@ -113,10 +113,12 @@ def sort_statements(
             found.left_out.append(left_out(digest, word or "a statement", why))
         elif not _SERVERS_OWN.search(digest.text):
             try:
-                shape = shape_of(digest.text, language, tables, database)
+                shape = read_shape(digest.text, language, tables, database)
                 _require_wanted(shape, only, writes=writes)
             except WorkloadError as error:
-                found.left_out.append(left_out(digest, _shown(digest.text, language), str(error)))
+                found.left_out.append(
+                    left_out(digest, _hide_values(digest.text, language), str(error))
+                )
             else:
                 found.taken.append(Taken(shape, digest))
     return found
@@ -124,47 +126,49 @@ def sort_statements(
 
 def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> None:
     if only and not set(shape.tables) & set(only):
-        raise refusal("names none of the tables that are asked for")
+        raise workload_error("names none of the tables that are asked for")
     if shape.writes and not writes:
-        raise refusal("changes or locks rows: --writes takes it")
+        raise workload_error("changes or locks rows: --writes takes it")
 
 
 def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
     """Describe a statement that is not in the workload."""
-    line = words.visible(" ".join(statement.split()))
+    line = words.escape_controls(" ".join(statement.split()))
     line = line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
-    return LeftOut(line, words.visible(why), digest.calls, digest.time_s)
+    return LeftOut(line, words.escape_controls(why), digest.calls, digest.time_s)
 
 
-def _shown(text: str, language: Language) -> str:
+def _hide_values(text: str, language: Language) -> str:
     """Return a statement in one line without its values; its first word if it cannot be read."""
     try:
-        parts = parts_of(text, language)
+        parts = split_parts(text, language)
     except WorkloadError:
         return f"{first_word(text)} ..."
     return " ".join(part.text for part in parts)
 
 
-def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
+def merge_statements(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
     """Merge statements that differ only in a table's copy, or in the column that they set."""
     by_text: dict[str, list[Taken]] = {}
     for one in taken:
-        by_text.setdefault(_text(one, known), []).append(one)
-    whole = [replace(alike[0], digest=_together(alike)) for alike in by_text.values()]
+        by_text.setdefault(_write_text(one, known), []).append(one)
+    whole = [replace(alike[0], digest=_add_digests(alike)) for alike in by_text.values()]
     by_column: dict[str, list[Taken]] = {}
     for one in whole:
-        by_column.setdefault(_without_column(one, known) or f"={_text(one, known)}", []).append(one)
+        by_column.setdefault(
+            _write_without_column(one, known) or f"={_write_text(one, known)}", []
+        ).append(one)
     found = []
     for alike in by_column.values():
-        if len(alike) < 2 or not _as_often([one.digest.calls for one in alike]):
+        if len(alike) < 2 or not _are_equally_frequent([one.digest.calls for one in alike]):
             found += alike
             continue
         columns = tuple(one.shape.slots[0].column for one in alike)
-        found.append(replace(alike[0], digest=_together(alike), columns=columns))
+        found.append(replace(alike[0], digest=_add_digests(alike), columns=columns))
     return found
 
 
-def _as_often(calls: Sequence[int]) -> bool:
+def _are_equally_frequent(calls: Sequence[int]) -> bool:
     """Whether statements are about equally frequent, within four standard deviations of counts."""
     mean = sum(calls) / len(calls)
     chance = 4 * math.sqrt(mean)
@@ -172,11 +176,11 @@ def _as_often(calls: Sequence[int]) -> bool:
     return low <= min(calls) and max(calls) <= high
 
 
-def _text(one: Taken, known: Mapping[str, Known]) -> str:
+def _write_text(one: Taken, known: Mapping[str, Known]) -> str:
     return one.shape.written(tables={name: table.name for name, table in known.items()})
 
 
-def _without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
+def _write_without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
     """Return an UPDATE of one column without the column's name; None for other statements."""
     shape = one.shape
     sets = [slot for slot in shape.slots if slot.role == "set"]
@@ -184,13 +188,13 @@ def _without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
         return None
     column = sets[0].column
     value = known[sets[0].table].columns[column]
-    head, found, tail = _text(one, known).partition(f" {column} =")
+    head, found, tail = _write_text(one, known).partition(f" {column} =")
     if not found or column in tail.split():
         return None
     return f"{head} =={tail} {value.type} {value.value}"
 
 
-def _together(alike: Sequence[Taken]) -> Digest:
+def _add_digests(alike: Sequence[Taken]) -> Digest:
     """Add up several digests; a total is None if one of them lacks the figure."""
     digests = [one.digest for one in alike]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.derive.binds import Known
-from plimsoll.workload.derive.columns import numbering
+from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.tables import MAX_COPIES
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
 _NUMBERED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)([1-9][0-9]{0,3})")
 
 
-def usable(tables: Iterable[TableSeen], *, folds: bool = False) -> dict[str, TableSeen]:
+def filter_usable(tables: Iterable[TableSeen], *, folds: bool = False) -> dict[str, TableSeen]:
     """Return the tables by name, without tables and columns whose names a workload cannot have.
 
     Args:
@@ -34,10 +34,10 @@ def usable(tables: Iterable[TableSeen], *, folds: bool = False) -> dict[str, Tab
     }
 
 
-def known_tables(tables: Mapping[str, TableSeen], shapes: Collection[Shape]) -> dict[str, Known]:
+def describe_tables(tables: Mapping[str, TableSeen], shapes: Collection[Shape]) -> dict[str, Known]:
     """Return the tables that statements name, with the values that stand in for their rows."""
     named = {table for shape in shapes for table in shape.tables}
-    common = _alike({name: tables[name] for name in named})
+    common = _find_copies({name: tables[name] for name in named})
     known = {}
     for name in named:
         base, copies = common.get(name, (name, None))
@@ -46,7 +46,7 @@ def known_tables(tables: Mapping[str, TableSeen], shapes: Collection[Shape]) -> 
     return known
 
 
-def _alike(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:
+def _find_copies(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:
     """Find numbered tables `name1`, `name2` ... with equal columns; returns base name and count."""
     found: dict[str, dict[int, TableSeen]] = {}
     for name, table in tables.items():
@@ -72,24 +72,24 @@ def _asks_for_prefix(shape: Shape, table: TableSeen) -> bool:
     return any(columns & key and not key <= columns for columns in asked.values())
 
 
-def written(known: Collection[Known]) -> tuple[dict[str, Any], int]:
+def write_tables(known: Collection[Known]) -> tuple[dict[str, Any], int]:
     """Return the tables as in a document, and the number of records: the largest table's rows."""
     by_name: dict[str, list[Known]] = {}
     for one in known:
         by_name.setdefault(one.name, []).append(one)
     rows = {
-        name: max(1, sum(numbering(one.seen)[1] for one in alike) // len(alike))
+        name: max(1, sum(find_row_numbers(one.seen)[1] for one in alike) // len(alike))
         for name, alike in by_name.items()
     }
     records = max(rows.values(), default=1)
     tables = {
-        name: _table(by_name[name][0], "$records" if rows[name] == records else rows[name])
+        name: _write_table(by_name[name][0], "$records" if rows[name] == records else rows[name])
         for name in sorted(by_name)
     }
     return tables, records
 
 
-def _table(known: Known, rows: int | str) -> dict[str, Any]:
+def _write_table(known: Known, rows: int | str) -> dict[str, Any]:
     seen = known.seen
     columns = {}
     for column in seen.columns:
@@ -108,7 +108,7 @@ def _table(known: Known, rows: int | str) -> dict[str, Any]:
     return {
         "rows": rows if seen.primary_key else 0,
         **({"copies": known.copies} if known.copies else {}),
-        "first": numbering(seen)[0],
+        "first": find_row_numbers(seen)[0],
         "primary_key": list(seen.primary_key),
         **({"indexes": indexes} if indexes else {}),
         "columns": columns,

@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.api.app import answer
+from plimsoll.api.app import answer_call
 from plimsoll.aws import clients
 from plimsoll.local.account import REGION
 from plimsoll.local.deploying import PRINCIPAL, Deployer, default_settings, state_machine_arn
@@ -73,7 +73,7 @@ class Api:
             query=query,
             principal=principal or self.principal,
         )
-        made = answer(event, None, settings=self.deployment)
+        made = answer_call(event, None, settings=self.deployment)
         given = {name: values[0] for name, values in made["multiValueHeaders"].items()}
         answered = Answered(made["statusCode"], given, made["body"])
         self.calls.append(answered)

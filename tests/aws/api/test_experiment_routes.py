@@ -9,7 +9,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import now
 from plimsoll.experiments.conclude_experiment import conclude_experiment
-from plimsoll.experiments.records import asked, experiments_of
+from plimsoll.experiments.records import asked, open_experiments
 from plimsoll.local.deploying import state_machine_arn
 from plimsoll.model.run.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api
@@ -100,13 +100,13 @@ def test_stopping_marks_it_and_what_has_ended_stays(api: Api) -> None:
     assert (again.status, again.body["state"]) == (200, "STOPPED")
     shown = api("GET", f"/experiments/{experiment_id}").body
     assert shown["result"]["cells"][0]["no_answer"] == "it was not started"
-    record = experiments_of(api.deployment).get("default", experiment_id)
+    record = open_experiments(api.deployment).get("default", experiment_id)
     assert record.state is RunState.STOPPED
 
 
 def test_one_that_was_stopped_before_it_began_has_no_result(api: Api) -> None:
     experiment_id = started(api)
-    experiments = experiments_of(api.deployment)
+    experiments = open_experiments(api.deployment)
     record = experiments.get("default", experiment_id)
     experiments.change(record, state=RunState.STOPPED)
     shown = api("GET", f"/experiments/{experiment_id}")
@@ -116,7 +116,7 @@ def test_one_that_was_stopped_before_it_began_has_no_result(api: Api) -> None:
 def test_experiments_are_listed_newest_first_and_by_team(api: Api) -> None:
     ids = [started(api, name=name) for name in ("first", "second", "third")]
     for number, experiment_id in enumerate(ids):  # they may have come within one moment
-        experiments = experiments_of(api.deployment)
+        experiments = open_experiments(api.deployment)
         record = experiments.get("default", experiment_id)
         experiments.change(record, submitted_at=now() + timedelta(seconds=number))
     told = api("GET", "/experiments", query={"limit": "2"}).body

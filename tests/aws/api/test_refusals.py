@@ -285,7 +285,7 @@ def test_an_unexpected_error_is_told_without_its_words(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the canary sings")
 
-    monkeypatch.setattr("plimsoll.api.run_routes.submit", broken)
+    monkeypatch.setattr("plimsoll.api.run_routes.submit_run", broken)
     monkeypatch.setattr(app.LOG, "error", lambda *_, **told: logged.append(told))
     refused = api("POST", "/runs", REQUESTED, principal=OTHER)
     assert (refused.status, refused.body["title"]) == (500, "Unexpected")

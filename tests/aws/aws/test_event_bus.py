@@ -9,12 +9,13 @@ import jsonschema  # type: ignore[import-untyped]  # its types are a package of 
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.checks.judging import regressions
+from plimsoll.checks.judging import find_regressions
 from plimsoll.model.deployment.events import EVENTS, Event, RegressionFound
 from plimsoll.model.run.run_record import RunState
-from plimsoll.targets.janitor import sweep
+from plimsoll.targets.janitor import sweep_stacks
 from plimsoll.workflow.end import end_run
-from plimsoll.workflow.judge_step import judged_so_far, step_judged
+from plimsoll.workflow.history import judge_so_far
+from plimsoll.workflow.judge_step import build_judged_event
 from plimsoll.workflow.start_and_stop import record_run
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -95,7 +96,7 @@ def test_the_janitor_tells_of_each_target_past_its_limit(
         Tags=[{"Key": "plimsoll:expires-at", "Value": "2026-01-01T00:00:00+00:00"}],
     )
     topic = boto3.client("sns").create_topic(Name="alarms")["TopicArn"]
-    sweep(topic, "plimsoll", at=datetime(2026, 1, 1, 0, 15, tzinfo=UTC))
+    sweep_stacks(topic, "plimsoll", at=datetime(2026, 1, 1, 0, 15, tzinfo=UTC))
     [event] = told
     assert (event["kind"], event["run_id"]) == ("Target Leaked", RUN)
     assert event["expired_at"] == "2026-01-01T00:00:00Z"
@@ -106,7 +107,7 @@ def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: Every
     result, _ = synthetic_run()
     finished = [step.step for step in result.steps]
     judged = [
-        step_judged(record, step, judged_so_far(finished[: index + 1], result.request))
+        build_judged_event(record, step, judge_so_far(finished[: index + 1], result.request))
         for index, step in enumerate(result.steps)
     ]
     by_load = {event.clients: event for event in judged}
@@ -119,7 +120,7 @@ def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: Every
 
 def test_a_regression_fits_its_schema() -> None:
     points = history([1001, 998, 1003, 997, 1002, 999, 1004, 996, 800, 802])
-    [found] = regressions(check(), points, ())
+    [found] = find_regressions(check(), points, ())
     event = RegressionFound(
         team="payments", check="nightly", change=found.change, cause=found.cause,
         results=None, text="words",

@@ -9,7 +9,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT
 from plimsoll.capacity import judge as judge_steps
-from plimsoll.checks.runs import comparable, judge_check, start_check
+from plimsoll.checks.runs import hash_measured, settle_and_judge, start_check
 from plimsoll.checks.schedules import put_check, read_history
 from plimsoll.checks.store import CheckStore
 from plimsoll.model.judging.capacity import Rules
@@ -49,7 +49,7 @@ def end_with(deployment: EverySetting, run_id: str, steps: Sequence[Step] | None
     state = RunState.SUCCEEDED if capacity else RunState.FAILED
     changed = {"capacity": capacity, "state": state}
     deployment.files(run_id).put_model(RESULT, result.model_copy(update=changed))
-    messages = judge_check(deployment, run_id)["messages"]
+    messages = settle_and_judge(deployment, run_id)["messages"]
     assert isinstance(messages, int)
     return messages
 
@@ -59,7 +59,7 @@ def seed(
 ) -> None:
     """Put a history of settled points there, day by day."""
     store = CheckStore(deployment.service_table or "")
-    same = comparable(Request.model_validate(REQUEST))
+    same = hash_measured(Request.model_validate(REQUEST))
     for point in history(figures, control, comparable=same):
         store.open_point(TEAM, "nightly", point)
 
@@ -156,8 +156,8 @@ def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
         end(deployment, run_id, LOW[1])
     assert read_history(deployment, TEAM, "nightly").announced == ()
     monkeypatch.setattr(clients.sns(), "publish", working)
-    assert judge_check(deployment, run_id) == {"messages": 1}
-    assert judge_check(deployment, run_id) == {"messages": 0}
+    assert settle_and_judge(deployment, run_id) == {"messages": 1}
+    assert settle_and_judge(deployment, run_id) == {"messages": 0}
     assert len(outbox) == 1
 
 
@@ -173,7 +173,7 @@ def test_a_bus_that_is_away_keeps_no_message_back(
 
 
 def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: EverySetting) -> None:
-    assert judge_check(deployment, "20260101-000000-abcdef") == {"messages": 0}
+    assert settle_and_judge(deployment, "20260101-000000-abcdef") == {"messages": 0}
 
 
 def test_a_check_without_an_answer_two_nights_long_is_one_message_and_its_recovery_another(

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.checks import runs as starting
-from plimsoll.checks.runs import comparable, start_check
+from plimsoll.checks.runs import hash_measured, start_check
 from plimsoll.checks.schedules import put_check, read_history
 from plimsoll.errors import PlimsollError
 from plimsoll.model.request.request import Request
@@ -85,7 +85,7 @@ def test_a_run_that_is_refused_is_a_gap_that_says_why(
     def refuse(*_: object, **__: object) -> str:
         raise PlimsollError("team payments has 2 runs at once (allowed: 2)")
 
-    monkeypatch.setattr(starting, "submit", refuse)
+    monkeypatch.setattr(starting, "submit_run", refuse)
     fire(deployment)
     [point] = read_history(deployment, TEAM, "nightly").points
     assert point.settled
@@ -103,7 +103,7 @@ def test_runs_that_are_refused_night_after_night_are_one_message(
     def refuse(*_: object, **__: object) -> str:
         raise PlimsollError("team payments has 2 runs at once (allowed: 2)")
 
-    monkeypatch.setattr(starting, "submit", refuse)
+    monkeypatch.setattr(starting, "submit_run", refuse)
     sent = []
     for day in range(1, 5):
         fire(deployment, AT.replace(day=day))
@@ -124,4 +124,4 @@ def test_runs_that_are_refused_night_after_night_are_one_message(
 )
 def test_runs_compare_where_they_measure_the_same(change: dict[str, Any], same: bool) -> None:
     one, other = (Request.model_validate(body) for body in (REQUEST, REQUEST | change))
-    assert (comparable(one) == comparable(other)) is same
+    assert (hash_measured(one) == hash_measured(other)) is same

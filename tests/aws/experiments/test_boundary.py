@@ -10,13 +10,13 @@ from plimsoll.errors import RunStoppedError
 from plimsoll.experiments.boundary import choose_cell
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, experiment_files, run_id_of
-from plimsoll.experiments.workflow_states import plan, submit_cell
+from plimsoll.experiments.records import RESULT, cell_run_id, open_experiment_files
+from plimsoll.experiments.workflow_states import plan_experiment, submit_cell
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.experiment.page import render
-from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.report.experiment.page import render_experiment
+from plimsoll.requests.cells import expand_cells, validate_experiment
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
 from tests.support.synthetic_cells import boundary_experiment, synthetic_cell
@@ -33,13 +33,13 @@ def place(deployment: EverySetting) -> EverySetting:
     return deployment.model_copy(update={"teams": teams})
 
 
-EXPERIMENT = checked_experiment(boundary_experiment(*IOPS, want=30_000, team="dba"))
-CELLS = cells_of(EXPERIMENT)
+EXPERIMENT = validate_experiment(boundary_experiment(*IOPS, want=30_000, team="dba"))
+CELLS = expand_cells(EXPERIMENT)
 
 
 def ran(place: EverySetting, experiment_id: str, cell: int) -> None:
     """Leave what a run leaves that has ended well."""
-    run_id = run_id_of(experiment_id, CELLS[cell])
+    run_id = cell_run_id(experiment_id, CELLS[cell])
     result = synthetic_cell(CELLS[cell], run_id).model_copy(update={"team": "dba"})
     place.records.change(run_id, state=RunState.SUCCEEDED, started_at=now(), ended_at=now())
     place.files(run_id).put("result.json", result.model_dump_json())
@@ -48,14 +48,14 @@ def ran(place: EverySetting, experiment_id: str, cell: int) -> None:
 def failed(place: EverySetting, experiment_id: str, cell: int) -> None:
     """Leave what one leaves whose target was never there."""
     failure = Failure(phase="provision", error="E", cause="no such class in this zone")
-    run_id = run_id_of(experiment_id, CELLS[cell])
+    run_id = cell_run_id(experiment_id, CELLS[cell])
     place.records.change(run_id, state=RunState.FAILED, failure=failure, ended_at=now())
 
 
 def sought(place: EverySetting, run: Ran = ran) -> tuple[str, list[int], list[dict[str, Any]]]:
     """Go the workflow's way: returns the experiment, the cells that were run, and those refused."""
     started = submit_experiment(place, EXPERIMENT)
-    planned = plan(place, started)
+    planned = plan_experiment(place, started)
     assert (planned["batches"], planned["seeks"]) == ([], True)
     made: list[int] = []
     refused: list[dict[str, Any]] = []
@@ -70,7 +70,7 @@ def sought(place: EverySetting, run: Ran = ran) -> tuple[str, list[int], list[di
 
 
 def result_of(place: EverySetting, started: str) -> ExperimentResult:
-    return experiment_files(place, started).get(RESULT, ExperimentResult)
+    return open_experiment_files(place, started).get(RESULT, ExperimentResult)
 
 
 def test_cells_beside_the_boundary_are_run_alone_and_the_answer_is_measured(
@@ -88,7 +88,7 @@ def test_cells_beside_the_boundary_are_run_alone_and_the_answer_is_measured(
     )
     assert result.answer == f"{result.boundary.sentence} {result.boundary.stopped}"
     assert (result.decisions, result.gains, result.warnings) == ((), (), ())
-    page = render(result)
+    page = render_experiment(result)
     assert result.answer in page
     assert "~ is predicted, not measured" in page
     assert page.count('<th scope="row">predicted</th>') == len(IOPS) - len(made)
@@ -124,7 +124,7 @@ def test_two_that_leave_nothing_to_predict_from_end_it(place: EverySetting) -> N
 
 def test_a_cell_that_is_refused_is_not_chosen_again(place: EverySetting) -> None:
     started = submit_experiment(place, EXPERIMENT)
-    plan(place, started)
+    plan_experiment(place, started)
     refused: list[dict[str, Any]] = []
     seen = []
     for _ in range(3):
@@ -145,7 +145,7 @@ def test_nothing_is_chosen_once_it_is_being_stopped_and_what_was_measured_is_sai
     place: EverySetting,
 ) -> None:
     started = submit_experiment(place, EXPERIMENT)
-    plan(place, started)
+    plan_experiment(place, started)
     submit_cell(place, started, 4)
     ran(place, started, 4)
     stop_experiment(place, "dba", started)

@@ -11,15 +11,20 @@ from plimsoll.errors import DatasetError, RunStoppedError, UsageError
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.datasets import delete_datasets
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, experiment_files, experiments_of
-from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell, submit_dataset
+from plimsoll.experiments.records import RESULT, open_experiment_files, open_experiments
+from plimsoll.experiments.workflow_states import (
+    plan_experiment,
+    settle_cells,
+    submit_cell,
+    submit_dataset,
+)
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunState, TargetAddress
-from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.requests.cells import expand_cells, validate_experiment
 from plimsoll.targets.snapshots import find_snapshot
-from plimsoll.workflow.dataset import keep_dataset
+from plimsoll.workflow.snapshot import keep_dataset
 from plimsoll.workflow.submit import check_request
 from tests.aws.workflow.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
@@ -37,7 +42,7 @@ def experiment(**changes: Any) -> Experiment:
         "dataset": {},
         "seed": 11,
     }
-    return checked_experiment(value | changes)
+    return validate_experiment(value | changes)
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def place(deployment: EverySetting) -> EverySetting:
 @pytest.fixture
 def started(place: EverySetting) -> str:
     experiment_id = submit_experiment(place, experiment())
-    plan(place, experiment_id)
+    plan_experiment(place, experiment_id)
     return experiment_id
 
 
@@ -80,7 +85,7 @@ def schedules() -> list[str]:
 
 def test_datasets_are_planned_only_where_they_are_asked_for(place: EverySetting) -> None:
     for asked, datasets in ((experiment(), [1]), (experiment(dataset=None), [])):
-        assert plan(place, submit_experiment(place, asked))["datasets"] == datasets
+        assert plan_experiment(place, submit_experiment(place, asked))["datasets"] == datasets
 
 
 def test_the_run_that_prepares_leaves_a_snapshot_whose_end_is_armed(
@@ -164,12 +169,12 @@ def test_snapshots_are_deleted_seen_to_be_gone_and_that_is_told(
     assert delete_datasets(place, started) == {"gone": True, "wait_s": 1}
     assert find_snapshot("rds", run_id) is None
     assert schedules() == []
-    gone_at = experiments_of(place).get("dba", started).datasets_deleted_at
+    gone_at = open_experiments(place).get("dba", started).datasets_deleted_at
     assert gone_at is not None
     delete_datasets(place, started)
-    assert experiments_of(place).get("dba", started).datasets_deleted_at == gone_at
+    assert open_experiments(place).get("dba", started).datasets_deleted_at == gone_at
     conclude_experiment(place, started)
-    (told,) = experiment_files(place, started).get(RESULT, ExperimentResult).datasets
+    (told,) = open_experiment_files(place, started).get(RESULT, ExperimentResult).datasets
     assert (told.name, told.runs, told.rows) == ("dataset-1", 3, 1000)
     assert told.deleted_at == gone_at
 
@@ -186,7 +191,7 @@ def test_a_snapshot_that_no_record_tells_of_is_deleted_by_its_name(
 def test_where_nothing_is_shared_nothing_is_deleted(place: EverySetting) -> None:
     experiment_id = submit_experiment(place, experiment(dataset=None))
     assert delete_datasets(place, experiment_id)["gone"] is True
-    assert experiments_of(place).get("dba", experiment_id).datasets_deleted_at is None
+    assert open_experiments(place).get("dba", experiment_id).datasets_deleted_at is None
 
 
 def test_where_it_stands_is_told(place: EverySetting, started: str) -> None:
@@ -203,7 +208,9 @@ def test_a_snapshot_that_the_deployment_does_not_allow_is_not_read(place: EveryS
 
     def asked(arn: str) -> Any:
         target = {**ASKED["target"], "snapshot": arn}
-        return cells_of(experiment(dataset=None, request={**ASKED, "target": target}))[1].request
+        return expand_cells(experiment(dataset=None, request={**ASKED, "target": target}))[
+            1
+        ].request
 
     check_request(allowing, asked(arns[0]))
     with pytest.raises(UsageError, match="is not among the snapshots that this deployment allows"):

@@ -20,14 +20,19 @@ from plimsoll.errors import (
 )
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, experiment_files, experiments_of, run_id_of
-from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell
+from plimsoll.experiments.records import (
+    RESULT,
+    cell_run_id,
+    open_experiment_files,
+    open_experiments,
+)
+from plimsoll.experiments.workflow_states import plan_experiment, settle_cells, submit_cell
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.judging.capacity import Bound
-from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.request.experiment import Experiment, shuffle_cells
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunFigures, RunState
-from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.requests.cells import expand_cells, validate_experiment
 from plimsoll.statemachines import read_definition
 from plimsoll.workflow.submit import start_execution
 from tests.aws.workflow.conftest import REQUESTED
@@ -48,7 +53,7 @@ def experiment(**changes: Any) -> Experiment:
         "batch_size": 2,
         "seed": 11,
     }
-    return checked_experiment(value | changes)
+    return validate_experiment(value | changes)
 
 
 def states(part: Any) -> Iterator[dict[str, Any]]:
@@ -92,9 +97,11 @@ def test_one_key_is_one_experiment(place: EverySetting, machines: dict[str, str]
 
 def test_a_seed_that_is_not_given_is_drawn_and_recorded(place: EverySetting) -> None:
     drawn = [submit_experiment(place, experiment(seed=None)) for _ in range(2)]
-    seeds = [experiments_of(place).get("dba", one).seed for one in drawn]
+    seeds = [open_experiments(place).get("dba", one).seed for one in drawn]
     assert seeds[0] != seeds[1]
-    assert plan(place, drawn[0])["batches"] == plan(place, drawn[0])["batches"]
+    assert (
+        plan_experiment(place, drawn[0])["batches"] == plan_experiment(place, drawn[0])["batches"]
+    )
 
 
 def test_another_team_sees_nothing_of_it(place: EverySetting, started: str) -> None:
@@ -106,16 +113,16 @@ def test_another_team_sees_nothing_of_it(place: EverySetting, started: str) -> N
 
 
 def test_the_plan_is_the_seeds_order_in_batches(place: EverySetting, started: str) -> None:
-    planned = plan(place, started)
-    drawn = order(5, 11)
+    planned = plan_experiment(place, started)
+    drawn = shuffle_cells(5, 11)
     assert planned == {
         "datasets": [],
         "batches": [list(drawn[:2]), list(drawn[2:4]), list(drawn[4:])],
         "at_once": 2,
         "seeks": False,
     }
-    assert experiments_of(place).get("dba", started).state is RunState.RUNNING
-    assert plan(place, started) == planned  # a repeated call changes nothing
+    assert open_experiments(place).get("dba", started).state is RunState.RUNNING
+    assert plan_experiment(place, started) == planned  # a repeated call changes nothing
 
 
 def test_no_more_cells_go_at_once_than_the_team_may_have_runs(place: EverySetting) -> None:
@@ -123,9 +130,9 @@ def test_no_more_cells_go_at_once_than_the_team_may_have_runs(place: EverySettin
     asked = experiment(at_once=5)
     started = submit_experiment(place, asked)
     of_two = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=2)}})
-    assert plan(of_two, started)["at_once"] == 2
+    assert plan_experiment(of_two, started)["at_once"] == 2
     of_nine = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9)}})
-    assert plan(of_nine, started)["at_once"] == 5
+    assert plan_experiment(of_nine, started)["at_once"] == 5
 
 
 def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
@@ -144,11 +151,11 @@ def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
 
 
 def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: str) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     answer = submit_cell(place, started, 3)
-    cell = cells_of(experiment())[3]
-    assert answer == {"run_id": run_id_of(started, cell)}
-    record = place.records.get(run_id_of(started, cell))
+    cell = expand_cells(experiment())[3]
+    assert answer == {"run_id": cell_run_id(started, cell)}
+    record = place.records.get(cell_run_id(started, cell))
     assert (record.state, record.name, record.team) == (RunState.PENDING, "s3", "dba")
     assert record.forget_at_epoch_s is not None
     assert [c.state for c in get_experiment(place, "dba", started).cells] == [
@@ -159,21 +166,21 @@ def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: s
 def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
     place: EverySetting, started: str
 ) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     stop_experiment(place, "dba", started)
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
-        plan(place, started)
+        plan_experiment(place, started)
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
         submit_cell(place, started, 0)
     with pytest.raises(RunNotFoundError):
-        place.records.get(run_id_of(started, cells_of(experiment())[0]))
+        place.records.get(cell_run_id(started, expand_cells(experiment())[0]))
 
 
 def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
     place: EverySetting, started: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stop comes between the first look at the mark and the record of the run."""
-    plan(place, started)
+    plan_experiment(place, started)
     real = clients.s3().put_object
 
     def stop_first(**arguments: Any) -> Any:
@@ -183,14 +190,14 @@ def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
     monkeypatch.setattr(clients.s3(), "put_object", stop_first)
     with pytest.raises(RunStoppedError):
         submit_cell(place, started, 0)
-    run = place.records.get(run_id_of(started, cells_of(experiment())[0]))
+    run = place.records.get(cell_run_id(started, expand_cells(experiment())[0]))
     assert run.state is RunState.STOPPED
 
 
 def test_cells_are_settled_when_each_has_ended_or_never_began(
     place: EverySetting, started: str, machines: dict[str, str]
 ) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     running = str(submit_cell(place, started, 1)["run_id"])
     submit_cell(place, started, 2)  # its workflow is never started
     start_execution(machines["run"], running)
@@ -208,7 +215,7 @@ def test_cells_are_settled_when_each_has_ended_or_never_began(
 def test_a_cells_figure_is_told_with_its_bound(
     place: EverySetting, started: str, bound: Bound, told: str
 ) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     first = str(submit_cell(place, started, 0)["run_id"])
     figures = RunFigures(axis="clients", curve=(), bound=bound)
     place.records.change(
@@ -228,7 +235,7 @@ def test_a_cells_figure_is_told_with_its_bound(
 def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
     place: EverySetting, started: str, machines: dict[str, str]
 ) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     bad, running = (str(submit_cell(place, started, index)["run_id"]) for index in (0, 1))
     start_execution(machines["run"], running)
     place.records.change(bad, state=RunState.RUNNING, colour="blue")
@@ -244,7 +251,7 @@ def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
     place.records.change(running, state=RunState.STOPPED)
     assert settle_cells(place, started, stop=True)["settled"] is True
     conclude_experiment(place, started)
-    result = experiment_files(place, started).get(RESULT, ExperimentResult)
+    result = open_experiment_files(place, started).get(RESULT, ExperimentResult)
     assert "colour (extra_forbidden)" in (result.cells[0].no_answer or "")
 
 
@@ -252,7 +259,7 @@ def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
     place: EverySetting, started: str
 ) -> None:
     held = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1, clients=100)}})
-    plan(held, started)
+    plan_experiment(held, started)
     assert submit_cell(held, started, 0) == submit_cell(held, started, 0)  # a repeated call
     with pytest.raises(NoRoomYetError, match="concurrent_runs: 1 in use"):
         submit_cell(held, started, 1)
@@ -273,7 +280,7 @@ def test_cells_that_take_turns_know_each_other_and_go_at_once(place: EverySettin
         batch_size=None,
     )
     started = submit_experiment(place, asked)
-    planned = plan(place, started)
+    planned = plan_experiment(place, started)
     batches = planned["batches"]
     assert isinstance(batches, list)
     assert sorted(map(sorted, batches)) == [[0], [1, 3], [2], [4]]
@@ -292,7 +299,7 @@ def test_cells_that_take_turns_know_each_other_and_go_at_once(place: EverySettin
 
 
 def test_a_refused_cell_is_told_with_its_reason(place: EverySetting, started: str) -> None:
-    plan(place, started)
+    plan_experiment(place, started)
     refused = [{"cell": 2, "error": "LimitReachedError", "cause": "the team has no room"}]
     conclude_experiment(place, started, refused=refused)
     result = json.loads(clients.s3().get_object(
@@ -317,12 +324,12 @@ def test_it_ends_as_its_workflow_did_and_only_once(
     place: EverySetting, started: str, arguments: dict[str, Any], state: RunState, error: str
 ) -> None:
     told = conclude_experiment(place, started, **arguments)
-    record = experiments_of(place).get("dba", started)
+    record = open_experiments(place).get("dba", started)
     assert record.state is state
     assert record.failure is not None
     assert told == {"failure": {"error": error, "cause": record.failure.cause}}
     conclude_experiment(place, started)
-    assert experiments_of(place).get("dba", started) == record
+    assert open_experiments(place).get("dba", started) == record
 
 
 def test_faults_on_purpose_are_for_one_machine(place: EverySetting) -> None:

@@ -10,9 +10,9 @@ from plimsoll.errors import PlimsollError
 from plimsoll.local.deploying import default_settings
 from plimsoll.model.deployment.function_settings import SubmitSettings
 from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Function
-from plimsoll.packaged import packaged_folder
+from plimsoll.packaged import find_packaged_folder
 
-HANDLERS = packaged_folder("functions")
+HANDLERS = find_packaged_folder("functions")
 IMPORTS = """
 import importlib.util, json, os, sys
 sys.modules |= dict.fromkeys({absent})  # importing one of them fails

@@ -10,8 +10,8 @@ import boto3
 import pytest
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-from plimsoll.metrics import publish
-from plimsoll.metrics.cloudwatch import CloudWatchSink, embedded
+from plimsoll.metrics import publish_points
+from plimsoll.metrics.cloudwatch import CloudWatchSink, format_embedded
 from plimsoll.metrics.panels import PANELS
 from tests.support.told_run import RUN, told_points, told_run
 
@@ -32,7 +32,7 @@ def test_a_line_is_what_aws_own_writer_writes(monkeypatch: pytest.MonkeyPatch) -
     theirs = json.loads(json.dumps(writer.serialize_metric_set()))
     figures = {"p99_us": 900, "throughput_ops_per_second": 5600.5}
     at = theirs["_aws"]["Timestamp"]
-    ours = json.loads(embedded(NAMESPACE, at, {"run": "r"}, figures, {"step": "2"}))
+    ours = json.loads(format_embedded(NAMESPACE, at, {"run": "r"}, figures, {"step": "2"}))
     assert ours == {**theirs, **figures}  # theirs has a list of one value each
 
 
@@ -58,7 +58,7 @@ def as_cloudwatch_reads(lines: str) -> Iterator[dict[str, Any]]:
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """What a deployment whose sink is CloudWatch prints of a run."""
-    report = publish(told_points(RESULT, SECONDS), CloudWatchSink(namespace=NAMESPACE))
+    report = publish_points(told_points(RESULT, SECONDS), CloudWatchSink(namespace=NAMESPACE))
     assert report.problem is None
     return capsys.readouterr().out
 

@@ -5,7 +5,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.metrics import SinkError
 from plimsoll.metrics.influxdb import Credentials
-from plimsoll.metrics.publishing import _secret
+from plimsoll.metrics.publishing import _read_secret
 
 pytestmark = pytest.mark.usefixtures("account")
 
@@ -27,11 +27,11 @@ def made(secret: str) -> str:
     ],
 )
 def test_the_secret_is_a_token_or_a_user(secret: str, credentials: Credentials) -> None:
-    assert Credentials(**_secret(made(secret))) == credentials
+    assert Credentials(**_read_secret(made(secret))) == credentials
 
 
 @pytest.mark.parametrize("secret", ['{"password": "p"}', "[1]"])
 def test_a_useless_secret_is_a_problem_that_does_not_tell_it(secret: str) -> None:
     arn = made(secret)
     with pytest.raises(SinkError, match="neither a token nor"):
-        _secret(arn)
+        _read_secret(arn)

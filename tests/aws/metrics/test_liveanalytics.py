@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto.timestreamwrite.models import timestreamwrite_backends
 
-from plimsoll.metrics import Point, publish
+from plimsoll.metrics import Point, publish_points
 from plimsoll.metrics.liveanalytics import LiveAnalyticsSink
 from tests.support.aws_resources import ACCOUNT, REGION
 
@@ -31,7 +31,9 @@ def test_points_become_multi_measure_records(client: "TimestreamWriteClient") ->
         for n in range(250)
     ]
 
-    report = publish(points, LiveAnalyticsSink(database="plimsoll", table="runs", client=client))
+    report = publish_points(
+        points, LiveAnalyticsSink(database="plimsoll", table="runs", client=client)
+    )
 
     assert (report.written, report.problem) == (250, None)
     stored = timestreamwrite_backends[ACCOUNT][REGION]
@@ -54,7 +56,7 @@ def test_a_table_that_is_not_there_is_a_problem_not_an_error(
     client: "TimestreamWriteClient",
 ) -> None:
     sink = LiveAnalyticsSink(database="plimsoll", table="absent", client=client)
-    report = publish([Point("m", 1, {"value": 1})], sink)
+    report = publish_points([Point("m", 1, {"value": 1})], sink)
     assert (report.written, report.failed) == (0, 1)
     assert report.problem is not None
     assert "absent" in report.problem

@@ -15,9 +15,9 @@ from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.model.request.request import Request
-from plimsoll.preflight.checks import Check, asked, passed
-from plimsoll.preflight.ec2_checks import family_of
-from plimsoll.preflight.preflight import preflight
+from plimsoll.preflight.checks import Check, ask_aws, make_passed
+from plimsoll.preflight.ec2_checks import instance_family
+from plimsoll.preflight.preflight import run_preflight
 from plimsoll.preflight.rds_checks import ROLE_NAME
 from tests.support.requested import REQUESTED
 
@@ -76,7 +76,7 @@ def looked(
         for number, changed in enumerate(changes or ({},))
     }
     address = read_address(url, source="test")
-    found = preflight((api or Api()).at(url), address, runs, at_once=at_once)
+    found = run_preflight((api or Api()).at(url), address, runs, at_once=at_once)
     return {check.name + "".join(f" {run}" for run in check.runs): check for check in found.checks}
 
 
@@ -209,7 +209,7 @@ def test_a_cluster_needs_the_vcpus_of_all_its_nodes_and_is_told_its_zones() -> N
     [("r5d.large", "r"), ("im4gn.large", "im"), ("x2idn.16xlarge", "x"), ("hpc7g.4xlarge", "hpc")],
 )
 def test_the_family_of_a_type(instance_type: str, family: str) -> None:
-    assert family_of(instance_type) == family
+    assert instance_family(instance_type) == family
 
 
 @pytest.mark.filterwarnings("ignore:.*AccessDenied does not match:UserWarning")  # moto's
@@ -231,9 +231,9 @@ def test_any_other_error_is_told() -> None:
         told = {"Error": {"Code": "Throttling", "Message": "Rate exceeded"}}
         raise ClientError(told, "GetRole")  # type: ignore[arg-type]  # no metadata
 
-    (check,) = asked(["role"], fail)
+    (check,) = ask_aws(["role"], fail)
     assert (check.state, check.detail) == ("unknown", "GetRole: Rate exceeded")
-    assert asked(["role"], lambda: [passed("role", "there")])[0].state == "passed"
+    assert ask_aws(["role"], lambda: [make_passed("role", "there")])[0].state == "passed"
 
 
 def test_of_another_account_only_what_holds_for_the_whole_region_is_checked() -> None:

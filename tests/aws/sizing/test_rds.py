@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.sizing.production_on_rds import instance_of, observe_rds
+from plimsoll.sizing.production_on_rds import observe_rds, parse_instance
 
 NOW = datetime(2026, 11, 15, 12, 34, tzinfo=UTC)
 HOURS = 24
@@ -89,9 +89,9 @@ def test_a_part_of_an_hour_is_refused_and_not_rounded_away(for_s: float) -> None
 @pytest.mark.parametrize("name", ["", "1db", "a--b", "a-", "x" * 64, "db;rm", "a/b"])
 def test_what_is_no_identifier_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no identifier of an RDS instance"):
-        instance_of(f"rds://{name}")
+        parse_instance(f"rds://{name}")
 
 
 def test_other_addresses_are_not_for_cloudwatch() -> None:
-    assert instance_of("mysql://u@h/d") is None
-    assert instance_of("rds://shop-1") == "shop-1"
+    assert parse_instance("mysql://u@h/d") is None
+    assert parse_instance("rds://shop-1") == "shop-1"

@@ -10,7 +10,7 @@ from plimsoll.model.deployment.function_settings import ReachSettings
 from plimsoll.model.engine.asked import Tls
 from plimsoll.model.request.dsn import TlsMode, rds_authorities
 from plimsoll.model.run.run_record import TargetAddress
-from plimsoll.targets.connection import engine_target, load_target
+from plimsoll.targets.connection import connect_as_load_user, connect_as_master
 
 pytestmark = pytest.mark.usefixtures("account")
 ON_AWS = ReachSettings(results_bucket="results", runs_table="runs", rds_ca_file="")
@@ -50,7 +50,7 @@ def address(
 def test_whom_it_believes(
     host: str, mode: TlsMode, identifier: str | None, tls: Tls | None
 ) -> None:
-    reached = engine_target(ON_AWS, address(host, mode, identifier=identifier))
+    reached = connect_as_master(ON_AWS, address(host, mode, identifier=identifier))
     assert reached.tls == tls
     assert (reached.host, reached.user, reached.password) == (host, "admin", "hunter2")
 
@@ -59,10 +59,12 @@ def test_one_machine_has_an_authority_of_its_own(tmp_path: Path) -> None:
     own = tmp_path / "ca.pem"
     own.write_text("OWN")
     here = ON_AWS.model_copy(update={"rds_ca_file": str(own)})
-    reached = load_target(here, address("127.0.0.1", "verify", identifier="plimsoll-1"), "run")
+    reached = connect_as_load_user(
+        here, address("127.0.0.1", "verify", identifier="plimsoll-1"), "run"
+    )
     assert reached.tls == Tls(ca_pem="OWN")
 
 
 def test_a_target_without_a_password_sends_none() -> None:
-    reached = engine_target(ON_AWS, address("10.0.0.7", "off", identifier="i-1", secret=False))
+    reached = connect_as_master(ON_AWS, address("10.0.0.7", "off", identifier="i-1", secret=False))
     assert (reached.user, reached.password, reached.tls) == ("", "", None)

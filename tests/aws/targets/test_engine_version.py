@@ -11,7 +11,7 @@ from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.targets.engine_version import database_version, rds_version
+from plimsoll.targets.engine_version import resolve_database_version, resolve_rds_version
 
 pytestmark = pytest.mark.usefixtures("account")
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("account")
 def test_a_major_version_is_resolved_and_a_whole_one_stays(
     engine: ManagedEngine, asked: str, made: str
 ) -> None:
-    assert rds_version(engine, asked) == made
+    assert resolve_rds_version(engine, asked) == made
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_rds_does_not_offer_is_refused_with_what_it_does(
     engine: ManagedEngine, asked: str, allowed: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match=f"RDS does not offer .* {asked} in eu-west-1") as refused:
-        rds_version(engine, asked)
+        resolve_rds_version(engine, asked)
     (complaint,) = refused.value.complaints
     assert (complaint.field, complaint.value) == ("target.engine_version", asked)
     assert complaint.allowed == allowed
@@ -78,13 +78,13 @@ def refuse_by(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_default_it_is_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_by("InvalidParameterCombination", monkeypatch)
-    assert rds_version("mysql", "8.4") == "8.4.10"
+    assert resolve_rds_version("mysql", "8.4") == "8.4.10"
 
 
 def test_other_errors_are_not_taken_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_by("AccessDenied", monkeypatch)
     with pytest.raises(ClientError, match="AccessDenied"):
-        rds_version("mysql", "8.4")
+        resolve_rds_version("mysql", "8.4")
 
 
 def test_other_targets_are_not_asked_about() -> None:
@@ -94,8 +94,8 @@ def test_other_targets_are_not_asked_about() -> None:
     cassandra = CassandraTarget(
         kind="cassandra", instance_type="r5.large", volume=Volume(type="gp3", size_gib=100)
     )
-    assert database_version(cassandra, nobody) == "5.0.8"
+    assert resolve_database_version(cassandra, nobody) == "5.0.8"
     endpoint = EndpointTarget(
         kind="endpoint", engine="mysql", host="db", secret_arn="arn:aws:secretsmanager:x"
     )
-    assert database_version(endpoint, nobody) is None
+    assert resolve_database_version(endpoint, nobody) is None

@@ -53,7 +53,10 @@ def test_targets_go_when_their_time_has_passed_and_nothing_else_does(topic: str)
         "another": PASSED,
     }.items():
         stack(name, tag)
-    assert set(janitor.sweep(topic, BUS, at=AT)) == {"plimsoll-run-over", "plimsoll-run-over-too"}
+    assert set(janitor.sweep_stacks(topic, BUS, at=AT)) == {
+        "plimsoll-run-over",
+        "plimsoll-run-over-too",
+    }
     assert left() == {"plimsoll-run-goes-on", "plimsoll-run-of-nobody", "another"}
 
 
@@ -64,9 +67,9 @@ def test_a_tag_that_cannot_be_read_keeps_no_other_target_and_its_own_for_a_day(
     stack("plimsoll-run-a", "soon")
     stack("plimsoll-run-b", PASSED)
     now = datetime.now(UTC)
-    assert janitor.sweep(topic, BUS, at=now) == ["plimsoll-run-b"]
-    assert janitor.sweep(topic, BUS, at=now + timedelta(hours=23)) == []
-    assert janitor.sweep(topic, BUS, at=now + timedelta(hours=25)) == ["plimsoll-run-a"]
+    assert janitor.sweep_stacks(topic, BUS, at=now) == ["plimsoll-run-b"]
+    assert janitor.sweep_stacks(topic, BUS, at=now + timedelta(hours=23)) == []
+    assert janitor.sweep_stacks(topic, BUS, at=now + timedelta(hours=25)) == ["plimsoll-run-a"]
 
 
 def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
@@ -86,7 +89,7 @@ def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
     monkeypatch.setattr(client, "delete_stack", protected)
     monkeypatch.setattr(clients, "cloudformation", lambda: client)
     with pytest.raises(PlimsollError, match=r"^plimsoll-run-b: .*TerminationProtection"):
-        janitor.sweep(topic, BUS, at=AT)
+        janitor.sweep_stacks(topic, BUS, at=AT)
     assert left() == {"plimsoll-run-b"}
 
 
@@ -94,5 +97,5 @@ def test_a_message_that_cannot_be_sent_keeps_no_target_and_is_told() -> None:
     for name in ("plimsoll-run-a", "plimsoll-run-b"):
         stack(name, PASSED)
     with pytest.raises(PlimsollError, match=r"plimsoll-run-a: .*; plimsoll-run-b: "):
-        janitor.sweep("arn:aws:sns:eu-west-1:123456789012:gone", BUS, at=AT)
+        janitor.sweep_stacks("arn:aws:sns:eu-west-1:123456789012:gone", BUS, at=AT)
     assert left() == set()

@@ -13,7 +13,7 @@ from plimsoll.errors import TargetCreationError
 from plimsoll.model.deployment.function_settings import Zone
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraStorage, AuroraTarget, RdsTarget
-from plimsoll.targets.zones import choose_zones, full_zone, lacks_room, spread
+from plimsoll.targets.zones import choose_zones, find_full_zone, lacks_room, spread_nodes
 from tests.support.aws_resources import REGION
 from tests.support.requested import REQUESTED
 
@@ -112,7 +112,7 @@ def test_an_instance_of_ec2_is_asked_for_too() -> None:
 def test_a_cluster_stands_in_as_many_zones_as_divide_it_evenly(
     nodes: int, there: int, used: int
 ) -> None:
-    assert spread(nodes, ZONES[:there]) == ZONES[:used]
+    assert spread_nodes(nodes, ZONES[:there]) == ZONES[:used]
 
 
 @pytest.mark.usefixtures("account")
@@ -135,8 +135,8 @@ def test_ec2_says_which_of_a_clusters_zones_has_no_room() -> None:
         f" you requested ({REGION}b). You can get it by choosing {REGION}a, {REGION}c."
     )
     assert lacks_room(told)
-    assert full_zone(told, ZONES) == f"{REGION}b"
-    assert full_zone("Instance: InsufficientDBInstanceCapacity", ZONES) is None
+    assert find_full_zone(told, ZONES) == f"{REGION}b"
+    assert find_full_zone("Instance: InsufficientDBInstanceCapacity", ZONES) is None
 
 
 @pytest.mark.parametrize(

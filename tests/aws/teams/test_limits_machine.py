@@ -14,7 +14,7 @@ from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.deployment.function_settings import StopSettings
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.teams.limits import Limits
-from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
+from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile_teams
 from plimsoll.teams.room import Ask
 from tests.support.aws_resources import ACCOUNT, BUCKET, REGION, RUNS_TABLE, SERVICE_TABLE
 from tests.support.service_table import service_table
@@ -90,7 +90,7 @@ class Submissions(RuleBasedStateMachine):
         self.now = min(self.now + timedelta(hours=hours), BEGIN + timedelta(days=29))
         records = {run: records_of(self.deployment).find(run) for run in self.holds}
         grants = self.limits.grants()
-        released = reconcile(self.deployment, at=self.now)
+        released = reconcile_teams(self.deployment, at=self.now)
         for run, record in records.items():
             held_for = self.now - grants[run].at
             ended = record is not None and record.state.ended

@@ -19,7 +19,7 @@ import pytest
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.model.deployment.deployment import read_deployment
 from plimsoll.trial.on_aws import NAME, OnAws
-from plimsoll.trial.trial import try_out
+from plimsoll.trial.trial import run_canary
 from plimsoll.workflow.status import Snapshot
 from tests.support.aws_resources import aws_account
 from tests.support.synthetic_run import request
@@ -217,7 +217,7 @@ def test_a_deployment_that_fails_is_destroyed_and_what_stays_is_named(
     npx.answers(deploy=1)
     told = Told()
     told.say = lambda text: make_stack() if "cdk deploy failed" in text else None  # type: ignore[method-assign]
-    trial = try_out(place, request(), teller=told, lasts_s=600, tag_patience_s=0)
+    trial = run_canary(place, request(), teller=told, lasts_s=600, tag_patience_s=0)
     assert [call["arguments"][1] for call in npx.calls] == ["deploy", "destroy"]
     assert not trial.passed
     assert "npx cdk deploy failed" in str(trial.problem)
@@ -228,7 +228,7 @@ def test_a_deployment_that_fails_is_destroyed_and_what_stays_is_named(
 
 def test_the_time_that_the_budget_buys_ends_cdk_too(place: OnAws, npx: Npx) -> None:
     npx.answers(deploy="hang")
-    trial = try_out(place, request(), teller=Told(), lasts_s=0.0, tag_patience_s=0)
+    trial = run_canary(place, request(), teller=Told(), lasts_s=0.0, tag_patience_s=0)
     assert trial.problem is not None
     assert "that the budget buys are over" in trial.problem
     assert trial.left == []
@@ -247,7 +247,7 @@ def test_ctrl_c_ends_cdk_and_destroys(place: OnAws, npx: Npx) -> None:
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        trial = try_out(place, request(), teller=Interrupting(), lasts_s=600, tag_patience_s=0)
+        trial = run_canary(place, request(), teller=Interrupting(), lasts_s=600, tag_patience_s=0)
     finally:
         signal.signal(signal.SIGINT, before)
     assert trial.interrupted

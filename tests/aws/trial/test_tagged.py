@@ -5,7 +5,7 @@ import json
 import boto3
 import pytest
 
-from plimsoll.trial.on_aws import deletion_of, left_of_target, left_under
+from plimsoll.trial.on_aws import find_tagged, find_target_remains, resource_deletion_command
 
 TEMPLATE = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
 HERE = "eu-west-1:123456789012"
@@ -30,14 +30,14 @@ def make_database(identifier: str, run_id: str) -> None:
 
 @pytest.mark.usefixtures("account")
 def test_nothing_is_left_in_an_account_with_nothing_in_it() -> None:
-    assert left_of_target("r1") == []
+    assert find_target_remains("r1") == []
 
 
 @pytest.mark.usefixtures("account")
 def test_a_target_left_behind_is_found_by_its_runs_tag_and_only_that_one() -> None:
     make_database("plimsoll-r1", "r1")
     make_database("plimsoll-r2", "r2")
-    (left,) = left_of_target("r1")
+    (left,) = find_target_remains("r1")
     assert left.what == f"arn:aws:rds:{HERE}:db:plimsoll-r1"
     assert left.command.startswith(
         "aws rds delete-db-instance --db-instance-identifier plimsoll-r1 "
@@ -48,7 +48,7 @@ def test_a_target_left_behind_is_found_by_its_runs_tag_and_only_that_one() -> No
 def test_a_stack_that_bears_no_tag_is_seen_as_the_janitor_sees_it() -> None:
     for name in ("plimsoll-run-r1", "plimsoll-run-r2"):
         boto3.client("cloudformation").create_stack(StackName=name, TemplateBody=TEMPLATE)
-    (left,) = left_of_target("r1")
+    (left,) = find_target_remains("r1")
     assert left.what == "the stack plimsoll-run-r1"
     assert left.command == "aws cloudformation delete-stack --stack-name plimsoll-run-r1"
 
@@ -57,7 +57,7 @@ def test_a_stack_that_bears_no_tag_is_seen_as_the_janitor_sees_it() -> None:
 def test_a_tag_has_to_have_the_value() -> None:
     make_bucket("ours", {"plimsoll:deployment": "plimsoll-canary"})
     make_bucket("theirs", {"plimsoll:deployment": "Plimsoll"})
-    (left,) = left_under("plimsoll:deployment", "plimsoll-canary")
+    (left,) = find_tagged("plimsoll:deployment", "plimsoll-canary")
     assert (left.what, left.command) == ("arn:aws:s3:::ours", "aws s3 rb --force s3://ours")
 
 
@@ -79,4 +79,4 @@ def test_a_tag_has_to_have_the_value() -> None:
     ],
 )
 def test_each_kind_of_thing_has_its_command(resource: str, command: str) -> None:
-    assert deletion_of(f"arn:aws:{resource}").startswith(command)
+    assert resource_deletion_command(f"arn:aws:{resource}").startswith(command)

@@ -83,4 +83,4 @@ def started(deployment: EverySetting) -> None:
     """Record a run and start it: its target's deletion is armed."""
     recorded(deployment)
     start_and_stop.record_run(deployment, RUN)
-    start_and_stop.arm(deployment, RUN)
+    start_and_stop.schedule_deletion(deployment, RUN)

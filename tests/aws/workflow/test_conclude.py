@@ -8,7 +8,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, plan_path, step_path
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import merge_step
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import BilledIo
 from plimsoll.model.run.results import SecondTotals, StepResult
@@ -58,7 +58,7 @@ def measured(deployment: EverySetting) -> EverySetting:
     ]
     files = deployment.files(RUN)
     files.put_model(plan_path(1), plan)
-    files.put_model(step_path(1), merged_step(plan, results, [], server_after=after(1100)))
+    files.put_model(step_path(1), merge_step(plan, results, [], server_after=after(1100)))
     return deployment
 
 

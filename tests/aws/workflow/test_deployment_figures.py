@@ -8,9 +8,9 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.targets.janitor import EXPIRES_AT
-from plimsoll.teams.limits import limits_of
+from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.room import Ask
-from plimsoll.workflow.publish import tell_figures
+from plimsoll.workflow.deployment_figures import print_figures
 from tests.support.every_setting import EverySetting
 
 AT = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
@@ -26,7 +26,7 @@ def stack(name: str, *tags: str) -> None:
 
 def told(deployment: EverySetting, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     capsys.readouterr()
-    tell_figures(deployment, at=AT)
+    print_figures(deployment, at=AT)
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -59,7 +59,7 @@ def test_a_team_without_runs_has_none_and_spent_nothing(
 def test_runs_under_way_count_at_their_most_and_ended_ones_at_their_cost(
     deployment: EverySetting, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limits = limits_of(deployment, "default")
+    limits = find_team_limits(deployment, "default")
     assert limits is not None
     for run in ("first", "second"):
         limits.acquire(run, Ask(clients=1, iops=0, usd_most=4.0), at=AT)
@@ -71,7 +71,7 @@ def test_runs_under_way_count_at_their_most_and_ended_ones_at_their_cost(
 def test_another_months_spend_is_not_counted(
     deployment: EverySetting, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limits = limits_of(deployment, "default")
+    limits = find_team_limits(deployment, "default")
     assert limits is not None
     october = datetime(2026, 10, 31, 23, 59, tzinfo=UTC)
     limits.acquire("old", Ask(clients=1, iops=0, usd_most=4.0), at=october)

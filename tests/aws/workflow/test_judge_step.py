@@ -13,7 +13,7 @@ from plimsoll.aws.run_files import (
     client_path,
     plan_path,
     step_path,
-    unpacked,
+    unpack_file,
 )
 from plimsoll.databases import mysql
 from plimsoll.errors import StepError, UnreadableFileError
@@ -41,7 +41,7 @@ def judged(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySe
     for client in (0, 1):
         one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
         files.put_model(client_path(1, client), one)
-    monkeypatch.setattr(judge_step, "engine_target", lambda _, known: known)
+    monkeypatch.setattr(judge_step, "connect_as_master", lambda _, known: known)
     monkeypatch.setattr(mysql, "read_counters", lambda _: after(1100))
     return deployment
 
@@ -71,7 +71,7 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
         return samples
 
     here = judged.model_copy(update={"on_one_machine": True, "metric_period_seconds": 1})
-    monkeypatch.setattr(judge_step, "target_samples", read)
+    monkeypatch.setattr(judge_step, "read_target_samples", read)
     judge_step.judge_step(here, RUN, 1)
     step = here.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
@@ -171,7 +171,7 @@ def test_a_damaged_file_of_a_client_is_named(judged: EverySetting) -> None:
     files, path = judged.files(RUN), client_path(1, 1)
     whole = files.find(path)
     assert whole is not None
-    file = json.loads(unpacked(path, whole))
+    file = json.loads(unpack_file(path, whole))
     file["report"]["operations"]["read"]["succeeded"] = "many"
     for content, said in (
         (whole[: len(whole) // 2], "cannot be unpacked: it is cut off"),
@@ -216,7 +216,7 @@ def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("judge-step has no permission for this on AWS, nor a way there")
 
-    monkeypatch.setattr(judge_step, "target_samples", refused)
+    monkeypatch.setattr(judge_step, "read_target_samples", refused)
     judge_step.judge_step(judged, RUN, 1)
     step = judged.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (None, None)

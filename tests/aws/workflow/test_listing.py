@@ -8,7 +8,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import now
 from plimsoll.model.run.run_record import RunRecord, RunState
-from plimsoll.workflow.listing import page_of_runs
+from plimsoll.workflow.listing import list_page
 from tests.support.every_setting import EverySetting
 
 MINUTES = {"a": 1, "b": 3, "c": 2}  # names are in another order than submissions
@@ -30,7 +30,7 @@ def test_runs_are_listed_newest_first_whatever_their_state_or_name(
         )
         deployment.records.create(record)
     deployment.records.change("c", state=RunState.RUNNING, started_at=submitted)
-    page = page_of_runs(deployment.runs_table, "default", limit=10)
+    page = list_page(deployment.runs_table, "default", limit=10)
     assert [run.run_id for run in page.runs] == ["b", "c", "a"]
 
 
@@ -59,7 +59,7 @@ def test_a_page_reads_no_more_than_it_shows_and_the_next_goes_on(
     monkeypatch.setattr(dynamodb, "query", counted)
     shown, cursor = [], None
     for _ in range(3):
-        page = page_of_runs(deployment.runs_table, "default", cursor=cursor, limit=2)
+        page = list_page(deployment.runs_table, "default", cursor=cursor, limit=2)
         shown.append([run.run_id for run in page.runs])
         cursor = page.next_cursor
     assert shown == [["run-4", "run-3"], ["run-2", "run-1"], ["run-0"]]

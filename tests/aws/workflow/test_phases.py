@@ -14,14 +14,14 @@ from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunState
 from plimsoll.workflow import barrier, plan_step
-from plimsoll.workflow.judge_step import (
-    finished_steps,
-    measured_so_far,
-    measured_steps,
-    noted,
+from plimsoll.workflow.history import (
+    note_step,
+    read_history,
+    read_judged_steps,
+    read_search_steps,
     so_far,
 )
-from plimsoll.workflow.phases import phase_results
+from plimsoll.workflow.phases import summarize_phases
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.aws.workflow.test_plan_step import TARGET
 from tests.support.every_setting import EverySetting
@@ -66,7 +66,7 @@ def family(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> Family:
 
 def do_next(deployment: EverySetting) -> StepPlan:
     """Plan a step, and have it done."""
-    planned = plan_step.plan_next(deployment, RUN)
+    planned = plan_step.plan_next_step(deployment, RUN)
     assert planned["next"] == "step"
     files = deployment.files(RUN)
     plan = files.get(plan_path(int(str(planned["step"]))), StepPlan)
@@ -89,9 +89,9 @@ def test_the_passes_are_planned_in_turn_and_the_search_after_them(
     assert family.begun == ["batch-1-bulk-insert"] * 4 + ["batch-3-charges"] * 4
     assert [plan.load_number for plan in plans] == [1, 2, 3, 4, 5, 6, 7, 8]
     files = deployment.files(RUN)
-    assert [step.plan.index for step in measured_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert [step.plan.index for step in finished_steps(files)] == [8]
-    assert [done.step.index for done in measured_so_far(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [step.plan.index for step in read_judged_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [step.plan.index for step in read_search_steps(files)] == [8]
+    assert [done.step.index for done in read_history(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [done.step.index for done in so_far(files)] == [8]
 
 
@@ -102,16 +102,16 @@ def test_what_is_kept_of_judged_steps_counts_passes_which_the_search_does_not_se
     for number in range(1, 9):
         do_next(deployment)
         judged = files.get(step_path(number), StepResult)
-        assert [done.step.index for done in noted(files, judged)] == [*range(1, number + 1)]
-    assert files.get(HISTORY, History).steps == measured_so_far(files)
-    assert [done.phase for done in measured_so_far(files)] == [*["load"] * 4, *["charge"] * 3, None]
+        assert [done.step.index for done in note_step(files, judged)] == [*range(1, number + 1)]
+    assert files.get(HISTORY, History).steps == read_history(files)
+    assert [done.phase for done in read_history(files)] == [*["load"] * 4, *["charge"] * 3, None]
     assert [done.step.index for done in so_far(files)] == [8]
     assert len(family.begun) == 8
 
 
 def test_a_repeated_call_plans_the_same_pass(deployment: EverySetting, family: Family) -> None:
     del family
-    first, again = (plan_step.plan_next(deployment, RUN)["step"] for _ in range(2))
+    first, again = (plan_step.plan_next_step(deployment, RUN)["step"] for _ in range(2))
     assert (first, again) == (1, 1)
 
 
@@ -153,11 +153,11 @@ def test_a_phase_with_a_search_goes_on_until_that_has_its_answer(
     assert len({plan.seed for plan in plans}) == 3
     assert [plan.background for plan in plans] == [(), (), ()]
     assert family.begun == ["batch-1-bulk-insert", "batch-2-validation", "batch-3-charges"]
-    planned = plan_step.plan_next(deployment, RUN)
+    planned = plan_step.plan_next_step(deployment, RUN)
     assert planned["step"] == 6, "the run's own search"
     (found,) = [
         one
-        for one in phase_results(request, measured_steps(deployment.files(RUN)), None)
+        for one in summarize_phases(request, read_judged_steps(deployment.files(RUN)), None)
         if one.name == "ask"
     ]
     assert found.capacity is not None

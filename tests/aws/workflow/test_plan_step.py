@@ -60,7 +60,7 @@ def running(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
 
 
 def planned(deployment: EverySetting) -> Any:
-    return plan_step.plan_next(deployment, RUN)["step"]
+    return plan_step.plan_next_step(deployment, RUN)["step"]
 
 
 class Clock:
@@ -108,11 +108,11 @@ def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
     clock.now_s += late_s
-    asked = plan_step.plan_next(running, RUN)
+    asked = plan_step.plan_next_step(running, RUN)
     if 0 < late_s < 45:
         assert (asked["next"], asked["wait_s"]) == ("pause", math.floor(60 - late_s) - 5)
         clock.now_s += 60 - late_s - 5 + 2  # planning began 2 s after the pause
-        asked = plan_step.plan_next(running, RUN)
+        asked = plan_step.plan_next_step(running, RUN)
     assert asked["next"] == "step"
     plan = running.files(RUN).get(plan_path(1), StepPlan)
     assert plan.window_start_epoch_ms % 60_000 == 0
@@ -137,15 +137,15 @@ def test_a_run_that_takes_turns_waits_for_the_other_before_its_first_step(
     running: EverySetting, clock: Clock
 ) -> None:
     taking_turns(running)
-    asked = plan_step.plan_next(running, RUN)
+    asked = plan_step.plan_next_step(running, RUN)
     assert (asked["next"], asked["wait_s"]) == ("pause", 1)
     assert running.records.get(RUN).turn_ready_at is not None
     running.records.change(OTHER, turn_ready_at=now())
     clock.now_s += IN_TIME_S - 20  # too late to wait for it without a pause
-    asked = plan_step.plan_next(running, RUN)
+    asked = plan_step.plan_next_step(running, RUN)
     assert (asked["next"], asked["wait_s"]) == ("pause", 15)
     clock.now_s += 15 + 2
-    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    assert plan_step.plan_next_step(running, RUN)["next"] == "step"
     plan = running.files(RUN).get(plan_path(1), StepPlan)
     assert plan.window_start_epoch_ms % 480_000 == 240_000
 
@@ -153,7 +153,7 @@ def test_a_run_that_takes_turns_waits_for_the_other_before_its_first_step(
 def test_it_does_not_wait_for_one_that_has_ended(running: EverySetting, clock: Clock) -> None:
     taking_turns(running, state=RunState.FAILED)
     clock.now_s += IN_TIME_S - 10
-    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    assert plan_step.plan_next_step(running, RUN)["next"] == "step"
 
 
 def test_it_waits_no_longer_than_half_its_time(running: EverySetting, clock: Clock) -> None:
@@ -161,15 +161,15 @@ def test_it_waits_no_longer_than_half_its_time(running: EverySetting, clock: Clo
     running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
     running.files(RUN).put(step_path(0), "{}")
     clock.now_s += IN_TIME_S - 10
-    assert plan_step.plan_next(running, RUN) == Next.pause(1)
+    assert plan_step.plan_next_step(running, RUN) == Next.pause(1)
     limit_s = running.records.get(RUN).time_limit_s
     running.records.change(RUN, started_at=now() - timedelta(seconds=0.6 * limit_s))
-    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    assert plan_step.plan_next_step(running, RUN)["next"] == "step"
 
 
 def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
     clock.now_s += 1
-    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    assert plan_step.plan_next_step(running, RUN)["next"] == "step"
 
 
 @pytest.mark.usefixtures("clock")
@@ -188,11 +188,11 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
     for module in (plan_step, barrier):
         monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
     monkeypatch.setattr(barrier, "require_step_budget", refuse)
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("soak"))
-    assert plan_step.plan_next(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("confirm"))
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("soak"))
+    assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("confirm"))
     with pytest.raises(error):
-        plan_step.plan_next(running, RUN)
+        plan_step.plan_next_step(running, RUN)
 
 
 @pytest.mark.usefixtures("clock")
@@ -204,10 +204,10 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("sentinel"))
-    assert plan_step.plan_next(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("confirm"))
-    assert plan_step.plan_next(running, RUN)["next"] != "conclude"
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("sentinel"))
+    assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: asked("confirm"))
+    assert plan_step.plan_next_step(running, RUN)["next"] != "conclude"
 
 
 @pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])
@@ -219,10 +219,10 @@ def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
     running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     if stands:
-        assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+        assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
         return
     with pytest.raises(TimeLimitPassedError):
-        plan_step.plan_next(running, RUN)
+        plan_step.plan_next_step(running, RUN)
 
 
 @pytest.mark.parametrize(("purpose", "stands"), [("toggle", True), ("confirm", False)])
@@ -235,12 +235,12 @@ def test_an_answer_stands_where_time_passes_before_it_is_questioned(
     running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     following = NextStep(index=1, clients=1, connections=1, purpose=purpose, why="")
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: following)
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: following)
     if stands:
-        assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+        assert plan_step.plan_next_step(running, RUN)["next"] == "conclude"
         return
     with pytest.raises(TimeLimitPassedError):
-        plan_step.plan_next(running, RUN)
+        plan_step.plan_next_step(running, RUN)
 
 
 class BusyFamily(Family):
@@ -266,9 +266,9 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
         monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
     last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
     running.files(RUN).put_model(HISTORY, History(steps=(last,)))
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: overloaded)
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: overloaded)
     began_s, polls = clock.now_s, 0
-    while plan_step.plan_next(running, RUN)["next"] == "pause":
+    while plan_step.plan_next_step(running, RUN)["next"] == "pause":
         polls += 1
         clock.now_s += 1
         recovery = running.records.get(RUN).recovery
@@ -312,7 +312,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     longer = NextStep(
         index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
     )
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: longer)
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: longer)
     running.files(RUN).put_model(HISTORY, History())
     assert planned(running) == 2
     plan = running.files(RUN).get(plan_path(2), StepPlan)
@@ -343,7 +343,7 @@ def test_clients_of_a_background_are_items_of_the_steps_fan_out(
 
     for module in (plan_step, barrier):
         monkeypatch.setattr(module, "family_of", lambda _: Counted())
-    assert plan_step.plan_next(running, RUN)["clients"] == [0, 1, 2]
+    assert plan_step.plan_next_step(running, RUN)["clients"] == [0, 1, 2]
     plan = running.files(RUN).get(plan_path(1), StepPlan)
     (load,) = plan.background
     assert (plan.clients, load.first_client, load.clients) == (1, 1, 2)

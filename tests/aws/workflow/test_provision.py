@@ -34,7 +34,7 @@ TEMPLATE_OF_TEST = json.dumps(
 
 @pytest.fixture(autouse=True)
 def offered_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zones, "_offering", lambda *_: [zone["name"] for zone in ZONES])
+    monkeypatch.setattr(zones, "_list_offering_zones", lambda *_: [zone["name"] for zone in ZONES])
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_the_deletion_is_armed_before_there_is_a_stack(deployment: EverySetting)
     assert schedule["Target"]["Arn"].endswith(":aws-sdk:cloudformation:deleteStack")
     assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
     assert stack_status() == "NONE"
-    start_and_stop.arm(deployment, RUN)  # repeated: still one
+    start_and_stop.schedule_deletion(deployment, RUN)  # repeated: still one
 
 
 def test_a_run_begins_after_it_was_submitted(deployment: EverySetting) -> None:
@@ -75,7 +75,7 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
     budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
     recorded(deployment, budget=budget)
     start_and_stop.record_run(deployment, RUN)
-    start_and_stop.arm(deployment, RUN)
+    start_and_stop.schedule_deletion(deployment, RUN)
     record = deployment.records.get(RUN)
     assert record.started_at is not None
     ends = record.started_at.replace(microsecond=0) + timedelta(seconds=1000)
@@ -130,7 +130,7 @@ def test_an_aurora_target_is_made_and_deleted_by_the_same_promises(
     request = Request.model_validate({**REQUESTED, "target": AURORA})
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     start_and_stop.record_run(deployment, RUN)
-    start_and_stop.arm(deployment, RUN)
+    start_and_stop.schedule_deletion(deployment, RUN)
     schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
     assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
     monkeypatch.setattr(target, "create_stack", create)
@@ -158,7 +158,7 @@ def test_an_aurora_target_is_made_and_deleted_by_the_same_promises(
         "SecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rds!cluster-1",
         "InstanceIdentifier": f"plimsoll-{RUN}",
     }
-    monkeypatch.setattr(target, "outputs_when_created", lambda _: outputs)
+    monkeypatch.setattr(target, "read_outputs_when_created", lambda _: outputs)
     assert target.await_target(deployment, RUN)["ready"] is True
     address = deployment.records.get(RUN).target
     assert address is not None
@@ -183,7 +183,7 @@ def test_a_zone_without_room_is_left_for_the_next_one(
     assert target.create_target(deployment, RUN) == {"clients_in": ""}
     first = deployment.records.get(RUN)
     assert first.zone == ZONES[0]["name"]
-    monkeypatch.setattr(target, "outputs_when_created", refuse)
+    monkeypatch.setattr(target, "read_outputs_when_created", refuse)
     looked = target.await_target(deployment, RUN)
     while not looked["again"]:
         looked = target.await_target(deployment, RUN)
@@ -207,7 +207,7 @@ def test_another_refusal_is_not_tried_elsewhere(
     def refuse_otherwise(_: str) -> None:
         raise TargetCreationError("the target could not be created: Instance: over the quota")
 
-    monkeypatch.setattr(target, "outputs_when_created", refuse_otherwise)
+    monkeypatch.setattr(target, "read_outputs_when_created", refuse_otherwise)
     with pytest.raises(TargetCreationError, match="over the quota"):
         target.await_target(deployment, RUN)
     assert deployment.records.get(RUN).zone == ZONES[0]["name"]
@@ -292,7 +292,7 @@ def test_a_target_that_cannot_be_created_says_why(
 ) -> None:
     started(deployment)
     target.create_target(deployment, RUN)
-    monkeypatch.setattr(target, "outputs_when_created", failing("no such version"))
+    monkeypatch.setattr(target, "read_outputs_when_created", failing("no such version"))
     with pytest.raises(TargetCreationError, match="no such version"):
         target.await_target(deployment, RUN)
 

@@ -10,7 +10,7 @@ from plimsoll.errors import TargetCreationError
 from plimsoll.model.deployment.function_settings import CassandraPlace
 from plimsoll.model.request.request import Request
 from plimsoll.targets import zones
-from plimsoll.targets.connection import engine_target
+from plimsoll.targets.connection import connect_as_master
 from plimsoll.targets.target_stacks import Deletion
 from plimsoll.workflow import target
 from tests.aws.workflow.conftest import REQUESTED, RUN, ZONES, started
@@ -28,10 +28,10 @@ PLACE = CassandraPlace(archive_url="s3://a/c", instance_profile="p", security_gr
 @pytest.fixture
 def asked(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySetting:
     """A deployment whose run asks for four nodes; both of its zones have the instance type."""
-    monkeypatch.setattr(zones, "_offering", lambda *_: [zone["name"] for zone in ZONES])
+    monkeypatch.setattr(zones, "_list_offering_zones", lambda *_: [zone["name"] for zone in ZONES])
     monkeypatch.setattr(target, "create_stack", lambda **_: "stack-id")
     monkeypatch.setattr(target, "delete_stack", lambda **_: Deletion.SEEN)
-    monkeypatch.setattr(target, "data_volume_id", lambda instance: f"vol-of-{instance}")
+    monkeypatch.setattr(target, "find_data_volume_id", lambda instance: f"vol-of-{instance}")
     started(deployment)
     request = Request.model_validate(REQUESTED | {"target": FOUR})
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
@@ -60,7 +60,7 @@ def test_every_node_is_noted_with_its_instance_and_its_volume(
     outputs = {"Port": "9042"}
     outputs |= {f"Endpoint{end}": f"10.0.0.{end or 1}" for end in ends}
     outputs |= {f"InstanceIdentifier{end}": f"i-{end or 1}" for end in ends}
-    monkeypatch.setattr(target, "outputs_when_created", lambda _: outputs)
+    monkeypatch.setattr(target, "read_outputs_when_created", lambda _: outputs)
     assert target.await_target(asked, RUN)["ready"] is True
     address = asked.records.get(RUN).target
     assert address is not None
@@ -72,7 +72,7 @@ def test_every_node_is_noted_with_its_instance_and_its_volume(
     assert [(node.host, node.volume_id) for node in address.nodes] == [
         (f"10.0.0.{number}", f"vol-of-i-{number}") for number in (2, 3, 4)
     ]
-    towards = engine_target(asked, address)
+    towards = connect_as_master(asked, address)
     assert towards.nodes == ("10.0.0.2", "10.0.0.3", "10.0.0.4")
     assert towards.replication == 3
 
@@ -89,7 +89,7 @@ def test_the_zone_that_had_no_room_is_left_out_whichever_it_was(
             f" r5.large capacity in the Availability Zone you requested ({second})."
         )
 
-    monkeypatch.setattr(target, "outputs_when_created", refuse)
+    monkeypatch.setattr(target, "read_outputs_when_created", refuse)
     assert target.await_target(asked, RUN)["again"] is True
     assert asked.records.get(RUN).zones_refused == (second,)
     target.create_target(asked, RUN)

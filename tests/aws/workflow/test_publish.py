@@ -8,7 +8,7 @@ import pytest
 from moto.timestreamwrite.models import timestreamwrite_backends
 
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import merge_step
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import Seconds
 from plimsoll.workflow.conclude import Conclusion, conclude
@@ -44,7 +44,7 @@ def measured(deployment: EverySetting) -> None:
     files.put_model(plan_path(1), plan)
     for one in results:
         files.put_model(client_path(1, one.client), one)
-    files.put_model(step_path(1), merged_step(plan, results, [], server_after=after(1100)))
+    files.put_model(step_path(1), merge_step(plan, results, [], server_after=after(1100)))
 
 
 def stored() -> list[dict[str, Any]]:

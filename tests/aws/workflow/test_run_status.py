@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.aws.run_files import plan_path, step_path
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import merge_step
 from plimsoll.workflow.status import Snapshot, Watcher
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -20,7 +20,7 @@ def finish(deployment: EverySetting, step: int) -> None:
     """Have a step judged."""
     plan(deployment, step)
     of_step = planned().model_copy(update={"index": step})
-    judged = merged_step(of_step, [], [], server_after=None)
+    judged = merge_step(of_step, [], [], server_after=None)
     deployment.files(RUN).put_model(step_path(step), judged)
 
 

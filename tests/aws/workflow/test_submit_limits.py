@@ -13,8 +13,8 @@ from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
-from plimsoll.teams.limits import Limits, limits_of
-from plimsoll.teams.reconcile import reconcile
+from plimsoll.teams.limits import Limits, find_team_limits
+from plimsoll.teams.reconcile import reconcile_teams
 from plimsoll.teams.room import Ask
 from plimsoll.workflow import start_and_stop, submit
 from plimsoll.workflow.end import end_run
@@ -38,11 +38,11 @@ def asked(**changes: Any) -> Request:
 
 
 def submitted(deployment: EverySetting, key: str | None = None, **changes: Any) -> str:
-    return submit.submit(deployment, asked(**changes), idempotency_key=key)
+    return submit.submit_run(deployment, asked(**changes), idempotency_key=key)
 
 
 def of_team(deployment: EverySetting) -> Limits:
-    found = limits_of(deployment, "default")
+    found = find_team_limits(deployment, "default")
     assert found is not None
     return found
 
@@ -54,7 +54,7 @@ def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
     submitted(limited, "second")
     with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
         submitted(limited, "third")
-    third = submit.run_id_for("default", "third")
+    third = submit.name_run("default", "third")
     assert limited.records.find(third) is None
     assert third not in of_team(limited).grants()
 
@@ -109,7 +109,7 @@ def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
     monkeypatch.setattr(submit, "start_execution", refuses)
     with pytest.raises(ConnectionError):
         submitted(limited, "monday")
-    run_id = submit.run_id_for("default", "monday")
+    run_id = submit.name_run("default", "monday")
     assert limited.records.get(run_id).state is RunState.FAILED
     counted = of_team(limited).counted()
     assert set(counted.values()) == {0}
@@ -125,10 +125,10 @@ def test_the_janitor_releases_what_a_crash_has_left(limited: EverySetting) -> No
     wide = Limits("service", "default", Team(concurrent_runs=10))
     from_ended = team.grants()[ended]
     wide.acquire("unrecorded", Ask(clients=2, iops=1000, usd_most=1.0), at=from_ended.at)
-    assert reconcile(limited, at=now()) == [ended]
-    assert reconcile(limited, at=now()) == []
+    assert reconcile_teams(limited, at=now()) == [ended]
+    assert reconcile_teams(limited, at=now()) == []
     later = now() + timedelta(hours=2)
-    assert sorted(reconcile(limited, at=later)) == sorted([pending, "unrecorded"])
+    assert sorted(reconcile_teams(limited, at=later)) == sorted([pending, "unrecorded"])
     counted = team.counted()
     assert counted["runs"] == counted["clients"] == counted["iops"] == 0
     assert sum(v for n, v in counted.items() if n.startswith("usd_")) == 250_000
@@ -143,8 +143,8 @@ def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: EverySetti
     unreadable, ended = submitted(limited, "a"), submitted(limited, "b")
     limited.records.change(unreadable, state=RunState.FAILED, colour="blue")
     limited.records.change(ended, state=RunState.FAILED)
-    assert reconcile(limited, at=now()) == [ended]
-    assert reconcile(limited, at=now() + timedelta(days=4)) == [unreadable]
+    assert reconcile_teams(limited, at=now()) == [ended]
+    assert reconcile_teams(limited, at=now() + timedelta(days=4)) == [unreadable]
     assert team.grants() == {}
     assert sum(v for n, v in team.counted().items() if n.startswith("usd_")) > 0
 
@@ -159,14 +159,16 @@ def test_one_share_that_cannot_be_read_keeps_no_other(limited: EverySetting) -> 
         ExpressionAttributeNames={"#grant": "grant#newer"},
         ExpressionAttributeValues={":grant": {"M": {"gpus": {"N": "1"}}}},
     )
-    assert reconcile(limited, at=now()) == [ended]
+    assert reconcile_teams(limited, at=now()) == [ended]
 
 
 def test_the_janitor_leaves_runs_alone_that_go_on(limited: EverySetting) -> None:
     run_id = submitted(limited)
     start_and_stop.record_run(limited, run_id)
-    assert reconcile(limited, at=now() + timedelta(days=2)) == []
-    assert reconcile(limited, at=now() + timedelta(days=4)) == [run_id]  # no workflow lasts so long
+    assert reconcile_teams(limited, at=now() + timedelta(days=2)) == []
+    assert reconcile_teams(limited, at=now() + timedelta(days=4)) == [
+        run_id
+    ]  # no workflow lasts so long
 
 
 def test_a_team_that_is_not_configured_is_refused(limited: EverySetting) -> None:
@@ -175,8 +177,8 @@ def test_a_team_that_is_not_configured_is_refused(limited: EverySetting) -> None
 
 
 def test_of_a_team_that_is_not_configured_nothing_is_held(deployment: EverySetting) -> None:
-    assert limits_of(deployment, "default") is not None
-    assert limits_of(deployment, "other") is None
+    assert find_team_limits(deployment, "default") is not None
+    assert find_team_limits(deployment, "other") is None
 
 
 class Cut(BaseException):
@@ -210,7 +212,7 @@ def test_a_submission_that_is_cut_off_leaves_a_share_and_a_record_or_neither(
     deployment = limited.model_copy(update={"teams": {"default": Team(concurrent_runs=50)}})
     cuts = 0
     while submit_cut_off(deployment, cuts):
-        run_id = submit.run_id_for("default", f"cut-{cuts}")
+        run_id = submit.name_run("default", f"cut-{cuts}")
         held = run_id in of_team(deployment).grants()
         assert held == (deployment.records.find(run_id) is not None), f"cut at call {cuts}"
         cuts += 1

@@ -55,8 +55,8 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     request = Request.model_validate(TOGGLED)
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     monkeypatch.setattr(barrier, "require_step_budget", lambda *_: None)
-    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: ASKED)
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [done("on", "ON")])
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: ASKED)
+    monkeypatch.setattr(plan_step, "read_search_steps", lambda _: [done("on", "ON")])
     says(monkeypatch, "OFF")
     return deployment
 
@@ -80,13 +80,13 @@ def test_the_server_is_switched_for_each_step(
 ) -> None:
     if before is not None:
         switched(toggled, **before)
-    asked = plan_step.plan_next(toggled, RUN)
+    asked = plan_step.plan_next_step(toggled, RUN)
     assert (asked["next"], asked["step"], asked["state"]) == ("switch", 5, "off")
 
 
 def test_a_switched_server_is_measured_after_warming_it(toggled: EverySetting) -> None:
     switched(toggled)
-    assert plan_step.plan_next(toggled, RUN)["next"] == "step"
+    assert plan_step.plan_next_step(toggled, RUN)["next"] == "step"
     plan = toggled.files(RUN).get(plan_path(5), StepPlan)
     assert (plan.state, plan.parameters) == ("off", {"innodb_doublewrite": "OFF"})
     assert (plan.warmup_s, plan.duration_s) == (40 + 30, 60)
@@ -112,8 +112,8 @@ def test_parameters_that_were_not_taken_end_the_pairs_and_not_the_run(
 ) -> None:
     switched(toggled)
     says(monkeypatch, now)
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [done(*before)])
-    assert plan_step.plan_next(toggled, RUN)["next"] == "conclude"
+    monkeypatch.setattr(plan_step, "read_search_steps", lambda _: [done(*before)])
+    assert plan_step.plan_next_step(toggled, RUN)["next"] == "conclude"
     switch = toggled.records.get(RUN).switch
     assert switch is not None
     assert told in (switch.problem or "")
@@ -121,4 +121,4 @@ def test_parameters_that_were_not_taken_end_the_pairs_and_not_the_run(
 
 def test_an_answer_stands_where_the_target_could_not_be_switched(toggled: EverySetting) -> None:
     switched(toggled, stage="failed", problem="the target is storage-full")
-    assert plan_step.plan_next(toggled, RUN)["next"] == "conclude"
+    assert plan_step.plan_next_step(toggled, RUN)["next"] == "conclude"

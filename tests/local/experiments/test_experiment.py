@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from plimsoll.experiments.lifecycle import stop_experiment
-from plimsoll.experiments.records import experiments_of
+from plimsoll.experiments.records import open_experiments
 from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.request.experiment import Experiment, shuffle_cells
 from plimsoll.model.run.results import Moments, RunResult
 from plimsoll.model.run.run_record import RunState
 from tests.local.workflow.conftest import tiny, wait_until
@@ -72,7 +72,7 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
     result = running.save(tmp_path)
     names = ["slow-known", "slow-unknown", "fast-known", "fast-unknown"]
     assert [cell.name for cell in result.cells] == names
-    assert result.order == tuple(names[i] for i in order(4, 5))
+    assert result.order == tuple(names[i] for i in shuffle_cells(4, 5))
     runs: list[RunResult] = []
     for cell in result.cells:
         run = RunResult.model_validate_json((tmp_path / cell.name / "result.json").read_bytes())
@@ -210,7 +210,7 @@ def test_a_cell_is_never_submitted_to_an_experiment_that_is_being_stopped(
     run_twin: LocalTwin,
 ) -> None:
     running = LocalExperiment(run_twin, matrix())
-    experiments = experiments_of(running.settings)
+    experiments = open_experiments(running.settings)
     record = experiments.get("default", running.experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)
     assert experiments.change(record, states=going, state=RunState.STOPPING)

@@ -38,7 +38,7 @@ def shared(target: dict[str, Any] | None = None, **changes: Any) -> Experiment:
 
 def snapshots(twin: LocalTwin) -> list[str]:
     """Name those that the stand-in knows, and the folders of those that lie there."""
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     known = [one.name for kind in ("rds", "cassandra") for one in list_snapshots(kind)]
     return known + [folder.name for folder in twin.directory.rglob("snapshot-*")]
 

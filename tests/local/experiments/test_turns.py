@@ -7,7 +7,7 @@ from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.comparing.ratios import pairs_of
+from plimsoll.report.comparing.ratios import pair_steps
 from tests.local.experiments.test_experiment import assert_nothing_left, most_at_once
 from tests.local.workflow.conftest import tiny
 
@@ -46,5 +46,5 @@ def test_steps_of_both_alternate_and_make_pairs(
     )
     assert all(before[1] <= after[0] for before, after in pairwise(spans)), "never both at once"
     slow, fast = runs
-    assert pairs_of(slow, fast, apart_s=9), "they waited for each other"
+    assert pair_steps(slow, fast, apart_s=9), "they waited for each other"
     assert_nothing_left(run_twin)

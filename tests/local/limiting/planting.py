@@ -17,9 +17,9 @@ from plimsoll.databases.family import family_of
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.errors import ConnectionsRefusedError
-from plimsoll.fleet.plan import load_spec
-from plimsoll.fleet.step import merged_step
-from plimsoll.limiting import limiting_resource
+from plimsoll.fleet.plan import make_load_spec
+from plimsoll.fleet.step import merge_step
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, shares
 from plimsoll.model.aws.volumes import Volume, VolumeLimits, VolumeSample, rates
@@ -31,7 +31,7 @@ from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.run.results import LimitingResource, StepResult
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
-from plimsoll.workflow.client import send, watched
+from plimsoll.workflow.client import sample_server, send_load
 
 FAILS = Rules(confirmation=None, limits_us={"planted": 1.0})  # any step: a limit was reached
 WARMUP_S = 0.5
@@ -206,11 +206,11 @@ class Ground:
         results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
         meter.join()
         after = self._family.read_counters(self.target)
-        step = merged_step(plan, results, failed, server_after=after)
+        step = merge_step(plan, results, failed, server_after=after)
         (seen,) = measured
         step = step.model_copy(update={"target": figures(seen)})
         capacity = judge([step.step], rules)
-        limiting = limiting_resource(capacity, [step], self.volume_limits)
+        limiting = find_limiting_resource(capacity, [step], self.volume_limits)
         return Planted(step, capacity, limiting, _others(seen), max(stops))
 
     def _send(
@@ -218,8 +218,8 @@ class Ground:
     ) -> tuple[list[ClientResult], list[FailedClient]]:
         workload = EngineWorkload(key_spaces=(), operations=(planted,))
         try:
-            with watched(self.target, plan) as looks:
-                report = send(load_spec(plan, 0, workload=workload, target=self.target))
+            with sample_server(self.target, plan) as looks:
+                report = send_load(make_load_spec(plan, 0, workload=workload, target=self.target))
         except ConnectionsRefusedError as error:
             name = type(error).__name__
             return [], [FailedClient(client=0, error=name, cause=str(error))]

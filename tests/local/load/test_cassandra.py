@@ -13,7 +13,7 @@ from plimsoll.cli.main import main
 from plimsoll.databases.cassandra import open_datasets
 from plimsoll.databases.cassandra.datasets import CassandraDatasets
 from plimsoll.databases.cassandra.session import CassandraSession
-from plimsoll.databases.prepare import prepare
+from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
@@ -67,7 +67,7 @@ def counted_load(
 
 def prepared(target: EngineTarget, name: str) -> Compiled:
     compiled = load_workload(name).compile(RECORDS, protocol="cql")
-    done = prepare(target, compiled, connections=2)
+    done = prepare_dataset(target, compiled, connections=2)
     assert (done.inserted_rows, done.counted_rows) == (RECORDS, {"usertable": RECORDS})
     return compiled
 
@@ -121,10 +121,10 @@ def test_warm_up_and_window_together_are_all_that_was_sent(keyspace: EngineTarge
 
 def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
     compiled = prepared(keyspace, "ycsb-a")
-    again = prepare(keyspace, compiled, connections=2)
+    again = prepare_dataset(keyspace, compiled, connections=2)
     assert (again.sent_rows, again.counted_rows) == (0, {"usertable": RECORDS})
     more = load_workload("ycsb-a").compile(2 * RECORDS, protocol="cql")
-    assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
+    assert prepare_dataset(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
     with CassandraSession(keyspace) as session:
         session.use(keyspace.database)
         datasets = CassandraDatasets(session)
@@ -132,7 +132,7 @@ def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
         session.execute("DELETE FROM usertable WHERE y_id = %s", [key])
         with pytest.raises(Exception, match="999 rows, not 1000: prepare again completes it"):
             datasets.finish(more)
-    assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
+    assert prepare_dataset(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
     with open_datasets(keyspace) as database, pytest.raises(Exception, match="1000 records, more"):
         database.create_tables(compiled)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plimsoll.databases.mysql.session import Connection
-from plimsoll.databases.prepare import prepare
+from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import ClosedLoop, OpenLoop
 from plimsoll.model.request.dsn import parse_dsn
@@ -36,7 +36,7 @@ def counted_load(
 ) -> tuple[LoadReport, dict[str, int]]:
     """Prepare, then load; also how far the server's counters moved over the load alone."""
     compiled = load_workload(name).compile(500)
-    prepare(parse_dsn(dsn), compiled, connections=2)
+    prepare_dataset(parse_dsn(dsn), compiled, connections=2)
     before = counters(connection)
     report = drive(parse_dsn(dsn), compiled.engine, connections=connections, **spec)
     after = counters(connection)
@@ -131,7 +131,7 @@ def test_an_operation_that_failed_is_no_throughput(
     connection: Connection, fresh_database: str
 ) -> None:
     compiled = load_workload("ycsb-d").compile(500)
-    prepare(parse_dsn(fresh_database), compiled, connections=2)
+    prepare_dataset(parse_dsn(fresh_database), compiled, connections=2)
     few: dict[str, Any] = {"connections": 2, "duration_s": 120.0, "operations_limit": 400}
     first = drive(parse_dsn(fresh_database), compiled.engine, **few)
     again = drive(parse_dsn(fresh_database), compiled.engine, **few)  # the same new rows once more

@@ -7,7 +7,7 @@ from typing import Any
 
 import plimsoll_engine
 from plimsoll.databases.mysql.session import Connection, connect, execute
-from plimsoll.databases.prepare import prepare
+from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.request.dsn import parse_dsn
@@ -20,7 +20,7 @@ CONNECTIONS = 4
 
 def prepared(server: MariaDbServer) -> Compiled:
     compiled = load_workload("ycsb-c").compile(200)
-    prepare(parse_dsn(server.dsn), compiled, connections=2)
+    prepare_dataset(parse_dsn(server.dsn), compiled, connections=2)
     return compiled
 
 

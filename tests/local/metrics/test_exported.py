@@ -17,9 +17,9 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from plimsoll.cli.main import main
-from plimsoll.metrics.measures import run_measures
-from plimsoll.metrics.otlp import push
-from plimsoll.metrics.prometheus import prometheus_text
+from plimsoll.metrics.measures import list_run_measures
+from plimsoll.metrics.otlp import push_metrics
+from plimsoll.metrics.prometheus import format_prometheus
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -140,9 +140,9 @@ def test_both_ways_tell_the_same_of_a_run(
     victoria_metrics: str, collector: tuple[str, list[ExportMetricsServiceRequest]]
 ) -> None:
     run, _ = synthetic_run(run_id="told-twice")
-    imported(victoria_metrics, prometheus_text(run_measures(run)))
+    imported(victoria_metrics, format_prometheus(list_run_measures(run)))
     url, received = collector
-    push(run_measures(run), endpoint=url, version="0")
+    push_metrics(list_run_measures(run), endpoint=url, version="0")
     (line,) = points(received)["plimsoll.capacity {operation}/s"]
     (same,) = asked(victoria_metrics, 'plimsoll_capacity_operations_per_second{run="told-twice"}')
     assert line.as_double == pytest.approx(float(same["value"][1]))

@@ -15,10 +15,10 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from plimsoll.metrics.influxdb import line
-from plimsoll.metrics.measures import run_measures
+from plimsoll.metrics.influxdb import format_line
+from plimsoll.metrics.measures import list_run_measures
 from plimsoll.metrics.panels import PANELS
-from plimsoll.metrics.prometheus import prometheus_text
+from plimsoll.metrics.prometheus import format_prometheus
 from tests.local.metrics.test_exported import asked, imported
 from tests.support.told_run import P99_US, RUN, told_points, told_run
 from tools.grafana_dashboards import FOLDER, STORES, Store, build
@@ -71,7 +71,7 @@ def call(url: str, path: str, body: bytes | None = None, **parameters: str) -> d
 def filled(influxdb: str) -> str:
     """InfluxDB with the run's points."""
     call(influxdb, "/query", b"", q="CREATE DATABASE runs")
-    lines = "\n".join(map(line, told_points(RESULT, SECONDS))).encode()
+    lines = "\n".join(map(format_line, told_points(RESULT, SECONDS))).encode()
     call(influxdb, "/write", lines, db="runs", precision="ms")
     return influxdb
 
@@ -161,9 +161,9 @@ def test_the_list_of_runs_names_the_run(filled: str) -> None:
 @pytest.fixture(scope="module")
 def told(victoria_metrics: str) -> str:
     """A server of Prometheus' query language that has read the run's file, beside another's."""
-    imported(victoria_metrics, prometheus_text(run_measures(RESULT)))
+    imported(victoria_metrics, format_prometheus(list_run_measures(RESULT)))
     other = RESULT.model_copy(update={"run_id": "another"})
-    imported(victoria_metrics, prometheus_text(run_measures(other)))
+    imported(victoria_metrics, format_prometheus(list_run_measures(other)))
     return victoria_metrics
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.metrics import Point, publish
+from plimsoll.metrics import Point, publish_points
 from plimsoll.metrics.influxdb import Credentials, InfluxSink
-from plimsoll.metrics.points import second_points
+from plimsoll.metrics.points import make_second_points
 from plimsoll.model.engine.answered import SecondReport
 
 START_EPOCH_MS = 1_790_000_000_000
@@ -55,11 +55,11 @@ def second(number: int, operation: str, p99_us: int | None) -> SecondReport:
 
 def test_every_second_of_a_client_is_read_back(victoria_metrics: str) -> None:
     reports = [second(n, name, 400 + n) for n in range(60) for name in ("read", "update")]
-    points = second_points(
+    points = make_second_points(
         reports, run_id="whole", step=2, client=3, load_start_epoch_ms=START_EPOCH_MS
     )
 
-    outcome = publish(points, sink(victoria_metrics))
+    outcome = publish_points(points, sink(victoria_metrics))
 
     assert outcome.model_dump() == {
         "sink": "influxdb",
@@ -79,12 +79,12 @@ def test_every_second_of_a_client_is_read_back(victoria_metrics: str) -> None:
 
 
 def test_a_second_without_successes_has_no_latency(victoria_metrics: str) -> None:
-    points = second_points(
+    points = make_second_points(
         [second(0, "read", None)], run_id="gap", step=1, client=0, load_start_epoch_ms=0
     )
     stamped = [Point(p.measurement, START_EPOCH_MS, p.fields, p.tags) for p in points]
 
-    publish(stamped, sink(victoria_metrics))
+    publish_points(stamped, sink(victoria_metrics))
 
     names = {name for name, _ in series(read_back(victoria_metrics, run="gap"))}
     assert names == {"plimsoll_second_succeeded", "plimsoll_second_errors"}
@@ -94,7 +94,9 @@ def test_a_second_without_successes_has_no_latency(victoria_metrics: str) -> Non
 def test_awkward_tags_survive(victoria_metrics: str, name: str) -> None:
     tags: Mapping[str, str] = {"run": "awkward", "operation": name}
 
-    publish([Point("plimsoll_second", START_EPOCH_MS, {"errors": 7}, tags)], sink(victoria_metrics))
+    publish_points(
+        [Point("plimsoll_second", START_EPOCH_MS, {"errors": 7}, tags)], sink(victoria_metrics)
+    )
 
     found = series(read_back(victoria_metrics, run="awkward"))
     assert found["plimsoll_second_errors", name] == {START_EPOCH_MS: 7.0}

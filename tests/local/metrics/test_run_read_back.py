@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.fleet.step import merged_step
-from plimsoll.metrics import publish
-from plimsoll.metrics.points import target_points
+from plimsoll.fleet.step import merge_step
+from plimsoll.metrics import publish_points
+from plimsoll.metrics.points import make_target_points
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import StepResult
@@ -29,7 +29,7 @@ def written(folder: Path) -> None:
         for client in (0, 1)
     ]
     plan = planned()
-    step = merged_step(plan, results, [], server_after=after(1100))
+    step = merge_step(plan, results, [], server_after=after(1100))
     (folder / "clients").mkdir()
     for one in results:
         (folder / "clients" / f"{one.client}.json").write_text(one.model_dump_json())
@@ -90,9 +90,9 @@ def test_what_is_read_back_is_what_the_files_hold(victoria_metrics: str, tmp_pat
     ]
     points = [point for one in clients for point in client_points(one, plan)]
     points += judged_step_points(step, RUN)
-    points += target_points(SAMPLES, run_id=RUN)
+    points += make_target_points(SAMPLES, run_id=RUN)
 
-    outcome = publish(points, sink(victoria_metrics))
+    outcome = publish_points(points, sink(victoria_metrics))
 
     assert (outcome.written, outcome.failed, outcome.problem) == (len(points), 0, None)
     expected = from_files(tmp_path)

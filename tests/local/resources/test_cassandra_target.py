@@ -12,12 +12,12 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.judging.steps import TargetFigures
-from plimsoll.model.metric_periods import held
+from plimsoll.model.metric_periods import whole_periods
 from plimsoll.model.request.cassandra_target import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.run.run_record import TargetAddress
-from plimsoll.targets.cloudwatch_metrics import figures, read_samples
-from plimsoll.targets.ec2_instance import data_volume_id
-from plimsoll.targets.template import cassandra_parameters
+from plimsoll.targets.cloudwatch_metrics import read_samples, summarize_samples
+from plimsoll.targets.ec2_instance import find_data_volume_id
+from plimsoll.targets.template import fill_cassandra_parameters
 from plimsoll.volumes.places import state_path
 from tests.local.resources.test_stacks import Stacks, outputs, parameters
 from tests.local.workflow.conftest import wait_until
@@ -34,7 +34,7 @@ def create(twin: LocalTwin, run_id: str, target: CassandraTarget) -> dict[str, A
         "ArchiveUrl": "s3://archives/cassandra.tar.gz",
         "InstanceProfileName": "cassandra",
         "SubnetId": "subnet-0a",
-        **cassandra_parameters(target),
+        **fill_cassandra_parameters(target),
     }
     made = stacks.client.create_stack(
         StackName=f"plimsoll-run-{run_id}",
@@ -53,7 +53,7 @@ def target(instance_type: str, **volume: object) -> CassandraTarget:
 
 @pytest.fixture(scope="module")
 def stack(twin: LocalTwin) -> Iterator[dict[str, Any]]:
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     asked = target("r5.large", type="io1", size_gib=100, iops=700)
     yield create(twin, "cql", asked)
     Stacks(twin).delete("plimsoll-run-cql")
@@ -89,7 +89,7 @@ def test_its_volume_is_what_was_asked_for_and_its_memory_is_scaled(
 def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[str, Any]) -> None:
     told = outputs(stack)
     instance = told["InstanceIdentifier"]
-    volume = data_volume_id(instance)
+    volume = find_data_volume_id(instance)
     assert volume is not None
     address = TargetAddress(
         host=told["Endpoint"],
@@ -105,7 +105,7 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
         now = dt.datetime.now(dt.UTC)
         samples = read_samples(address, "cassandra", start=start, end=now, period_s=1)
         start_ms, end_ms = (round(moment.timestamp() * 1000) for moment in (start, now))
-        return figures(samples, held(start_ms, end_ms, period_s=1), period_s=1)
+        return summarize_samples(samples, whole_periods(start_ms, end_ms, period_s=1), period_s=1)
 
     def all_there() -> bool:
         seen = read()
@@ -118,18 +118,18 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
     assert seen.write_iops is not None
     assert 0 <= seen.read_iops + seen.write_iops <= 700 * 1.05
     assert seen.burst_balance_percent is None  # io1 has no credits
-    assert data_volume_id("i-00000000000000000") is None
+    assert find_data_volume_id("i-00000000000000000") is None
 
 
 @A_NODE
 def test_its_deletion_leaves_nothing(twin: LocalTwin) -> None:
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     stacks = Stacks(twin)
     made = create(twin, "gone", target("i3.large", type="nvme", size_gib=475))
     assert made["StackStatus"] == "CREATE_COMPLETE", made.get("StackStatusReason")
     database = twin.databases["plimsoll-gone"]
     process = psutil.Process(database.pid)
-    assert data_volume_id(outputs(made)["InstanceIdentifier"]) is None
+    assert find_data_volume_id(outputs(made)["InstanceIdentifier"]) is None
     with database.volume as volume:
         assert volume.limits.baseline_iops is None  # an instance's own disks have no cap
     state = state_path(database.directory)

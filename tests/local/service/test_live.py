@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from plimsoll.local.past_runs import bring_back
-from plimsoll.local.runner import settings_of
+from plimsoll.local.past_runs import restore_run
+from plimsoll.local.runner import twin_settings
 from plimsoll.local.twin import LocalTwin
-from plimsoll.report.folder import newest_runs
+from plimsoll.report.folder import find_newest_runs
 from tests.local.service.conftest import PATIENCE_S, Caller, body
 from tests.local.workflow.conftest import ANSWERED
 from tests.support.synthetic_run import synthetic_run
@@ -153,9 +153,9 @@ def test_a_run_of_before_is_shown_as_it_was(
     (folder / "result.json").write_text(result.model_dump_json())
     (folder / "seconds.json").write_text(seconds.model_dump_json())
     (folder / "report.html").write_text("<!doctype html><p>the page")
-    assert newest_runs(tmp_path) == [folder]
-    assert bring_back(settings_of(twin_of_service), result, folder)
-    assert not bring_back(settings_of(twin_of_service), result, folder)  # it is there already
+    assert find_newest_runs(tmp_path) == [folder]
+    assert restore_run(twin_settings(twin_of_service), result, folder)
+    assert not restore_run(twin_settings(twin_of_service), result, folder)  # it is there already
     shown = api("GET", "/runs/of-before/live").body
     assert (shown["run"]["past"], shown["run"]["verdict"]) == (True, "KNEE")
     assert shown["answer"]["tag"] == "knee found"

@@ -9,9 +9,9 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
-from plimsoll.databases.load_user import load_password
+from plimsoll.databases.load_user import derive_load_password
 from plimsoll.local.deploying import PRINCIPAL
-from plimsoll.local.serving import records_of
+from plimsoll.local.serving import list_records
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Setting
 from tests.local.service.conftest import HEADER, Caller, body
@@ -24,7 +24,7 @@ def places(api: Caller, twin_of_service: LocalTwin) -> tuple[dict[str, str], tup
     run_id = api.start(body("canary", load__duration_s=120))
     api.until(run_id, lambda run: run["phase"] == "step")
     wait_until(lambda: "load-client" in _functions(twin_of_service), "the load")
-    [record] = [one for one in records_of(twin_of_service) if one.run_id == run_id]
+    [record] = [one for one in list_records(twin_of_service) if one.run_id == run_id]
     assert record.target is not None
     secrets = twin_of_service.client("secretsmanager")
     secret = secrets.get_secret_value(SecretId=record.target.secret_arn)["SecretString"]
@@ -35,7 +35,7 @@ def places(api: Caller, twin_of_service: LocalTwin) -> tuple[dict[str, str], tup
         told[f"GET {path}, ended"] = api("GET", f"/runs/{run_id}{path}")
     found = {place: repr(answer) for place, answer in told.items()}
     master = json.loads(secret)["password"]
-    passwords = (master, load_password(master, run_id))
+    passwords = (master, derive_load_password(master, run_id))
     return {**found, **_kept(twin_of_service, run_id)}, passwords
 
 
@@ -58,7 +58,7 @@ def _kept(twin: LocalTwin, run_id: str) -> dict[str, str]:
     wait_until(lambda: all(log.stat().st_size for log in logs), "a line in each log")
     logs.append(twin.directory / "aws.log")
     kept |= {path.name: path.read_text(errors="replace") for path in logs}
-    kept["record"] = repr([one for one in records_of(twin) if one.run_id == run_id])
+    kept["record"] = repr([one for one in list_records(twin) if one.run_id == run_id])
     arn = twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
     history = twin.client("stepfunctions").get_execution_history(executionArn=f"{arn}:{run_id}")
     kept["history"] = json.dumps(history, default=str)

@@ -14,9 +14,9 @@ from plimsoll.volumes.programs import check_program
 
 
 def test_it_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = build.native_part("shim")
+    found = build.find_native_part("shim")
     monkeypatch.setenv("CC", "no-compiler-is-needed-any-more")
-    assert build.native_part("shim") == found
+    assert build.find_native_part("shim") == found
 
 
 def test_without_a_compiler_the_package_to_install_is_named(
@@ -25,14 +25,14 @@ def test_without_a_compiler_the_package_to_install_is_named(
     monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
     monkeypatch.setenv("CC", "there-is-no-such-compiler")
     with pytest.raises(MissingToolError, match="apt-get install build-essential"):
-        build.native_part("core")
+        build.find_native_part("core")
 
 
 def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
     monkeypatch.setenv("CC", "cc --no-such-option")
     with pytest.raises(PlimsollError, match=r"could not be compiled: .*--no-such-option"):
-        build.native_part("core")
+        build.find_native_part("core")
 
 
 def test_on_a_mac_one_sentence_says_what_to_do(

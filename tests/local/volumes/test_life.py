@@ -156,13 +156,13 @@ def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(
 ) -> None:
     subprocess.run([sys.executable, "-c", KILLED_OWNER, tmp_path / "v"], check=False)
     locked: list[Path] = []
-    lock = places._lock
+    lock = places._try_lock
 
     def lock_and_note(path: Path) -> int | None:
         locked.append(path)
         return lock(path)
 
-    monkeypatch.setattr(places, "_lock", lock_and_note)
+    monkeypatch.setattr(places, "_try_lock", lock_and_note)
     places.remove_abandoned()  # as whoever makes a volume elsewhere meanwhile
     assert state_path(tmp_path / "v") not in locked
     with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)) as volume:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.model.aws.volumes import Volume
-from plimsoll.volumes.calibration import Measured, measure
+from plimsoll.volumes.calibration import Measured, measure_disk
 from tests.local.volumes.conftest import VolumeFactory, run_on
 from tests.support.command import COMMAND
 
@@ -110,7 +110,7 @@ def test_calibrate_measures_and_judges(tmp_path: Path) -> None:
 
 def test_each_kind_of_io_is_measured_once_at_least(tmp_path: Path) -> None:
     """However little of its time is left when the machine gets round to it."""
-    measured = measure(tmp_path, seconds_each=0, size_mib=1)
+    measured = measure_disk(tmp_path, seconds_each=0, size_mib=1)
     kinds = [each for _, each in measured if isinstance(each, Measured)]
     assert len(kinds) == 7
     assert all(each.operations >= 1 and each.mean_us > 0 for each in kinds)

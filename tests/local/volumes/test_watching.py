@@ -29,7 +29,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, program: Path, text: str, mode: int)
     """Put a program in the watcher's place."""
     program.write_text(text)
     program.chmod(mode)
-    monkeypatch.setattr(watching, "native_part", lambda _: program)
+    monkeypatch.setattr(watching, "find_native_part", lambda _: program)
 
 
 def test_its_own_reason_is_in_the_message(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_nor_does_one_whose_socket_has_no_room(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(watching, "_bind", full)
+    monkeypatch.setattr(watching, "_bind_socket", full)
     with pytest.raises(PlimsollError, match="no space left in "):
         EmulatedVolume.create(tmp_path, NVME)
     assert held() == before

@@ -17,7 +17,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
-from plimsoll.local.runner import LocalRun, settings_of
+from plimsoll.local.runner import LocalRun, twin_settings
 from plimsoll.local.running_database import RunningDatabase
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.aws.prices import PriceOverrides
@@ -26,7 +26,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
-from plimsoll.workflow.submit import run_id_for
+from plimsoll.workflow.submit import name_run
 from tests.support.requested import REQUESTED
 
 LOOK_S = 0.25  # between two looks at a run, each 7 ms of processor time
@@ -96,7 +96,7 @@ class Bench:
         self.twin = twin
         self._gates = gates
         self._count = count()
-        settings_of(twin)
+        twin_settings(twin)
 
     def start(
         self,
@@ -116,7 +116,7 @@ class Bench:
         """
         key = key or f"{request.name}-{next(self._count)}"
         for function in hold:
-            (self._gates / f"{function}-{run_id_for(request.team, key)}").touch()
+            (self._gates / f"{function}-{name_run(request.team, key)}").touch()
         own = PriceOverrides.model_validate(prices or {})
         return LocalRun(self.twin, request, idempotency_key=key, prices=own)
 
@@ -174,7 +174,7 @@ def shared_bench(run_twin: LocalTwin, gates: Path) -> Bench:
 
 @pytest.fixture
 def bench(shared_bench: Bench) -> Iterator[Bench]:
-    settings_of(shared_bench.twin)  # another twin may have been reached since
+    twin_settings(shared_bench.twin)  # another twin may have been reached since
     yield shared_bench
     assert shared_bench.twin.databases == {}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import SECONDS, client_path, plan_path, unpacked
+from plimsoll.aws.run_files import SECONDS, client_path, plan_path, unpack_file
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import RunResult, Seconds
 from tests.local.workflow.conftest import Bench, measured, tiny
@@ -76,7 +76,7 @@ def test_its_clients_wrote_files_of_their_own(finished: Finished) -> None:
     plan = StepPlan.model_validate_json((folder / plan_path(index)).read_bytes())
     assert plan.clients_in_all == 1 + 1 + 2 + 1
     paths = [client_path(index, client) for client in range(5)]
-    written = [unpacked(path, (folder / path).read_bytes()) for path in paths]
+    written = [unpack_file(path, (folder / path).read_bytes()) for path in paths]
     names = [ClientResult.model_validate_json(one).background for one in written]
     assert names == [None, "scan", "import", "import", "commits"]
 

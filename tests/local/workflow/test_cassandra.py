@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.steps.audits import nothing_escaped
+from plimsoll.capacity.steps.audits import audit_escapes
 from plimsoll.model.request.cassandra_target import VERSION
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
@@ -39,7 +39,7 @@ def test_it_ends_with_a_verdict_and_a_counted_dataset(finished: RunResult) -> No
 def test_none_of_its_io_goes_past_its_volume(finished: RunResult) -> None:
     step = measured(finished)[0].step
     assert step.escaped_iops is not None
-    assert nothing_escaped(step).passed
+    assert audit_escapes(step).passed
 
 
 def test_the_node_counted_what_the_clients_sent(finished: RunResult) -> None:

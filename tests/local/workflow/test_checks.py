@@ -10,9 +10,9 @@ import jsonschema  # type: ignore[import-untyped]  # its types are a package of 
 import pytest
 
 from plimsoll.aws.run_files import RESULT
-from plimsoll.checks.runs import comparable
+from plimsoll.checks.runs import hash_measured
 from plimsoll.checks.schedules import delete_check, put_check, read_history
-from plimsoll.checks.series import figures
+from plimsoll.checks.series import read_figures
 from plimsoll.checks.store import CheckStore
 from plimsoll.local.deploying import topic_arn
 from plimsoll.model.deployment.events import EVENTS
@@ -111,7 +111,7 @@ def seed(deployment: EverySetting, seeded: Check, latencies_us: list[float]) -> 
     for age_days, latency_us in enumerate(reversed(latencies_us), 1):
         run = RunOfCheck(
             run_id=f"seeded-{age_days}",
-            comparable=comparable(seeded.request),
+            comparable=hash_measured(seeded.request),
             state=RunState.SUCCEEDED,
             verdict="LOWER_BOUND",
             figures={METRIC: Figure(value=latency_us)},
@@ -151,7 +151,7 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
     [point] = history.points
     assert point.target.state is RunState.SUCCEEDED, point
     result = deployment.files(point.target.run_id or "").get(RESULT, RunResult)
-    assert point.target.figures == figures(result, check("fires").compare)
+    assert point.target.figures == read_figures(result, check("fires").compare)
     figure = point.target.figures[METRIC]
     # a loaded machine's clients may be the limit: then it is a gap, which says so
     assert (figure.value is None) == (figure.why_none is not None)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.aws.run_files import client_path, plan_path, step_path, unpacked
+from plimsoll.aws.run_files import client_path, plan_path, step_path, unpack_file
 from plimsoll.aws.run_records import records_of
-from plimsoll.capacity.steps.audits import nothing_escaped
-from plimsoll.databases.load_user import LOAD_USER, load_password
-from plimsoll.fleet.step import merged_step
-from plimsoll.local.runner import settings_of
+from plimsoll.capacity.steps.audits import audit_escapes
+from plimsoll.databases.load_user import LOAD_USER, derive_load_password
+from plimsoll.fleet.step import merge_step
+from plimsoll.local.runner import twin_settings
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunState
@@ -105,7 +105,7 @@ def test_an_ordinary_database_never_goes_past_its_volume(finished: Finished) -> 
     told = [step.step for step in measured(result) if step.step.escaped_iops is not None]
     assert told
     for step in told:
-        assert nothing_escaped(step).passed
+        assert audit_escapes(step).passed
         assert step.escaped_mib_s == pytest.approx(0, abs=0.1)  # its messages
 
 
@@ -115,10 +115,10 @@ def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finis
         index = step.plan.index
         plan = StepPlan.model_validate_json((folder / plan_path(index)).read_bytes())
         clients = [
-            ClientResult.model_validate_json(unpacked(path, (folder / path).read_bytes()))
+            ClientResult.model_validate_json(unpack_file(path, (folder / path).read_bytes()))
             for path in (client_path(index, client) for client in range(plan.clients))
         ]
-        again = merged_step(plan, clients, [], server_after=None)
+        again = merge_step(plan, clients, [], server_after=None)
         stored = StepResult.model_validate_json((folder / step_path(index)).read_bytes())
         assert again.operations == stored.operations == step.operations
         assert again.seconds == stored.seconds
@@ -157,16 +157,16 @@ def test_no_secret_is_in_a_file_or_in_the_workflows_history(finished: Finished) 
     folder, result, master, history = finished
     assert len(master) >= 16
     assert "ExecutionSucceeded" in history
-    for password in (master, load_password(master, result.run_id)):
+    for password in (master, derive_load_password(master, result.run_id)):
         assert password not in history
         for path in filter(Path.is_file, folder.rglob("*")):
-            assert password.encode() not in unpacked(path.name, path.read_bytes())
+            assert password.encode() not in unpack_file(path.name, path.read_bytes())
 
 
 def test_the_load_came_from_a_user_without_rights_beyond_its_database(
     finished: Finished, bench: Bench
 ) -> None:
     _, result, _, _ = finished
-    record = records_of(settings_of(bench.twin)).get(result.run_id)
+    record = records_of(twin_settings(bench.twin)).get(result.run_id)
     assert record.target is not None
     assert record.target.load_user == LOAD_USER

@@ -11,7 +11,7 @@ from plimsoll.aws import clients
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     yield
-    clients.through(None)
+    clients.use_factory(None)
 
 
 class Twin:
@@ -23,14 +23,14 @@ class Twin:
 
 def test_clients_of_a_factory_stay_while_it_is_named_again() -> None:
     twin = Twin()
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     s3 = clients.s3()
-    clients.through(twin.client)
+    clients.use_factory(twin.client)
     assert clients.s3() is s3
 
 
 def test_another_factory_makes_its_own() -> None:
-    clients.through(Twin().client)
+    clients.use_factory(Twin().client)
     s3 = clients.s3()
-    clients.through(Twin().client)
+    clients.use_factory(Twin().client)
     assert clients.s3() is not s3

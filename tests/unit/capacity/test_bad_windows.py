@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from plimsoll.capacity import judge, next_step
+from plimsoll.capacity import judge, plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import (
@@ -232,4 +232,4 @@ def test_the_same_steps_get_the_same_answer_with_bad_windows() -> None:
     search = search_for("rate", queue())
     trial = run(search, queue(), BAD_WINDOWS, 1)
     for count in range(len(trial.steps)):
-        assert next_step(search, trial.steps[:count], Rules()) == trial.all_asked[count]
+        assert plan_next_step(search, trial.steps[:count], Rules()) == trial.all_asked[count]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity.beside import WITH, WITHOUT, background_cost, next_of_all
+from plimsoll.capacity.beside import WITH, WITHOUT, background_cost, next_run_step
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
@@ -43,7 +43,7 @@ def answered(asked: NextStep, throughput: float, p99_us: float = 900.0) -> Step:
 def run(asked: Request, throughputs: dict[str | None, float]) -> list[Step]:
     """Steps until the search is done, each with the throughput of its purpose."""
     steps: list[Step] = []
-    while isinstance(following := next_of_all(asked, steps), NextStep):
+    while isinstance(following := next_run_step(asked, steps), NextStep):
         assert following.index == len(steps)
         rate = throughputs.get(following.purpose, 1000.0 * following.clients)
         steps.append(answered(following, rate))
@@ -80,7 +80,7 @@ def test_pairs_follow_the_answer_at_its_load_and_take_turns() -> None:
 
 def test_the_target_recovers_before_each() -> None:
     steps = run(request(background_pairs=0), {})
-    following = next_of_all(request(), steps)
+    following = next_run_step(request(), steps)
     assert isinstance(following, NextStep)
     assert following.recover_first
 
@@ -112,7 +112,7 @@ def test_beside_a_toggle_they_come_after_it_in_the_state_of_the_answer() -> None
 
 def test_a_void_step_is_measured_again_but_not_for_ever() -> None:
     asked, steps = request(), run(request(background_pairs=0), {})
-    while isinstance(following := next_of_all(asked, steps), NextStep):
+    while isinstance(following := next_run_step(asked, steps), NextStep):
         void = answered(following, 0).model_copy(update={"void": "nobody came"})
         steps.append(void)
         assert following.purpose == WITH, "the one that said nothing"
@@ -186,7 +186,7 @@ def disturbed(step: Step) -> Step:
 def test_a_step_that_an_audit_disputes_is_measured_again() -> None:
     """Others had the machine: what its pair showed would be told as what the background takes."""
     asked, steps = request(), run(request(background_pairs=0), {})
-    while isinstance(following := next_of_all(asked, steps), NextStep):
+    while isinstance(following := next_run_step(asked, steps), NextStep):
         paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]
         rate = 500.0 if following.purpose == WITH else 1000.0
         step = answered(following, 10.0 if len(paired) == 2 else rate)

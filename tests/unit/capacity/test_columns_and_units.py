@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.readers.tables import check_units, from_csv, from_json
+from plimsoll.capacity.readers.tables import check_units, read_csv, read_json
 from plimsoll.capacity.steps.step_figures import read_column
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -39,7 +39,7 @@ def test_a_column_names_its_operation_and_statistic(
 def test_a_statistic_that_is_not_judged_is_no_operation(column: str) -> None:
     text = f"clients,throughput_ops_per_second,latency_us.{column}\n1,5,9\n"
     with pytest.raises(UsageError, match="is no statistic that can be judged") as caught:
-        from_csv(text, "a.csv", "mean")
+        read_csv(text, "a.csv", "mean")
     assert f"a.csv row 2: column 'latency_us.{column}'" in str(caught.value)
 
 
@@ -52,7 +52,7 @@ def test_a_column_without_an_operation(column: str) -> None:
 def test_a_nested_statistic_that_is_not_judged_is_refused_too() -> None:
     row = '[{"clients": 1, "throughput_ops_per_second": 5, "latency_us": {"read": {"p90": 7}}}]'
     with pytest.raises(UsageError, match=r"a.json row 1: column 'latency_us.read.p90'"):
-        from_json(row, "a.json", "mean")
+        read_json(row, "a.json", "mean")
 
 
 def table(*rows: tuple[int, float, float], connections: bool = True) -> list[Step]:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from plimsoll.capacity import next_step
+from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import CreditUse, Step
@@ -81,7 +81,7 @@ class Gp2:
 
 def searched(search: Search, seed: int, credits_left: float) -> Capacity:
     volume, finished = Gp2(seed, credits_left), list[Step]()
-    while isinstance(following := next_step(search, finished, RULES), NextStep):
+    while isinstance(following := plan_next_step(search, finished, RULES), NextStep):
         finished.append(volume.answer(following))
     return judge_sustained(finished, RULES)
 

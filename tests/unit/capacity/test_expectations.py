@@ -6,7 +6,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.expectations import has_answer, judge_capacity, judge_latency
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
-from plimsoll.model.request.expectations import CapacityRule, LatencyRule, rule_of
+from plimsoll.model.request.expectations import CapacityRule, LatencyRule, parse_rule
 from tests.support.judged import judged
 
 KNEE = judged((1, 1000, 500), (2, 1500, 500), (4, 1600, 5000))
@@ -17,13 +17,13 @@ BELOW_3000 = judged((1, 3000, 5000))
 
 
 def on_capacity(text: str, capacity: Capacity) -> str:
-    rule = rule_of(text)
+    rule = parse_rule(text)
     assert isinstance(rule, CapacityRule)
     return judge_capacity(rule, capacity).answer
 
 
 def on_latency(text: str, capacity: Capacity) -> tuple[str, str]:
-    rule = rule_of(text)
+    rule = parse_rule(text)
     assert isinstance(rule, LatencyRule)
     outcome = judge_latency(rule, capacity)
     return outcome.answer, outcome.because

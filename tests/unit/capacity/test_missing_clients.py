@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.steps.audits import clients_ran
+from plimsoll.capacity.steps.audits import audit_clients_ran
 from tests.unit.capacity.samples import step
 
 
@@ -18,6 +18,6 @@ from tests.unit.capacity.samples import step
     ],
 )
 def test_one_of_a_thousand_may_be_missing(clients: int, ran: int, *, passed: bool) -> None:
-    audit = clients_ran(step(clients, 1000, clients_ran=ran, clients_late=clients - ran))
+    audit = audit_clients_ran(step(clients, 1000, clients_ran=ran, clients_late=clients - ran))
     assert audit.passed is passed
     assert f"{ran:,} of {clients:,} clients brought results" in audit.detail

@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.capacity.steps.audits import nothing_escaped
+from plimsoll.capacity.steps.audits import audit_escapes
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 
@@ -33,17 +33,17 @@ def step(iops: float, mib_s: float, percent: float, clients: int = 1) -> Step:
 def test_one_in_a_hundred_may_escape_and_what_is_no_load(
     iops: float, mib_s: float, percent: float, passed: bool
 ) -> None:
-    assert nothing_escaped(step(iops, mib_s, percent)).passed is passed
+    assert audit_escapes(step(iops, mib_s, percent)).passed is passed
 
 
 def test_the_amount_is_told() -> None:
-    assert nothing_escaped(step(12_844, 50.17, 98.6)).detail == (
+    assert audit_escapes(step(12_844, 50.17, 98.6)).detail == (
         "12,844 IOPS and 50.2 MiB/s went past the emulated volume, 98.6 % of what was done"
     )
 
 
 def test_without_an_emulated_volume_it_does_not_run() -> None:
-    audit = nothing_escaped(Step(clients=1))
+    audit = audit_escapes(Step(clients=1))
     assert audit.passed is None
     assert audit.detail == "needs what went past an emulated volume"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge, next_step
+from plimsoll.capacity import judge, plan_next_step
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
@@ -15,7 +15,7 @@ REFUSED = "the target refused connections of 1 of 1 client: Too many connections
 def searched(search: Search, rules: Rules) -> Capacity:
     """Search on a database that gives 100 ops/s for each connection that it takes."""
     finished: list[Step] = []
-    while not isinstance(asked := next_step(search, finished, rules), Done):
+    while not isinstance(asked := plan_next_step(search, finished, rules), Done):
         fits = asked.connections <= ROOM
         answered = {
             "throughput_ops_per_second": 100.0 * asked.connections,

@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from plimsoll.capacity import judge, next_step
+from plimsoll.capacity import judge, plan_next_step
 from plimsoll.model.judging.capacity import Confirmation, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import (
@@ -132,10 +132,10 @@ def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_b
         latency_us={"update": {"p99": 9000.0}},
         recovered=False,
     )
-    asked = next_step(search, [*first, dirty], Rules())
+    asked = plan_next_step(search, [*first, dirty], Rules())
     assert isinstance(asked, NextStep)
     assert (asked.clients, asked.purpose, asked.recover_first) == (3, "again", True)
-    ended = next_step(search, [*first, dirty, dirty, dirty], Rules())
+    ended = plan_next_step(search, [*first, dirty, dirty, dirty], Rules())
     assert isinstance(ended, Done)
     assert "dispute" in ended.why
 
@@ -146,10 +146,10 @@ def test_a_void_step_is_asked_for_again_after_a_recovery_and_costs_a_probe(strat
     trial = run(search, collapse(), QUIET, 0)
     for count, asked in enumerate(trial.all_asked):
         void = Step(clients=1, void="nothing was answered", source=f"steps/{count + 1}")
-        again = next_step(search, [*trial.steps[:count], void], Rules())
+        again = plan_next_step(search, [*trial.steps[:count], void], Rules())
         assert again == asked.model_copy(update={"index": count + 1, "recover_first": True})
     last = search.model_copy(update={"probes_max": 3})
-    assert isinstance(next_step(last, [*trial.steps[:2], void], Rules()), Done)
+    assert isinstance(plan_next_step(last, [*trial.steps[:2], void], Rules()), Done)
 
 
 def test_a_lightest_load_that_fails_sends_the_search_down() -> None:
@@ -209,7 +209,7 @@ def test_the_same_steps_always_get_the_same_answer() -> None:
     search = search_for("rate", queue())
     trial = run(search, queue(), NOISY, 1)
     for count in range(len(trial.steps)):
-        assert next_step(search, trial.steps[:count], Rules()) == trial.all_asked[count]
+        assert plan_next_step(search, trial.steps[:count], Rules()) == trial.all_asked[count]
 
 
 def test_probes_are_never_more_than_allowed() -> None:
@@ -303,7 +303,7 @@ def test_the_load_before_throughput_fell_is_the_one_that_is_confirmed() -> None:
     gives = {1: (495.0, 100.0), 2: (475.0, 200.0), 3: (470.0, 350.0)}
     search, steps = StepsSearch(clients=(1, 2, 3), open_loop_probe=False), list[Step]()
     rules = Rules(audits_off=frozenset({"drift"}))
-    while isinstance(asked := next_step(search, steps, rules), NextStep):
+    while isinstance(asked := plan_next_step(search, steps, rules), NextStep):
         assert asked.clients is not None
         ops, p99_us = gives[asked.clients]
         steps.append(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity import judge, next_step
-from plimsoll.capacity.statistics.trends import is_significant, trend
-from plimsoll.capacity.steps.audits import steady_state
+from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.statistics.trends import detect_trend, is_significant
+from plimsoll.capacity.steps.audits import audit_steady_state
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Half, Step, Trend
 from plimsoll.model.request.search_request import Done, NextStep, StepsSearch
@@ -34,7 +34,7 @@ def noisy(rng: random.Random, count: int, depends: float = 0.0) -> list[float]:
 
 
 def share_significant(series: list[list[float]]) -> float:
-    found = [trend(values) for values in series]
+    found = [detect_trend(values) for values in series]
     return sum(t is not None and is_significant(t) for t in found) / len(series)
 
 
@@ -48,7 +48,7 @@ def test_a_rise_by_a_fifth_is_seen() -> None:
     rng = random.Random(2)
     rising = [[x + 20 * i / 29 for i, x in enumerate(noisy(rng, 30))] for _ in range(100)]
     assert share_significant(rising) > 0.95
-    found = trend(rising[0])
+    found = detect_trend(rising[0])
     assert found is not None
     assert found.change_share == pytest.approx(0.2, abs=0.1)
 
@@ -63,11 +63,11 @@ def test_waves_are_no_trend() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0] * 5, [0.0] * 30])
 def test_where_nothing_can_be_said_there_is_no_trend(values: list[float]) -> None:
-    assert trend(values) is None
+    assert detect_trend(values) is None
 
 
 def test_a_long_series_is_thinned() -> None:
-    found = trend([float(i) for i in range(1000)])
+    found = detect_trend([float(i) for i in range(1000)])
     assert found is not None
     assert found.values == 1000
     assert found.change_share == pytest.approx(2, rel=0.05)
@@ -80,13 +80,13 @@ def test_a_faster_second_half_is_a_doubt_only_with_a_trend(
     p_value: float, change: float, steady: bool
 ) -> None:
     found = Trend(change_share=change, p_value=p_value, values=30)
-    audited = steady_state(step(1, 600, halves=halves(540, 700), trend=found))
+    audited = audit_steady_state(step(1, 600, halves=halves(540, 700), trend=found))
     assert audited.passed is steady
     assert f"(p = {p_value:g})" in audited.detail
 
 
 def runs(search: StepsSearch, finished: list[Step], rules: Rules = RULES) -> NextStep:
-    following = next_step(search, finished, rules)
+    following = plan_next_step(search, finished, rules)
     assert isinstance(following, NextStep)
     return following
 
@@ -103,7 +103,7 @@ def test_a_load_whose_halves_disagree_gets_longer_windows_before_it_is_given_up(
         following = runs(search, finished)
         assert (following.clients, following.window_factor) == (1, factor)
         finished.append(step(1, 600, window_factor=factor, **RISING))
-    given_up = next_step(search, finished, RULES)
+    given_up = plan_next_step(search, finished, RULES)
     assert isinstance(given_up, Done), "three windows, each twice as long, and still warming up"
 
 
@@ -117,7 +117,7 @@ def test_what_a_longer_window_shows_steady_is_steady_and_stays_so_long() -> None
     assert following.window_factor == 2
     while isinstance(following, NextStep):
         finished.append(step(1, 601, window_factor=following.window_factor, **STEADY))
-        following = next_step(search, finished, RULES)
+        following = plan_next_step(search, finished, RULES)
         assert isinstance(following, Done) or following.window_factor == 2
     capacity = judge(finished, RULES)
     assert (capacity.verdict, len(finished)) == ("LOWER_BOUND", 8)

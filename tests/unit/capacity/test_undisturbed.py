@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge, next_step
-from plimsoll.capacity.steps.audits import undisturbed
+from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import Done, NextStep, StepsSearch
@@ -39,7 +39,7 @@ COLLAPSED = step(3, 300, 9000, late=63.0)
 def test_either_the_disk_or_the_hypervisor_may_disturb(
     late: float | None, stolen: float | None, passed: bool | None, told: str
 ) -> None:
-    audit = undisturbed(Step(clients=1, host_late_percent=late, host_stolen_percent=stolen))
+    audit = audit_disturbance(Step(clients=1, host_late_percent=late, host_stolen_percent=stolen))
     assert audit.passed is passed
     assert told in audit.detail
 
@@ -58,7 +58,7 @@ def test_either_the_disk_or_the_hypervisor_may_disturb(
 def test_other_processes_disturb_where_they_leave_less_than_half_of_the_machine_idle(
     others: float, idle: float, passed: bool, told: str
 ) -> None:
-    audit = undisturbed(Step(clients=1, host_others_percent=others, host_idle_percent=idle))
+    audit = audit_disturbance(Step(clients=1, host_others_percent=others, host_idle_percent=idle))
     assert audit.passed is passed
     assert told in audit.detail
 
@@ -67,14 +67,14 @@ def test_other_processes_disturb_where_they_leave_less_than_half_of_the_machine_
 def test_clients_on_machines_of_their_own_see_how_long_their_work_waited(
     waiting: float, passed: bool
 ) -> None:
-    audit = undisturbed(Step(clients=1, client_waiting_percent=waiting))
+    audit = audit_disturbance(Step(clients=1, client_waiting_percent=waiting))
     assert audit.passed is passed
     told = "a client's machine" if passed else "a client's machine was busy"
     assert audit.detail.startswith(f"{told}: {waiting:g} % of its work waited for a processor")
 
 
 def test_only_what_failed_is_told_of_a_machine_that_was_busy() -> None:
-    audit = undisturbed(Step(clients=1, host_late_percent=1.0, host_stolen_percent=11.0))
+    audit = audit_disturbance(Step(clients=1, host_late_percent=1.0, host_stolen_percent=11.0))
     assert "I/O" not in audit.detail
 
 
@@ -82,10 +82,10 @@ def test_a_disturbed_step_is_asked_again_where_another_dispute_would_have_ended_
     None
 ):
     for tries in range(1, 6):
-        asked = next_step(SEARCH, [*QUIET, *[COLLAPSED] * tries], ONCE)
+        asked = plan_next_step(SEARCH, [*QUIET, *[COLLAPSED] * tries], ONCE)
         assert isinstance(asked, NextStep)
         assert (asked.clients, asked.purpose) == (3, "again")
-    ended = next_step(SEARCH, [*QUIET, *[COLLAPSED] * 6], ONCE)
+    ended = plan_next_step(SEARCH, [*QUIET, *[COLLAPSED] * 6], ONCE)
     assert isinstance(ended, Done)
 
 

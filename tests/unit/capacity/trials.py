@@ -8,7 +8,7 @@ from random import Random
 from statistics import median
 from unittest import mock
 
-from plimsoll.capacity import judge, next_step
+from plimsoll.capacity import judge, plan_next_step
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.steps import loads
 from plimsoll.model.judging.capacity import Capacity, Rules
@@ -113,7 +113,7 @@ def run(
     asked: list[NextStep] = []
     closing: list[NextStep] = []
     with audits_kept():
-        while isinstance(wish := next_step(search, steps, rules), NextStep):
+        while isinstance(wish := plan_next_step(search, steps, rules), NextStep):
             (closing if wish.purpose in CLOSING else asked).append(wish)
             step = answer(target, wish, world, random)
             steps.append(fault(wish, step) if fault else step)
@@ -128,7 +128,7 @@ def audits_kept() -> Iterator[None]:
 
     A search reads all of its steps again at every call: a third of a trial's time is their audits.
     """
-    read = loads._repetition
+    read = loads._make_repetition
     known: dict[tuple[int, int], loads.Repetition] = {}  # each keeps its step, so ids stay unique
 
     def read_once(step: Step, number: int, rules: Rules) -> loads.Repetition:
@@ -137,7 +137,7 @@ def audits_kept() -> Iterator[None]:
             found = known[id(step), number] = read(step, number, rules)
         return found
 
-    with mock.patch.object(loads, "_repetition", read_once):
+    with mock.patch.object(loads, "_make_repetition", read_once):
         yield
 
 

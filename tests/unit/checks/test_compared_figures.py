@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.checks.series import figures
+from plimsoll.checks.series import read_figures
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CreditUse, Step
 from plimsoll.model.request.check import Compare, CompareCapacity, CompareLatency
@@ -34,7 +34,7 @@ def figure(steps: Sequence[Step], compare: Compare) -> Figure:
     result, _ = synthetic_run()
     capacity = judge_sustained(steps, RULES, axis="rate_ops_per_second")
     judged = result.model_copy(update={"capacity": capacity})
-    return figures(judged, [compare])[compare.metric]
+    return read_figures(judged, [compare])[compare.metric]
 
 
 def test_a_knee_is_a_capacity_with_its_bracket() -> None:
@@ -89,7 +89,7 @@ def test_a_run_that_failed_is_a_gap_with_its_reason() -> None:
     failed: RunResult = result.model_copy(
         update={"capacity": None, "state": RunState.FAILED, "failure": failure}
     )
-    found = figures(failed, [CAPACITY, UPDATE])
+    found = read_figures(failed, [CAPACITY, UPDATE])
     why = "the run FAILED: no capacity for the instance"
     assert list(found.values()) == [Figure(value=None, why_none=why)] * 2
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.checks.judging import regressions
+from plimsoll.checks.judging import find_regressions
 from plimsoll.model.run.check_history import Cause
 from tests.unit.checks.histories import REQUEST, check, history
 
@@ -17,7 +17,7 @@ CONTROLLED = check(control=REQUEST["target"])
 
 def found(control: list[int] | None) -> Cause:
     points = history([*BEFORE, *LESS_20], control)
-    [regression] = regressions(CONTROLLED if control else check(), points, ())
+    [regression] = find_regressions(CONTROLLED if control else check(), points, ())
     return regression.cause
 
 
@@ -52,6 +52,6 @@ def test_the_controls_own_figures_are_told() -> None:
 
 def test_a_control_without_enough_figures_says_nothing() -> None:
     points = history([*BEFORE, *LESS_20], [*BEFORE, None, None, 1000, 1001])
-    [regression] = regressions(CONTROLLED, points, ())
+    [regression] = find_regressions(CONTROLLED, points, ())
     assert regression.cause.kind == "unknown"
     assert "8 figures before the change and 2 after" in regression.cause.words

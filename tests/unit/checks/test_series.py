@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.checks.judging import changes, regressions
-from plimsoll.checks.series import series, silences
+from plimsoll.checks.judging import find_changes, find_regressions
+from plimsoll.checks.series import extract_series, silences
 from plimsoll.model.run.check_history import Figure
 from tests.unit.checks.histories import (
     CAPACITY,
@@ -32,22 +32,22 @@ BOTH = [{"kind": CAPACITY}, {"kind": "latency", "operation": "read", "rate_ops_p
 def test_a_bound_takes_part_where_it_alone_tells_a_change(
     bound: Figure, counted: tuple[float, str] | None
 ) -> None:
-    taken = series(history([*STEADY, bound]), CAPACITY)[len(STEADY) :]
+    taken = extract_series(history([*STEADY, bound]), CAPACITY)[len(STEADY) :]
     assert [(one.value, one.bound) for one in taken] == ([counted] if counted else [])
 
 
 def test_a_bound_is_compared_with_the_latest_figures_before_it() -> None:
     points = history([*STEADY, *[300] * 8, at_least(600), below(500), *STEADY, below(500)])
-    taken = [one.value for one in series(points, CAPACITY) if one.bound != "="]
+    taken = [one.value for one in extract_series(points, CAPACITY) if one.bound != "="]
     assert taken == [600, 500]
 
 
 def test_a_bound_with_no_figure_before_it_says_nothing() -> None:
-    assert series(history([below(500), at_least(200)]), CAPACITY) == ()
+    assert extract_series(history([below(500), at_least(200)]), CAPACITY) == ()
 
 
 def test_a_fall_below_the_first_load_is_a_regression_of_at_least_so_much() -> None:
-    [regression] = regressions(check(), history([*STEADY, below(400), below(400)]), ())
+    [regression] = find_regressions(check(), history([*STEADY, below(400), below(400)]), ())
     change = regression.change
     assert change.at == day(8)
     assert (change.before.bound, change.after.bound) == ("=", "<")
@@ -56,7 +56,7 @@ def test_a_fall_below_the_first_load_is_a_regression_of_at_least_so_much() -> No
 
 
 def test_a_rise_beyond_the_last_load_is_an_improvement_of_at_least_so_much() -> None:
-    [change] = changes(check(), history([*STEADY, at_least(1500), at_least(1500)]))
+    [change] = find_changes(check(), history([*STEADY, at_least(1500), at_least(1500)]))
     assert not change.regression
     assert change.at_least
 
@@ -73,7 +73,7 @@ def test_a_change_from_a_bound_is_one_of_at_least_so_much_where_the_bound_lies_t
     bound: Figure, then: float, at_least_so_much: bool
 ) -> None:
     points = history([*STEADY, *[bound] * 8, *[then] * 8])
-    assert changes(check(), points)[-1].at_least is at_least_so_much
+    assert find_changes(check(), points)[-1].at_least is at_least_so_much
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 
 from benchmarks.change_points import Draw, correlated, normal, with_outliers
 from plimsoll.checks.statistics import (
-    clear,
-    clipped,
+    clip_outliers,
     correlated_p_value,
+    detect_step,
+    is_clear_step,
     rank_p_value,
-    step_test,
-    winsorized,
+    split_and_winsorize,
 )
 
 P_VALUE_MAX = 0.001
@@ -23,21 +23,21 @@ def significant(noise: Draw, drop: float, runs_after: int) -> int:
     for seed in range(SEEDS):
         figures = noise(np.random.default_rng([1, seed]), 40 + runs_after)
         figures[40:] *= 1 - drop
-        before, after = winsorized(figures.tolist(), [40])
+        before, after = split_and_winsorize(figures.tolist(), [40])
         sides = (figures[:40].tolist(), figures[40:].tolist())
-        found += step_test(*sides, (before, after), most=P_VALUE_MAX)[1]
+        found += detect_step(*sides, (before, after), most=P_VALUE_MAX)[1]
     return found
 
 
 def test_an_outlier_counts_at_its_bound_and_the_other_figures_as_they_are() -> None:
-    [part] = winsorized([10, 11, 9, 10, 12, 8, 10, 90], [])
+    [part] = split_and_winsorize([10, 11, 9, 10, 12, 8, 10, 90], [])
     assert part[:7].tolist() == [10, 11, 9, 10, 12, 8, 10]
     assert part[7] == pytest.approx(10 + 2.5 * 1.4826)  # the median deviation is 1
 
 
 def test_where_places_are_sought_an_outlier_counts_at_a_bound_and_a_step_as_it_is() -> None:
     low, high = [10.0, 11, 9, 10, 12, 8, 10], [1010.0, 1011, 1009, 1012, 1008]
-    held = clipped([*low, 0, *low, *high])
+    held = clip_outliers([*low, 0, *low, *high])
     assert held[7] == pytest.approx(10 - 3 * 1.4826)  # the median deviation is 1
     assert held[15:].tolist() == high
 
@@ -46,12 +46,12 @@ def test_the_end_of_a_short_step_is_no_outlier_of_a_long_level() -> None:
     figures = [1 + index % 3 / 1000 for index in range(10)] + [
         1e9 + index % 3 for index in range(9)
     ]
-    assert clipped(figures)[10] == figures[10]
+    assert clip_outliers(figures)[10] == figures[10]
 
 
 def test_where_most_figures_are_alike_none_is_held() -> None:
-    assert clipped([5, 5, 5, 5, 7]).tolist() == [5, 5, 5, 5, 7]
-    assert winsorized([5, 5, 5, 5, 7], [])[0].tolist() == [5, 5, 5, 5, 7]
+    assert clip_outliers([5, 5, 5, 5, 7]).tolist() == [5, 5, 5, 5, 7]
+    assert split_and_winsorize([5, 5, 5, 5, 7], [])[0].tolist() == [5, 5, 5, 5, 7]
 
 
 def test_runs_that_resemble_each_other_are_worth_fewer() -> None:
@@ -72,12 +72,12 @@ def test_the_rank_test_counts_orders() -> None:
 
 def test_a_step_is_clear_if_it_is_larger_than_all_before_have_ranged() -> None:
     before = [100.0, 101, 99, 100, 102, 98, 100, 101]
-    assert clear(before, [93.9, 93])
-    assert clear(before, [106.1, 107])
-    assert not clear(before, [94.1, 90])
-    assert not clear(before, [90])
-    assert not clear(before[:7], [90, 90])
-    assert clear(before[:4], [90, 90, 90, 90])
+    assert is_clear_step(before, [93.9, 93])
+    assert is_clear_step(before, [106.1, 107])
+    assert not is_clear_step(before, [94.1, 90])
+    assert not is_clear_step(before, [90])
+    assert not is_clear_step(before[:7], [90, 90])
+    assert is_clear_step(before[:4], [90, 90, 90, 90])
 
 
 @pytest.mark.parametrize(

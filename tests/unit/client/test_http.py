@@ -10,7 +10,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
 from plimsoll.client.address import Address, read_address
 from plimsoll.client.http import ATTEMPTS, Http
-from plimsoll.client.refusals import ServiceError, refusal
+from plimsoll.client.refusals import ServiceError, parse_refusal
 from plimsoll.errors import PlimsollError, UsageError
 
 HERE = Address("http://127.0.0.1:1", region=None, signed=False)
@@ -175,13 +175,13 @@ def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_refusal_is_lines_for_people(status: int, body: Any, lines: list[str], code: int) -> None:
-    error = refusal(status, json.dumps(body).encode())
+    error = parse_refusal(status, json.dumps(body).encode())
     assert str(error).splitlines() == lines
     assert error.exit_code == code
 
 
 def test_a_refusal_in_plain_text_is_shown() -> None:
-    error = refusal(413, b"HTTP content length exceeded 10485760 bytes.")
+    error = parse_refusal(413, b"HTTP content length exceeded 10485760 bytes.")
     said = "413: the request is too long (HTTP content length exceeded 10485760 bytes.)"
     assert (str(error), error.exit_code) == (said, 2)
 

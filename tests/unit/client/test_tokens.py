@@ -7,7 +7,13 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
-from plimsoll.client.tokens import HOME_VARIABLE, TOKEN_VARIABLE, find_token, new_token, token_file
+from plimsoll.client.tokens import (
+    HOME_VARIABLE,
+    TOKEN_VARIABLE,
+    find_token,
+    keep_new_token,
+    token_path,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +24,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> None:
-    with new_token(8080) as token:
-        file = token_file(8080)
+    with keep_new_token(8080) as token:
+        file = token_path(8080)
         assert file.is_relative_to(home)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -28,7 +34,7 @@ def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> Non
 
 
 def test_each_service_has_another_one() -> None:
-    with new_token(1) as first, new_token(2) as second:
+    with keep_new_token(1) as first, keep_new_token(2) as second:
         assert first != second
         assert find_token("http://127.0.0.1:2/") == second
 
@@ -36,9 +42,9 @@ def test_each_service_has_another_one() -> None:
 def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path) -> None:
     bait = tmp_path / "another's"
     bait.touch()
-    token_file(8080).parent.mkdir(parents=True)
-    token_file(8080).symlink_to(bait)
-    with new_token(8080) as token:
+    token_path(8080).parent.mkdir(parents=True)
+    token_path(8080).symlink_to(bait)
+    with keep_new_token(8080) as token:
         assert find_token("http://127.0.0.1:8080") == token
     assert bait.read_text() == ""
 
@@ -53,13 +59,13 @@ def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path)
     ],
 )
 def test_it_is_not_sent_to_anyone_else(url: str) -> None:
-    with new_token(8080):
+    with keep_new_token(8080):
         assert find_token(url) is None
 
 
 def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "of a tunnel")
-    with new_token(8080):
+    with keep_new_token(8080):
         assert find_token("http://localhost:8080") == "of a tunnel"
 
 

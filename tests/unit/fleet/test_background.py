@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from plimsoll.fleet.background import (
-    absent,
-    beside,
+    add_background_results,
+    background_s,
+    describe_absent,
     is_even,
-    ran_s,
-    with_background,
+    plan_background,
 )
-from plimsoll.fleet.background_client import joined, span_loads
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.sense import sensible
-from plimsoll.fleet.step import merged_step, step_of
+from plimsoll.fleet.background_client import join_spans, list_span_loads
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.sense import check_sense
+from plimsoll.fleet.step import build_step, merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
@@ -39,7 +39,7 @@ def planned_beside(
             "background": [{**SCAN, **one} for one in backgrounds],
         }
     )
-    return beside(request, planned(warmup_s=warmup_s, duration_s=duration_s))
+    return plan_background(request, planned(warmup_s=warmup_s, duration_s=duration_s))
 
 
 def of_background(client: int, values: list[int], **changes: Any) -> ClientResult:
@@ -60,7 +60,7 @@ def test_nothing_runs_beside_a_step_without_it_nor_one_of_no_known_end(
     request = Request.model_validate({**REQUESTED, "background": [SCAN]})
     phase = "load" if purpose == "phase" else None
     plan = planned().model_copy(update={"purpose": purpose, "phase": phase})
-    assert beside(request, plan).background == ()
+    assert plan_background(request, plan).background == ()
 
 
 def test_its_clock_begins_after_what_warms_a_toggled_server() -> None:
@@ -75,14 +75,14 @@ def test_its_clock_begins_after_what_warms_a_toggled_server() -> None:
         }
     )
     plan = planned(warmup_s=41, duration_s=4).model_copy(update={"state": "1"})
-    (load,) = beside(request, plan).background
+    (load,) = plan_background(request, plan).background
     assert load.spans_s == ((42, 43),)
-    assert ran_s(plan, load) == 1
+    assert background_s(plan, load) == 1
 
 
 def test_each_span_is_a_load_of_its_own_on_the_steps_clock() -> None:
     (load,) = (plan := planned_beside({"every_s": 2, "for_s": 1})).background
-    spans = list(span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET))
+    spans = list(list_span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET))
     assert [span.spec.start_at_epoch_ms for span in spans] == [
         START_MS,
         START_MS + 2000,
@@ -97,7 +97,7 @@ def test_no_two_spans_nor_clients_insert_the_same_rows() -> None:
     spans = [
         span.spec
         for client in (2, 3)
-        for span in span_loads(plan, load, client, workload=WORKLOAD, target=TARGET)
+        for span in list_span_loads(plan, load, client, workload=WORKLOAD, target=TARGET)
     ]
     assert {spec.client_count for spec in spans} == {6}
     assert sorted(spec.client_index for spec in spans) == list(range(6))
@@ -105,7 +105,7 @@ def test_no_two_spans_nor_clients_insert_the_same_rows() -> None:
 
 def test_a_span_that_begins_in_the_warm_up_is_measured_from_the_windows_start() -> None:
     (load,) = (plan := planned_beside({})).background
-    (span,) = span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
+    (span,) = list_span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
     assert (span.spec.warmup_s, span.spec.duration_s) == (1, 4)
 
 
@@ -118,15 +118,15 @@ def test_a_span_that_begins_in_the_warm_up_is_measured_from_the_windows_start() 
 )
 def test_its_rate_is_of_all_its_clients(changes: dict[str, Any], loop: object) -> None:
     (load,) = (plan := planned_beside(changes)).background
-    (span,) = span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
+    (span,) = list_span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
     assert span.spec.loop == loop
 
 
 def test_the_spans_of_a_client_are_one_report_and_those_before_the_window_do_not_count() -> None:
     (load,) = (plan := planned_beside({"every_s": 2, "for_s": 1})).background
-    spans = span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
+    spans = list_span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET)
     reports = [result(2, [100 * n] * 10, per_second=n).report for n in (1, 2, 3)]
-    found = joined(plan, list(zip(spans, reports, strict=True)))
+    found = join_spans(plan, list(zip(spans, reports, strict=True)))
     assert found.operations["read"].succeeded == 20
     assert found.operations["read"].latency_us.p50 == 200
     assert found.statements_sent == 150, "the server counted those of the warm-up too"
@@ -139,9 +139,9 @@ def test_the_spans_of_a_client_are_one_report_and_those_before_the_window_do_not
 def test_what_it_does_is_in_no_figure_of_the_step() -> None:
     plan = planned_beside({})
     own, others = [result(0, [100] * 40), result(1, [100] * 60)], [of_background(2, [9000] * 8)]
-    alone = merged_step(planned(), own, [], server_after=after(1100))
-    step = with_background(
-        merged_step(plan, own, [], server_after=after(1150)), [folded(plan, others)], []
+    alone = merge_step(planned(), own, [], server_after=after(1100))
+    step = add_background_results(
+        merge_step(plan, own, [], server_after=after(1150)), [fold_clients(plan, others)], []
     )
     for field in ("throughput_ops_per_second", "operations", "errors", "latency_us", "clients_ran"):
         assert getattr(step.step, field) == getattr(alone.step, field)
@@ -157,19 +157,21 @@ def test_what_it_does_is_in_no_figure_of_the_step() -> None:
 def test_the_servers_count_is_held_against_that_of_all_clients() -> None:
     plan = planned_beside({})
     own, others = [result(0, [1]), result(1, [1])], [of_background(2, [1])]
-    fold, beside_it = folded(plan, own), folded(plan, others)
-    step = step_of(fold, [], server_after=after(1150), beside=[beside_it])
+    fold, beside_it = fold_clients(plan, own), fold_clients(plan, others)
+    step = build_step(fold, [], server_after=after(1150), beside=[beside_it])
     assert step.server is not None
     assert (step.server.statements_by_clients, step.server.statements_by_server) == (150, 150)
-    lacking = merged_step(plan, own, [], server_after=after(1150))
+    lacking = merge_step(plan, own, [], server_after=after(1150))
     assert lacking.server is not None
     assert lacking.server.statements_by_clients is None
 
 
 def test_its_rate_is_of_the_time_in_which_it_ran() -> None:
     plan = planned_beside({"every_s": 2, "for_s": 1})  # seconds 2 and 4 of the window 1 to 5
-    step = merged_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    (found,) = with_background(step, [folded(plan, [of_background(2, [1] * 10)])], []).background
+    step = merge_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
+    (found,) = add_background_results(
+        step, [fold_clients(plan, [of_background(2, [1] * 10)])], []
+    ).background
     assert (found.ran_s, found.throughput_ops_per_second) == (2, 5)
 
 
@@ -189,18 +191,22 @@ def test_halves_that_meet_it_unlike_say_nothing_of_a_steady_state(
 ) -> None:
     plan = planned_beside(schedule, warmup_s=0, duration_s=40)
     assert is_even(plan) is even
-    step = merged_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    found = with_background(step, [folded(plan, [of_background(2, [1])])], [])
+    step = merge_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
+    found = add_background_results(step, [fold_clients(plan, [of_background(2, [1])])], [])
     assert (found.step.halves is not None) is even
 
 
 def test_a_step_without_it_is_void() -> None:
     plan = planned_beside({})
-    own, none = [result(0, [100] * 40), result(1, [100] * 60)], [folded(plan, [])]
+    own, none = [result(0, [100] * 40), result(1, [100] * 60)], [fold_clients(plan, [])]
     failed = [FailedClient(client=2, error="EngineError", cause="no such table")]
-    step = with_background(merged_step(plan, own, failed, server_after=after(1100)), none, failed)
-    assert "1 client of the background nightly did not run: client 2 failed" in str(absent(step))
-    marked, nothing = sensible(step, folded(plan, own))
+    step = add_background_results(
+        merge_step(plan, own, failed, server_after=after(1100)), none, failed
+    )
+    assert "1 client of the background nightly did not run: client 2 failed" in str(
+        describe_absent(step)
+    )
+    marked, nothing = check_sense(step, fold_clients(plan, own))
     assert nothing is not None
     assert nothing.passing, "it is tried again"
     assert marked.step.void is not None
@@ -210,8 +216,8 @@ def test_a_step_without_it_is_void() -> None:
 def test_its_failed_and_cut_off_operations_are_told() -> None:
     plan = planned_beside({})
     own = [result(0, [1]), result(1, [1])]
-    broken = folded(plan, [of_background(2, [], errors={"1205": 3})])
-    step = with_background(merged_step(plan, own, [], server_after=None), [broken], [])
+    broken = fold_clients(plan, [of_background(2, [], errors={"1205": 3})])
+    step = add_background_results(merge_step(plan, own, [], server_after=None), [broken], [])
     assert "background nightly: 3 operations failed" in step.problems
     assert "background nightly: no operation was answered in the window" in step.problems
 
@@ -221,7 +227,7 @@ def test_one_whose_operations_all_fail_is_not_there(answered: list[int], there: 
     """As good as none: its pairs would say that it takes nothing. One that times out is there."""
     plan = planned_beside({})
     own = [result(0, [1]), result(1, [1])]
-    broken = folded(plan, [of_background(2, answered, errors={"1146": 3, "1205": 1})])
-    step = with_background(merged_step(plan, own, [], server_after=None), [broken], [])
+    broken = fold_clients(plan, [of_background(2, answered, errors={"1146": 3, "1205": 1})])
+    step = add_background_results(merge_step(plan, own, [], server_after=None), [broken], [])
     said = "no operation of the background nightly succeeded: most failed with 1146"
-    assert absent(step) == (None if there else said)
+    assert describe_absent(step) == (None if there else said)

@@ -8,13 +8,13 @@ import pytest
 from plimsoll.capacity.judge import judge
 from plimsoll.fleet.failures import (
     Nothing,
-    failed_clients,
-    nothing_told,
-    plain_cause,
-    told_together,
+    describe_failures,
+    explain_nothing,
+    extract_cause,
+    read_failed_clients,
 )
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.step import merged_step, step_of
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.step import build_step, merge_step
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
@@ -36,18 +36,18 @@ TOLD = json.dumps(
     ],
 )
 def test_plain_cause(cause: str, sentence: str) -> None:
-    assert plain_cause(cause) == sentence
+    assert extract_cause(cause) == sentence
 
 
 def test_failed_clients_keep_their_number_and_error() -> None:
     written = json.dumps({"client": 3, "error": "Lambda.Unknown", "cause": TOLD})
-    (failed,) = failed_clients([written.encode()])
+    (failed,) = read_failed_clients([written.encode()])
     assert (failed.client, failed.error, failed.cause) == (3, "Lambda.Unknown", 'no route: "db"')
 
 
 def told(*results: ClientResult, failed: Sequence[FailedClient] = ()) -> Nothing | None:
-    fold = folded(planned(), results)
-    return nothing_told(step_of(fold, failed, server_after=after(1100)), fold)
+    fold = fold_clients(planned(), results)
+    return explain_nothing(build_step(fold, failed, server_after=after(1100)), fold)
 
 
 def refused(client: int) -> FailedClient:
@@ -63,11 +63,11 @@ def test_clients_that_failed_for_the_same_cause_are_told_together() -> None:
         FailedClient(client=n, error="Lambda.Unknown", cause="killed") for n in range(20, 980)
     ]
     failed = [refused(3), *killed, refused(1000), refused(7)]
-    assert told_together(failed) == [
+    assert describe_failures(failed) == [
         "960 clients (20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ...) failed: Lambda.Unknown: killed",
         "3 clients (3, 1000, 7) failed: called 4.0 s after it",
     ]
-    assert told_together([refused(3)]) == ["client 3 failed: called 4.0 s after it"]
+    assert describe_failures([refused(3)]) == ["client 3 failed: called 4.0 s after it"]
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_clients_that_failed_for_the_same_cause_are_told_together() -> None:
 )
 def test_an_error_of_ours_is_told_by_its_sentence(error: str, cause: str, said: str) -> None:
     failed = FailedClient(client=0, error=error, cause=cause)
-    assert told_together([failed]) == [f"client 0 failed: {said}"]
+    assert describe_failures([failed]) == [f"client 0 failed: {said}"]
 
 
 def test_a_thousand_causes_are_not_all_told() -> None:
     failed = [FailedClient(client=n, error="E", cause=str(n)) for n in range(1000)]
-    told = told_together(failed)
+    told = describe_failures(failed)
     assert len(told) == 11
     assert told[-1] == "990 clients more failed, for other reasons"
 
@@ -160,9 +160,9 @@ FULL = [
 
 
 def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
-    nobody = folded(planned(), [])
-    step = step_of(nobody, FULL, server_after=after(1100))
-    assert nothing_told(step, nobody) is None
+    nobody = fold_clients(planned(), [])
+    step = build_step(nobody, FULL, server_after=after(1100))
+    assert explain_nothing(step, nobody) is None
     assert step.step.throughput_ops_per_second == 0
     assert step.step.refused == (
         "the target refused connections of 2 of 2 clients: Too many connections"
@@ -170,23 +170,23 @@ def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
 
 
 def test_those_that_were_let_in_still_count() -> None:
-    step = merged_step(planned(), [result(0, [100])], FULL[1:], server_after=after(1100))
+    step = merge_step(planned(), [result(0, [100])], FULL[1:], server_after=after(1100))
     assert step.step.throughput_ops_per_second == 0.25
     assert step.step.refused == (
         "the target refused connections of 1 of 2 clients: Too many connections"
     )
-    assert merged_step(planned(), [result(0, [100])], [], server_after=None).step.refused is None
+    assert merge_step(planned(), [result(0, [100])], [], server_after=None).step.refused is None
 
 
 def test_those_that_were_let_in_for_less_than_a_second_change_nothing_of_it() -> None:
     """On a busy machine they come late: the step still says that connections were refused."""
     many = result(0, [100] * 4000, per_second=1000)
-    lighter = merged_step(planned(1), [many], [], server_after=after(1050))
+    lighter = merge_step(planned(1), [many], [], server_after=after(1050))
     for answered in ([], [100]):
         late = result(0, answered, late_ms=3_200, window=(4_200, 5_000))
-        fold = folded(planned(), [late])
-        step = step_of(fold, FULL[1:], server_after=after(1100))
-        assert nothing_told(step, fold) is None
+        fold = fold_clients(planned(), [late])
+        step = build_step(fold, FULL[1:], server_after=after(1100))
+        assert explain_nothing(step, fold) is None
         heavier = step.step.model_copy(update={"index": 2})
         capacity = judge([lighter.step, heavier], Rules(confirmation=None))
         assert (capacity.verdict, capacity.cause) == ("KNEE", "connections")

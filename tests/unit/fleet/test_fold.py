@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet import merge
-from plimsoll.fleet.fold import Fold, folded
+from plimsoll.fleet.fold import Fold, fold_clients
 from plimsoll.model.engine.answered import OperationReport, SecondReport, SelfReport
 from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerLook
 from tests.unit.fleet import plain_merge
@@ -90,30 +90,32 @@ def test_folding_is_merging(seed: int, apart_ms: int) -> None:
     clients = [client(random, number, apart_ms=apart_ms) for number in range(1 + seed)]
     plan = planned(clients=len(clients) + 3, duration_s=8)
     failed = [FailedClient(client=len(clients) + 1, error="E", cause="")]
-    fold = folded(plan, clients)
+    fold = fold_clients(plan, clients)
     seconds, window, plain = fold.seconds(), merge.Window(fold), plain_merge.Window(clients)
     assert vars(window) == vars(plain)
     assert fold.operations() == plain_merge.operations(clients)
     assert list(fold.operations()) == list(plain_merge.operations(clients))
     assert seconds == plain_merge.seconds(plan, clients)
     halves = zip(
-        merge.halves(fold, window, seconds), plain_merge.halves(plan, plain, clients), strict=True
+        merge.compute_halves(fold, window, seconds),
+        plain_merge.halves(plan, plain, clients),
+        strict=True,
     )
     for half, plainly in halves:
         assert half.throughput_ops_per_second == plainly.throughput_ops_per_second
         assert half.latency_us == pytest.approx(plainly.latency_us, rel=0.004)
     each = plain_merge.second_by_second(plan, plain, clients)
-    assert merge.second_by_second(fold, window, seconds) == each
+    assert merge.list_second_counts(fold, window, seconds) == each
     assert merge.throughput(fold, window, seconds) == plain_merge.throughput(plan, plain, clients)
-    figures = merge.fleet_figures(fold, failed)
+    figures = merge.summarize_fleet(fold, failed)
     assert figures == plain_merge.fleet_figures(plan, clients, failed)
     looks = [look for one in clients for look in one.looks]
-    assert merge.server_looks(fold.looks) == plain_merge.server_looks(looks)
+    assert merge.summarize_server_looks(fold.looks) == plain_merge.server_looks(looks)
 
 
 def test_figures_that_only_some_clients_have_are_those_of_the_others() -> None:
     clients = [client(Random(seed), seed, apart_ms=0) for seed in range(6)]
-    fold = folded(planned(6), clients)
+    fold = fold_clients(planned(6), clients)
     own_reports = [one.report.client for one in clients]
     lateness = [r.send_lateness_us.p99 for r in own_reports if r.send_lateness_us is not None]
     assert fold.send_lateness_us == max(p99 for p99 in lateness if p99 is not None)

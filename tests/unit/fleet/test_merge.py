@@ -5,8 +5,8 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.databases.mysql.counters import EXECUTED
 from plimsoll.fleet import merge
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.step import merge_step
 from plimsoll.model.engine.answered import (
     ConnectionReport,
     LatencySummary,
@@ -99,7 +99,7 @@ def after(executed: int, uptime: int = 20) -> ServerCounters:
 def test_percentiles_are_those_of_all_operations_together() -> None:
     fast, slow = [100] * 99, [10_000] * 11  # the mean of their medians would be 5,050
     both = [result(0, fast), result(1, slow, errors={"1213": 2})]
-    merged = folded(planned(), both).operations()["read"]
+    merged = fold_clients(planned(), both).operations()["read"]
     assert merged.succeeded == 110
     assert merged.errors == {"1213": 2}
     assert merged.latency_us.p50 == 100
@@ -109,7 +109,7 @@ def test_percentiles_are_those_of_all_operations_together() -> None:
 
 
 def test_throughput_is_of_the_window_in_which_all_ran() -> None:
-    step = merged_step(planned(), [result(0, [100] * 40), result(1, [100] * 60)], [],
+    step = merge_step(planned(), [result(0, [100] * 40), result(1, [100] * 60)], [],
                        server_after=after(1100))  # fmt: skip
     assert step.step.window_s == 4
     assert step.step.throughput_ops_per_second == 25
@@ -118,7 +118,7 @@ def test_throughput_is_of_the_window_in_which_all_ran() -> None:
 
 def test_a_client_late_beyond_the_warmup_shrinks_the_window_to_whole_seconds() -> None:
     late = result(1, [100] * 30, late_ms=2_500, window=(2_500, 5_000))
-    step = merged_step(planned(), [result(0, [100] * 40), late], [], server_after=after(1100))
+    step = merge_step(planned(), [result(0, [100] * 40), late], [], server_after=after(1100))
     assert step.step.window_s == 2.5
     assert step.step.throughput_ops_per_second == 20  # of seconds 3 and 4, both clients
     assert step.fleet.late == {1: 2_500}
@@ -127,7 +127,7 @@ def test_a_client_late_beyond_the_warmup_shrinks_the_window_to_whole_seconds() -
 
 
 def test_seconds_are_added_over_clients_on_one_clock() -> None:
-    seconds = folded(planned(), [result(0, [1]), result(1, [1], per_second=5)]).seconds()
+    seconds = fold_clients(planned(), [result(0, [1]), result(1, [1], per_second=5)]).seconds()
     assert [second.epoch_s for second in seconds] == [1000, 1001, 1002, 1003, 1004]
     assert {second.succeeded for second in seconds} == {15}
     assert {second.max_us for second in seconds} == {301}
@@ -135,8 +135,8 @@ def test_seconds_are_added_over_clients_on_one_clock() -> None:
 
 
 def test_halves_of_the_window_leave_the_warmup_out() -> None:
-    fold = folded(planned(), [result(0, [1]), result(1, [1])])
-    first, second = merge.halves(fold, merge.Window(fold), fold.seconds())
+    fold = fold_clients(planned(), [result(0, [1]), result(1, [1])])
+    first, second = merge.compute_halves(fold, merge.Window(fold), fold.seconds())
     assert first.throughput_ops_per_second == second.throughput_ops_per_second == 20
     assert first.latency_us["read"] == 201.5  # seconds 1 and 2
     assert second.latency_us["read"] == 203.5
@@ -145,7 +145,7 @@ def test_halves_of_the_window_leave_the_warmup_out() -> None:
 def test_a_step_names_who_failed_who_is_missing_and_how_busy_the_busiest_was() -> None:
     plan = planned(4)
     failed = [FailedClient(client=2, error="Lambda.Unknown", cause="killed")]
-    step = merged_step(plan, [result(0, [1] * 8), result(1, [1] * 8)], failed,
+    step = merge_step(plan, [result(0, [1] * 8), result(1, [1] * 8)], failed,
                        server_after=after(1100))  # fmt: skip
     fleet = step.fleet
     assert (fleet.planned, fleet.ran, fleet.missing) == (4, 2, (3,))
@@ -166,23 +166,23 @@ def test_looking_for_answers_is_told_apart_from_work() -> None:
         myself = one.report.client.model_copy(update={"polled_s": polled_s})
         return one.model_copy(update={"report": one.report.model_copy(update={"client": myself})})
 
-    fleet = merge.fleet_figures(folded(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
+    fleet = merge.summarize_fleet(fold_clients(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
     assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
     assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
-    unknown = folded(planned(), [polled(0, 0.2), polled(1, None)])
-    assert merge.fleet_figures(unknown, []).polled_share is None
+    unknown = fold_clients(planned(), [polled(0, 0.2), polled(1, None)])
+    assert merge.summarize_fleet(unknown, []).polled_share is None
 
 
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:
     both = [result(0, [1]), result(1, [1])]
-    step = merged_step(planned(), both, [], server_after=after(1100)).step
+    step = merge_step(planned(), both, [], server_after=after(1100)).step
     assert (step.statements_sent, step.statements_served) == (100, 100)
-    alone = merged_step(planned(), both[:1], [], server_after=after(1100)).step
+    alone = merge_step(planned(), both[:1], [], server_after=after(1100)).step
     assert alone.statements_sent is None
 
 
 def test_a_restarted_server_is_noticed_and_its_count_not_compared() -> None:
-    step = merged_step(planned(), [result(0, [1]), result(1, [1])], [],
+    step = merge_step(planned(), [result(0, [1]), result(1, [1])], [],
                        server_after=after(70, uptime=2))  # fmt: skip
     assert step.server is not None
     assert step.server.restarted
@@ -191,13 +191,13 @@ def test_a_restarted_server_is_noticed_and_its_count_not_compared() -> None:
 
 
 def test_a_server_that_does_not_answer_leaves_its_figures_unknown() -> None:
-    step = merged_step(planned(), [result(0, [1]), result(1, [1])], [], server_after=None)
+    step = merge_step(planned(), [result(0, [1]), result(1, [1])], [], server_after=None)
     assert step.server is None
     assert step.step.statements_served is None
 
 
 def test_no_client_at_all_is_no_throughput_and_not_zero() -> None:
-    step = merged_step(planned(), [], [], server_after=after(1000))
+    step = merge_step(planned(), [], [], server_after=after(1000))
     assert step.step.throughput_ops_per_second is None
     assert step.step.latency_us == {}
     assert step.fleet.missing == (0, 1)

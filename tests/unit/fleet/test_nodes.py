@@ -2,7 +2,7 @@
 
 from hdrh.histogram import HdrHistogram
 
-from plimsoll.fleet.fold import folded
+from plimsoll.fleet.fold import fold_clients
 from plimsoll.model.engine.answered import LatencySummary, NodeReport
 from plimsoll.model.run.fleet import ClientResult
 from tests.unit.fleet.test_merge import NONE, histogram, planned, result
@@ -35,7 +35,7 @@ def test_a_node_has_the_operations_of_all_clients_and_their_merged_latencies() -
             node("10.0.0.1:9042", [100], errors={"timeout": 1, "unavailable": 1}),
         ),
     ]
-    first, second = folded(planned(2), clients).nodes()
+    first, second = fold_clients(planned(2), clients).nodes()
     assert (first.address, second.address) == ("10.0.0.1:9042", "10.0.0.2:9042")
     assert (first.succeeded, second.succeeded) == (10, 8)
     assert first.errors == {"timeout": 3, "unavailable": 1}
@@ -48,4 +48,4 @@ def test_a_node_has_the_operations_of_all_clients_and_their_merged_latencies() -
 
 
 def test_a_target_of_one_node_has_none() -> None:
-    assert folded(planned(1), [result(0, [1])]).nodes() == ()
+    assert fold_clients(planned(1), [result(0, [1])]).nodes() == ()

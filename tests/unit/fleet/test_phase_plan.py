@@ -6,16 +6,21 @@ from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
 from plimsoll.fleet import merge
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.phase_plan import pass_step, slice_of
-from plimsoll.fleet.plan import load_spec, wait_for_period_ms
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.phase_plan import plan_pass, slice_pass
+from plimsoll.fleet.plan import compute_period_wait_ms, make_load_spec
+from plimsoll.fleet.step import merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
-from plimsoll.model.request.phases import numbered, passes, phase_steps, records_of_one
+from plimsoll.model.request.phases import (
+    count_phase_steps,
+    number_phases,
+    passes,
+    records_per_operation,
+)
 from plimsoll.model.request.request import Request
-from plimsoll.model.validation import validated
-from plimsoll.requests.phase_workload import compiled_step, searched
-from plimsoll.requests.request_values import checked_request
+from plimsoll.model.validation import validate
+from plimsoll.requests.phase_workload import compile_step, make_search_request
+from plimsoll.requests.request_values import validate_request
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import planned, result
 from tests.unit.fleet.test_plan import planned as planned_of_search
@@ -38,7 +43,7 @@ JOB = {
     "workload": {"name": "batch-3-charges", "records": 2000},
     "phases": [LOAD, CHARGE],
 }
-REQUEST = checked_request(JOB)
+REQUEST = validate_request(JOB)
 TARGET = EngineTarget(
     protocol="mysql",
     host="h",
@@ -59,20 +64,20 @@ def test_the_loads_of_a_phase_take_turns_and_phases_follow_one_another() -> None
 
 def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
     fourth = passes(REQUEST.phases)[3]
-    each = records_of_one(compiled_step(REQUEST, "load").engine.operations)
+    each = records_per_operation(compile_step(REQUEST, "load").engine.operations)
     assert each == 20
-    plan = pass_step(fourth, REQUEST, records_each=each, server_before=None)
+    plan = plan_pass(fourth, REQUEST, records_each=each, server_before=None)
     assert (plan.index, plan.phase, plan.purpose, plan.operations) == (4, "load", "phase", 50)
     assert (plan.warmup_s, plan.duration_s) == (0, 90)
     assert plan.sequence_from == 3000  # three passes of 1,000 were before it
     assert plan.why == "phase load: 1,000 records to completion, pass 2 of 2"
-    assert wait_for_period_ms(plan, 60) == 0
+    assert compute_period_wait_ms(plan, 60) == 0
 
 
 def test_its_clients_divide_operations_and_input_by_their_connections() -> None:
-    plan = pass_step(passes(REQUEST.phases)[3], REQUEST, records_each=20, server_before=None)
-    workload = compiled_step(REQUEST, "load").engine
-    specs = [load_spec(plan, client, workload=workload, target=TARGET) for client in (0, 1)]
+    plan = plan_pass(passes(REQUEST.phases)[3], REQUEST, records_each=20, server_before=None)
+    workload = compile_step(REQUEST, "load").engine
+    specs = [make_load_spec(plan, client, workload=workload, target=TARGET) for client in (0, 1)]
     assert [spec.connections for spec in specs] == [3, 3]
     assert [spec.operations_limit for spec in specs] == [25, 25]
     assert [spec.sequence_from for spec in specs] == [3000, 3500]
@@ -90,8 +95,8 @@ def test_slices_are_all_of_the_input_once(connections: int, per_client: int, rec
                 "records": records + connections}
     )  # fmt: skip
     (one, *_) = passes((phase.model_copy(update={"to_completion": completion}),))
-    plan = pass_step(one, REQUEST, records_each=1.0, server_before=None)
-    slices = [slice_of(plan, client, 1.0) for client in range(plan.clients)]
+    plan = plan_pass(one, REQUEST, records_each=1.0, server_before=None)
+    slices = [slice_pass(plan, client, 1.0) for client in range(plan.clients)]
     assert all(operations >= 1 for operations, _ in slices)
     assert sum(operations for operations, _ in slices) == records + connections
     ends = [begin + operations for operations, begin in slices]
@@ -101,7 +106,7 @@ def test_slices_are_all_of_the_input_once(connections: int, per_client: int, rec
 def test_a_step_of_the_search_is_numbered_after_the_phases() -> None:
     assert planned_of_search(4, 12).index == 3
     request = REQUEST.model_copy(update={"search": REQUEST.search})
-    assert phase_steps(request.phases) == 7
+    assert count_phase_steps(request.phases) == 7
 
 
 def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() -> None:
@@ -111,13 +116,13 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
     )
     quick = result(0, [100] * 60, window=(0, 2_000))
     slow = result(1, [100] * 40, window=(0, 5_000))
-    step = merged_step(plan, [quick, slow], [], server_after=None)
+    step = merge_step(plan, [quick, slow], [], server_after=None)
     assert step.step.window_s == 5.0
     assert step.step.throughput_ops_per_second == pytest.approx(20.0)
     assert step.plan.duration_s == 5.0  # what it cost follows from how long it took
     assert step.step.purpose is None
     assert not any("ran together" in problem for problem in step.problems)
-    fold = folded(planned(warmup_s=0, duration_s=600), [quick, slow])
+    fold = fold_clients(planned(warmup_s=0, duration_s=600), [quick, slow])
     assert merge.Window(fold).length_s == 2.0  # of a step of the search
 
 
@@ -152,32 +157,32 @@ def test_what_cannot_be_is_refused_with_its_field(
     changes: dict[str, object], path: tuple[str | int, ...], problem: str
 ) -> None:
     with pytest.raises(UsageError) as raised:
-        checked_request({**JOB, **changes})
+        validate_request({**JOB, **changes})
     (complaint,) = raised.value.complaints
     assert complaint.path == path
     assert problem in str(complaint)
 
 
 def test_a_request_without_phases_has_none() -> None:
-    assert validated(Request, REQUESTED).phases == ()
+    assert validate(Request, REQUESTED).phases == ()
     assert passes(()) == []
 
 
 def test_of_a_phase_with_a_search_as_many_numbers_are_kept_as_it_may_take() -> None:
-    request = checked_request({**JOB, "phases": [LOAD, ASK, CHARGE]})
-    assert [first for _, first in numbered(request.phases)] == [0, 4, 34]
+    request = validate_request({**JOB, "phases": [LOAD, ASK, CHARGE]})
+    assert [first for _, first in number_phases(request.phases)] == [0, 4, 34]
     assert [one.index for one in passes(request.phases)] == [1, 2, 3, 4, 35, 36, 37]
-    assert phase_steps(request.phases) == 37
+    assert count_phase_steps(request.phases) == 37
 
 
 def test_what_a_phase_seeks_is_the_runs_on_its_own_workload_and_search() -> None:
     """Without the run's soak, and without limits of operations that it does not have."""
     limits = {"limits_us": {"charge": 9000}, "soak_s": 60, "deterioration": 7}
-    request = checked_request({**JOB, "limits": limits, "phases": [LOAD, ASK]})
-    own = searched(request, "ask")
+    request = validate_request({**JOB, "limits": limits, "phases": [LOAD, ASK]})
+    own = make_search_request(request, "ask")
     assert (own.workload.name, own.workload.records) == ("batch-2-validation", 2000)
     assert own.search.probes_max == 30
     assert (own.limits.limits_us, own.limits.soak_s) == ({}, 0)
     assert own.limits.deterioration == 7
     assert own.phases == ()
-    assert searched(request, None) is request
+    assert make_search_request(request, None) is request

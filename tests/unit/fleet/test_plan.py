@@ -5,20 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.fleet.plan import (
-    barrier_epoch_ms,
-    connections_of,
+    compute_barrier_ms,
+    count_late_steps,
     finished,
-    late_in_a_row,
-    load_spec,
+    make_load_spec,
     plan_step,
-    rate_of,
-    warming_step,
+    plan_warming,
+    share_connections,
+    share_rate,
 )
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import merge_step
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload
 from plimsoll.model.judging.steps import FinishedStep
-from plimsoll.model.request.load_request import ENDING_S, load_most_s
+from plimsoll.model.request.load_request import ENDING_S, longest_load_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import FailedClient, StepPlan
@@ -72,7 +72,7 @@ def test_who_asks_for_polling_is_heard_the_search_first_then_the_request_then_th
         plan = plan_step(
             following, request, start_at_epoch_ms=0, recovered=None, server_before=None, poll_us=50
         )
-        spec = load_spec(plan, 0, workload=NOTHING, target=NOWHERE)
+        spec = make_load_spec(plan, 0, workload=NOTHING, target=NOWHERE)
         assert spec.poll_us == plan.poll_us
         return plan.poll_us
 
@@ -107,7 +107,7 @@ def test_a_longer_window_is_as_long_as_a_client_can_run(
 @given(clients=st.integers(1, 200), more=st.integers(0, 5_000))
 def test_connections_are_spread_evenly_and_none_is_lost(clients: int, more: int) -> None:
     plan = planned(clients, clients + more)
-    shares = [connections_of(plan, client) for client in range(clients)]
+    shares = [share_connections(plan, client) for client in range(clients)]
     assert sum(shares) == plan.connections
     assert max(shares) - min(shares) <= 1
 
@@ -115,7 +115,7 @@ def test_connections_are_spread_evenly_and_none_is_lost(clients: int, more: int)
 @given(clients=st.integers(1, 200), rate=st.floats(1, 1e6))
 def test_rates_add_up_to_the_steps(clients: int, rate: float) -> None:
     plan = planned(clients, clients * 3 + 1, rate)
-    rates = [rate_of(plan, client) or 0 for client in range(clients)]
+    rates = [share_rate(plan, client) or 0 for client in range(clients)]
     assert sum(rates) == pytest.approx(rate)
 
 
@@ -129,19 +129,19 @@ def test_a_window_of_a_soak_is_as_long_as_the_search_asks() -> None:
 
 
 def test_a_closed_loop_has_no_rate() -> None:
-    assert rate_of(planned(1, 1), 0) is None
+    assert share_rate(planned(1, 1), 0) is None
 
 
 def test_a_larger_fleet_is_given_more_time_to_start() -> None:
     def barrier(clients: int) -> int:
-        return barrier_epoch_ms(50, clients=clients, lead_ms=1_000, per_client_ms=10)
+        return compute_barrier_ms(50, clients=clients, lead_ms=1_000, per_client_ms=10)
 
     assert (barrier(1), barrier(100)) == (1_060, 2_050)
 
 
 def test_ten_thousand_clients_are_given_what_lambda_takes_to_start_them() -> None:
     """1,000 more every 10 s: the last thousand is there after 100 s."""
-    start = barrier_epoch_ms(
+    start = compute_barrier_ms(
         0,
         clients=10_000,
         lead_ms=AWS_TIMINGS.lead_ms,
@@ -149,13 +149,13 @@ def test_ten_thousand_clients_are_given_what_lambda_takes_to_start_them() -> Non
     )
     assert start == 20_000 + 10_000 / 1_000 * 10_000
     most_s = FUNCTIONS["load-client"].timeout_s
-    assert start / 1000 + load_most_s(10_000) + ENDING_S == most_s
+    assert start / 1000 + longest_load_s(10_000) + ENDING_S == most_s
 
 
 def test_more_time_to_start_is_never_taken_from_the_load() -> None:
     """Who is called first waits for the barrier, and a client may run for 900 s."""
     barriers = [
-        barrier_epoch_ms(
+        compute_barrier_ms(
             0, clients=10_000, lead_ms=20_000, per_client_ms=10, late_before=late, load_s=load_s
         )
         for late, load_s in ((1, 190), (2, 190), (3, 190), (3, 760))
@@ -169,7 +169,7 @@ def test_more_time_to_start_is_never_taken_from_the_load() -> None:
 def test_clients_that_came_too_late_are_given_twice_the_time(
     late_before: int, lead_ms: int
 ) -> None:
-    barrier = barrier_epoch_ms(
+    barrier = compute_barrier_ms(
         50, clients=1, lead_ms=1_000, per_client_ms=10, late_before=late_before
     )
     assert barrier == 50 + lead_ms
@@ -182,13 +182,13 @@ def test_only_the_last_steps_in_a_row_were_late() -> None:
 
     def step(late_ms: int, *failed: FailedClient) -> FinishedStep:
         results = [result(0, [9], late_ms=late_ms)]
-        return finished(merged_step(two(), results, failed, server_after=None))
+        return finished(merge_step(two(), results, failed, server_after=None))
 
     late, in_time = step(1_001), step(1_000)
-    assert late_in_a_row([]) == 0
-    assert late_in_a_row([late, late, in_time]) == 0
-    assert late_in_a_row([in_time, late, step(0, refused)]) == 2
-    assert late_in_a_row([late, step(0, killed)]) == 0
+    assert count_late_steps([]) == 0
+    assert count_late_steps([late, late, in_time]) == 0
+    assert count_late_steps([in_time, late, step(0, refused)]) == 2
+    assert count_late_steps([late, step(0, killed)]) == 0
 
 
 def test_a_few_late_ones_of_thousands_give_the_next_step_no_more_time() -> None:
@@ -196,12 +196,12 @@ def test_a_few_late_ones_of_thousands_give_the_next_step_no_more_time() -> None:
 
     def step(late: int) -> FinishedStep:
         plan = two().model_copy(update={"clients": 10_000})
-        return finished(merged_step(plan, [result(0, [9])], refused[:late], server_after=None))
+        return finished(merge_step(plan, [result(0, [9])], refused[:late], server_after=None))
 
     assert (step(10).late, step(11).late) == (False, True)
 
 
 def test_the_warming_step_is_step_zero_with_the_first_steps_connections() -> None:
-    plan = warming_step(REQUEST, start_at_epoch_ms=1_000)
+    plan = plan_warming(REQUEST, start_at_epoch_ms=1_000)
     assert (plan.index, plan.clients, plan.connections) == (0, 1, 6)
     assert (plan.warmup_s, plan.duration_s) == (0, 7)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.fleet.fold import folded
-from plimsoll.fleet.sense import sensible
+from plimsoll.fleet.fold import fold_clients
+from plimsoll.fleet.sense import check_sense
 from plimsoll.model.judging.steps import Purpose
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import result
@@ -28,5 +28,5 @@ def test_a_closing_step_that_was_refused_says_nothing_of_the_answer(
     refused = STEP.step.model_copy(update={"refused": REFUSED, "throughput_ops_per_second": 0.0})
     plan = STEP.plan.model_copy(update={"purpose": purpose})
     step = STEP.model_copy(update={"plan": plan, "step": refused})
-    seen, _ = sensible(step, folded(plan, [result(0, [100])]))
+    seen, _ = check_sense(step, fold_clients(plan, [result(0, [100])]))
     assert seen.step.void == void

@@ -5,9 +5,9 @@ import sys
 
 STUCK = """\
 import threading
-from plimsoll.fleet.watchdog import killed_after
+from plimsoll.fleet.watchdog import kill_after
 
-with killed_after({limit_s}):
+with kill_after({limit_s}):
     threading.Event().wait({takes_s})
 print("ended by itself")
 """

@@ -14,7 +14,7 @@ import plimsoll
 from plimsoll.cli.main import cli
 from plimsoll.errors import MissingToolError
 from plimsoll.library import results
-from plimsoll.library.arguments import plimsoll_errors
+from plimsoll.library.arguments import translate_errors
 from plimsoll.load_line.load import Loadable, Loaded
 from plimsoll.model.run.results import RunResult
 from tests.support.requested import REQUESTED
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_a_usage_error_that_names_it(
     ],
 )
 def test_errors_name_no_option_of_the_command_line(error: Exception, said: str) -> None:
-    with pytest.raises(plimsoll.PlimsollError) as raised, plimsoll_errors():
+    with pytest.raises(plimsoll.PlimsollError) as raised, translate_errors():
         raise error
     assert str(raised.value) == said
 

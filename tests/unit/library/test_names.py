@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import plimsoll
-from plimsoll.load_line.outcome import write
+from plimsoll.load_line.outcome import write_result
 from tests.support.synthetic_run import synthetic_run
 
 STUB = Path(plimsoll.__file__).with_suffix(".pyi")
@@ -67,7 +67,7 @@ def finished_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for iops, knee in ((1000, 3.2), (2000, 6.4)):
         run_id = f"r1-demo-{iops}-iops"
         result, seconds = synthetic_run(iops=iops, knee=knee, run_id=run_id)
-        write(tmp_path / "plimsoll-results" / run_id, result, seconds)
+        write_result(tmp_path / "plimsoll-results" / run_id, result, seconds)
     monkeypatch.chdir(tmp_path)
 
 

@@ -67,7 +67,7 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
     def ask(*_: object) -> NextStep:
         return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="", window_factor=2)
 
-    monkeypatch.setattr(module, "next_step", ask)
+    monkeypatch.setattr(module, "plan_next_step", ask)
     searching = finder(time_limit_s=40)  # a step is 40 s, and a second to judge it
     searching.search()
     assert searching.cut_short == said
@@ -90,7 +90,7 @@ def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(module, "family_of", lambda _: Quiet())
     host = Host(shared=True, servers=frozenset())
     monkeypatch.setattr(Host, "of", lambda _: note("host", host))
-    monkeypatch.setattr(module, "barrier_epoch_ms", lambda _: note("barrier", 5))
+    monkeypatch.setattr(module, "compute_local_barrier_ms", lambda _: note("barrier", 5))
     return done
 
 
@@ -107,7 +107,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     longer = NextStep(index=0, clients=1, connections=1, purpose="again", why="", window_factor=2)
-    monkeypatch.setattr(module, "next_step", lambda *_: longer)
+    monkeypatch.setattr(module, "plan_next_step", lambda *_: longer)
     searching = finder(time_limit_s=60)  # twice 40 s are longer
     tried: list[int] = []
 

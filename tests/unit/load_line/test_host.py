@@ -5,7 +5,7 @@ import os
 import pytest
 
 from plimsoll.load_line import machine as module
-from plimsoll.load_line.machine import Host, Look, poll_us_here, threads_here
+from plimsoll.load_line.machine import Host, Look, choose_poll_us, choose_threads
 from plimsoll.machine import TICKS_PER_S, CpuTimes
 from plimsoll.model.engine.asked import POLL_US
 from plimsoll.model.request.dsn import parse_dsn
@@ -42,7 +42,7 @@ def test_clients_poll_only_on_processors_of_their_own(
     monkeypatch: pytest.MonkeyPatch, address: str, threads: int, polls_us: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    assert poll_us_here(parse_dsn(f"mysql://u@{address}/d"), threads) == polls_us
+    assert choose_poll_us(parse_dsn(f"mysql://u@{address}/d"), threads) == polls_us
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_two_threads_send_where_the_database_has_the_same_processors(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: processors)
     target = parse_dsn(f"mysql://u@{address}/d")
-    assert threads_here(target, *load) == threads
+    assert choose_threads(target, *load) == threads
 
 
 def looked(server_s: tuple[float | None, float | None]) -> list[Look]:

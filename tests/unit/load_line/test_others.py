@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.load_line.machine import without_others
+from plimsoll.load_line.machine import report_other_statements
 from plimsoll.model.run.results import ServerFigures
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import result
@@ -36,7 +36,7 @@ def test_what_our_clients_did_not_send_came_from_others(
     figures: ServerFigures, told: str | None
 ) -> None:
     step = STEP.model_copy(update={"server": figures, "problems": ()})
-    seen = without_others(step, [result(0, [100])])
+    seen = report_other_statements(step, [result(0, [100])])
     if told is None:
         assert seen == step
         return

@@ -3,9 +3,9 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.load_line.options import StopRule, limits_us
+from plimsoll.load_line.options import StopRule, parse_limits_us
 from plimsoll.model.engine.answered import SecondReport
-from plimsoll.model.request.quantities import latency_us
+from plimsoll.model.request.quantities import parse_latency_us
 
 OPERATIONS = ("read", "update")
 
@@ -30,13 +30,13 @@ def second(
     ("text", "us"), [("5ms", 5000), ("800us", 800), ("800 µs", 800), ("1.5s", 1_500_000)]
 )
 def test_a_latency_has_a_unit(text: str, us: float) -> None:
-    assert latency_us(text, "--limit") == us
+    assert parse_latency_us(text, "--limit") == us
 
 
 @pytest.mark.parametrize("text", ["5", "0ms", "ms", "-5ms", "5 min", "1e3ms", "\u0665ms", ""])
 def test_what_is_no_latency_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"--limit: .* is no latency: write 5ms"):
-        latency_us(text, "--limit")
+        parse_latency_us(text, "--limit")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_no_latency_is_refused(text: str) -> None:
 def test_a_limit_is_for_an_operation_or_for_all_that_have_none(
     given: tuple[str, ...], limits: dict[str, float]
 ) -> None:
-    assert limits_us(given, OPERATIONS) == limits
+    assert parse_limits_us(given, OPERATIONS) == limits
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_limit_is_for_an_operation_or_for_all_that_have_none(
 )
 def test_a_limit_that_cannot_be_is_refused(given: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        limits_us(given, OPERATIONS)
+        parse_limits_us(given, OPERATIONS)
 
 
 @pytest.mark.parametrize(

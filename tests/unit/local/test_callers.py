@@ -2,14 +2,14 @@
 
 import pytest
 
-from plimsoll.local.callers import is_of_a_page, is_of_another_page
+from plimsoll.local.callers import is_from_other_page, is_from_page
 
 PORT = 8080
 OWN = "127.0.0.1:8080"
 
 
 def foreign(host: str | None = OWN, origin: str | None = None, site: str | None = None) -> bool:
-    return is_of_another_page(host=host, origin=origin, fetch_site=site, port=PORT)
+    return is_from_other_page(host=host, origin=origin, fetch_site=site, port=PORT)
 
 
 @pytest.mark.parametrize("host", [OWN, "localhost:8080"])
@@ -64,5 +64,5 @@ def test_a_name_that_was_moved_here_is_refused(host: str | None) -> None:
 
 
 def test_where_no_page_is_served_none_is_answered() -> None:
-    assert is_of_a_page(host=OWN, origin=f"http://{OWN}", port=PORT)
-    assert not is_of_a_page(host=OWN, origin=None, port=PORT)
+    assert is_from_page(host=OWN, origin=f"http://{OWN}", port=PORT)
+    assert not is_from_page(host=OWN, origin=None, port=PORT)

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local import home
-from plimsoll.local.home import Places, takes_direct_io, twin_home
+from plimsoll.local.home import Places, make_twin_home, takes_direct_io
 from tests.unit.local.test_room import GIB, endpoint, request
 
 
@@ -25,13 +25,13 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def free(monkeypatch: pytest.MonkeyPatch, gib: float) -> None:
-    monkeypatch.setattr(home, "available_bytes", lambda: int(gib * GIB))
+    monkeypatch.setattr(home, "available_memory_bytes", lambda: int(gib * GIB))
     monkeypatch.setattr(home, "free_disk_bytes", lambda _: 99 * GIB)
 
 
 def places_of(machine: Path, requests: dict[str, Any], parent: Path | None = None) -> list[str]:
     """Say where each database of a twin is put, all running at the same time."""
-    with twin_home(parent=parent) as folder:
+    with make_twin_home(parent=parent) as folder:
         places = Places(folder, requests.get)
         chosen = [places.choose(name).resolve() for name in requests]
         return [path.relative_to(machine).parts[0] for path in chosen]
@@ -64,7 +64,7 @@ def test_what_a_database_held_is_anothers_once_it_is_gone(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free(monkeypatch, 2.4)
-    with twin_home() as folder:
+    with make_twin_home() as folder:
         places = Places(folder, lambda _: request("ycsb-a", 40_000))
         assert places.choose("a").resolve().is_relative_to(machine / "memory")
         assert places.choose("b").resolve().is_relative_to(machine / "disk")
@@ -92,7 +92,7 @@ def test_what_is_not_known_is_on_disk(machine: Path, monkeypatch: pytest.MonkeyP
 
 def test_nothing_of_it_stays(machine: Path) -> None:
     def interrupted() -> None:
-        with twin_home() as folder:
+        with make_twin_home() as folder:
             (folder / "databases").mkdir()
             (folder / "memory" / "databases").mkdir()
             raise KeyboardInterrupt
@@ -109,7 +109,7 @@ def test_what_has_no_room_is_refused_before_anything_is_made(
     monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
     with (
         pytest.raises(PlimsollError, match=r"disk: the rows of this request need .* are free"),
-        twin_home([request("ycsb-a", 10_000_000)]),
+        make_twin_home([request("ycsb-a", 10_000_000)]),
     ):
         pytest.fail("it was made")  # pragma: no cover
     assert list((machine / "disk").iterdir()) == []
@@ -119,7 +119,7 @@ def test_a_service_refuses_what_has_no_room_when_it_comes(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free(monkeypatch, 1)
-    with twin_home() as folder:
+    with make_twin_home() as folder:
         places = Places(folder, lambda _: request("ycsb-a", 10_000_000))
         monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
         with pytest.raises(PlimsollError, match=f"{machine}/disk/.*/databases: the rows of"):

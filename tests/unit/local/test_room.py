@@ -10,15 +10,15 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local import room
 from plimsoll.local.room import (
-    adds_rows,
-    available_bytes,
+    available_memory_bytes,
     disk_bytes,
     free_disk_bytes,
+    load_adds_rows,
     memory_bytes,
     require_room,
 )
 from plimsoll.model.request.request import Request
-from plimsoll.requests.row_bytes import rows_bytes
+from plimsoll.requests.row_bytes import estimate_rows_bytes
 from tests.support.requested import REQUESTED
 
 GIB = 2**30
@@ -47,11 +47,11 @@ def endpoint() -> Request:
 )
 def test_rows_are_as_wide_as_their_columns(workload: str, per_row: int, grows: bool) -> None:
     asked = request(workload, 1000)
-    assert (rows_bytes(asked), adds_rows(asked)) == (1000 * per_row, grows)
+    assert (estimate_rows_bytes(asked), load_adds_rows(asked)) == (1000 * per_row, grows)
 
 
 def test_a_bulk_insert_adds_rows() -> None:
-    assert adds_rows(request("batch-1-bulk-insert", 1000))
+    assert load_adds_rows(request("batch-1-bulk-insert", 1000))
 
 
 def test_an_endpoint_has_its_rows_elsewhere() -> None:
@@ -61,7 +61,7 @@ def test_an_endpoint_has_its_rows_elsewhere() -> None:
 
 def has(monkeypatch: pytest.MonkeyPatch, *, disk: float, memory: float) -> None:
     monkeypatch.setattr(room, "free_disk_bytes", lambda _: int(disk * GIB))
-    monkeypatch.setattr(room, "available_bytes", lambda: int(memory * GIB))
+    monkeypatch.setattr(room, "available_memory_bytes", lambda: int(memory * GIB))
 
 
 # 1,026 bytes each, half over again, and 0.195 GiB: 1.63 GiB
@@ -105,4 +105,4 @@ def test_what_is_free_on_a_disk_is_what_an_ordinary_user_may_take(
 
 
 def test_what_is_free_of_memory_is_no_more_than_there_is() -> None:
-    assert 0 < available_bytes() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < available_memory_bytes() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.seconds import SecondsListener
-from plimsoll.workflow.client import FILE, VARIABLE, TellTo, telling
+from plimsoll.workflow.client import FILE, VARIABLE, TellTo, open_second_sender
 from tests.support.live_run import running_look
 
 PLAN = running_look(4).plan
@@ -36,7 +36,7 @@ def told_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def is_told() -> bool:
     assert PLAN is not None
-    with telling("r-1", PLAN, 0) as tell:
+    with open_second_sender("r-1", PLAN, 0) as tell:
         return tell is not None
 
 
@@ -56,7 +56,7 @@ def test_a_second_that_is_told_is_read(tmp_path: Path) -> None:
     assert PLAN is not None
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1") as seconds, listener.reading("r-2") as others:
-        with telling("r-1", PLAN, 3) as tell:
+        with open_second_sender("r-1", PLAN, 3) as tell:
             assert tell is not None
             tell(SECOND)
         told = seconds()
@@ -74,7 +74,7 @@ def test_an_empty_datagram_of_another_process_ends_nothing(tmp_path: Path) -> No
     with listener.reading("r-1") as seconds, socket.socket(type=socket.SOCK_DGRAM) as other:
         port = TellTo.model_validate_json((tmp_path / FILE).read_bytes()).port
         other.sendto(b"", ("127.0.0.1", port))
-        with telling("r-1", PLAN, 3) as tell:
+        with open_second_sender("r-1", PLAN, 3) as tell:
             assert tell is not None
             tell(SECOND)
         deadline = time.monotonic() + 10

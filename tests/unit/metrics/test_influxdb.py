@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from plimsoll.metrics import Point, publish
+from plimsoll.metrics import Point, publish_points
 from plimsoll.metrics.influxdb import Credentials, InfluxSink
 
 PATIENCE_S = 60.0  # a request that is given up is sent again, and counted twice
@@ -70,7 +70,7 @@ POINTS = [
 
 
 def test_the_request_is_influxdbs_write_api(server: Server) -> None:
-    publish(POINTS, sink(server.server_port))
+    publish_points(POINTS, sink(server.server_port))
     ((path, authorization, body),) = server.requests
     assert urlsplit(path).path == "/api/v2/write"
     assert parse_qs(urlsplit(path).query) == {"org": ["o"], "bucket": ["b"], "precision": ["ms"]}
@@ -83,7 +83,7 @@ def test_a_user_signs_in_and_out(server: Server) -> None:
     url = f"http://127.0.0.1:{server.server_port}"
 
     signing_in = InfluxSink(url=url, org="o", bucket="b", credentials=user, timeout_s=PATIENCE_S)
-    report = publish(POINTS, signing_in)
+    report = publish_points(POINTS, signing_in)
 
     assert report.problem is None
     signed_in, wrote, signed_out = server.requests
@@ -95,7 +95,7 @@ def test_a_user_signs_in_and_out(server: Server) -> None:
 
 def test_a_stumbling_server_is_tried_again(server: Server) -> None:
     server.answers = [503, 429]
-    report = publish(POINTS, sink(server.server_port))
+    report = publish_points(POINTS, sink(server.server_port))
     assert (report.written, report.problem) == (1, None)
     assert len(server.requests) == 3
 
@@ -103,7 +103,7 @@ def test_a_stumbling_server_is_tried_again(server: Server) -> None:
 @pytest.mark.parametrize(("status", "tries"), [(401, 1), (404, 1), (500, 4)])
 def test_a_refusal_is_reported_without_the_token(server: Server, status: int, tries: int) -> None:
     server.answers = [status] * 9
-    report = publish(POINTS, sink(server.server_port))
+    report = publish_points(POINTS, sink(server.server_port))
     assert (report.written, report.failed) == (0, 1)
     assert report.problem is not None
     assert "s3cret" not in report.problem
@@ -113,6 +113,6 @@ def test_a_refusal_is_reported_without_the_token(server: Server, status: int, tr
 def test_a_server_that_is_not_there_is_reported() -> None:
     with socket.socket() as taken:  # a port on which nobody listens, nor can meanwhile
         taken.bind(("127.0.0.1", 0))
-        report = publish(POINTS, sink(taken.getsockname()[1]))
+        report = publish_points(POINTS, sink(taken.getsockname()[1]))
     assert report.problem is not None
     assert report.problem.startswith("InfluxDB cannot be reached")

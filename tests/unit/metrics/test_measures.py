@@ -9,9 +9,9 @@ from opentelemetry.sdk.metrics.export import HistogramDataPoint
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure, run_measures
-from plimsoll.metrics.otlp import _metric
-from plimsoll.metrics.prometheus import prometheus_text
+from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure, list_run_measures
+from plimsoll.metrics.otlp import _make_metric
+from plimsoll.metrics.prometheus import format_prometheus
 from plimsoll.model.engine.answered import LatencySummary
 from plimsoll.model.run.results import OperationTotals, RunResult
 from tests.support.synthetic_run import synthetic_run
@@ -45,7 +45,7 @@ def run() -> RunResult:
 
 
 def families(run: RunResult) -> dict[str, Metric]:
-    text = prometheus_text(run_measures(run))
+    text = format_prometheus(list_run_measures(run))
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
@@ -95,7 +95,7 @@ def test_otlp_has_the_same_histogram_bucket_by_bucket() -> None:
     measure = Measure(
         "plimsoll.operation.duration", "s", "", "histogram", {"operation": "read"}, latencies, 5, 9
     )
-    metric = _metric([measure])
+    metric = _make_metric([measure])
     (point,) = metric.data.data_points
     assert isinstance(point, HistogramDataPoint)
     assert (metric.name, metric.unit) == ("plimsoll.operation.duration", "s")

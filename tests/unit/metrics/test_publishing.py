@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.metrics import Point, SinkError, from_environment, publish
+from plimsoll.metrics import Point, SinkError, create_sink, publish_points
 from plimsoll.metrics.influxdb import require_safe
 from plimsoll.metrics.publishing import publish_from_environment
 
@@ -29,29 +29,29 @@ POINTS = [Point("m", 1000 * n, {"value": n}) for n in range(8)]
 
 def test_points_go_in_batches_of_the_sinks_size() -> None:
     recorder = Recorder()
-    assert publish(POINTS, recorder).written == 8
+    assert publish_points(POINTS, recorder).written == 8
     assert recorder.batches == [3, 3, 2]
 
 
 def test_a_point_without_figures_is_left_out() -> None:
-    assert publish([Point("m", 1, {}), *POINTS[:2]], Recorder()).written == 2
+    assert publish_points([Point("m", 1, {}), *POINTS[:2]], Recorder()).written == 2
 
 
 def test_after_a_refused_batch_the_rest_is_not_tried_and_all_are_counted() -> None:
     recorder = Recorder(fails_at=1)
-    report = publish(POINTS, recorder)
+    report = publish_points(POINTS, recorder)
     assert (report.written, report.failed, report.problem) == (3, 5, "recorder is full")
     assert recorder.batches == [3]
 
 
 def test_a_slow_sink_is_given_up() -> None:
-    report = publish(POINTS, Recorder(), time_limit_s=-1)
+    report = publish_points(POINTS, Recorder(), time_limit_s=-1)
     assert (report.written, report.failed) == (0, 8)
     assert report.problem == "recorder was too slow: -1 s passed"
 
 
 def test_no_sink_writes_nothing_and_is_no_problem() -> None:
-    report = publish(POINTS, None)
+    report = publish_points(POINTS, None)
     assert (report.sink, report.written, report.failed, report.problem) == ("none", 0, 0, None)
 
 
@@ -72,12 +72,12 @@ def test_no_sink_writes_nothing_and_is_no_problem() -> None:
 )
 def test_a_wrong_setting_is_named(environment: dict[str, str], message: str) -> None:
     with pytest.raises(PlimsollError, match=message):
-        from_environment(environment)
+        create_sink(environment)
 
 
 @pytest.mark.parametrize("environment", [{}, {"METRICS_SINK": "none"}, {"METRICS_SINK": ""}])
 def test_no_sink_is_the_default(environment: dict[str, str]) -> None:
-    assert from_environment(environment) is None
+    assert create_sink(environment) is None
 
 
 def test_a_wrong_setting_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.run.run_record import HeldBudget
-from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.prices import builtin, prices_for
-from plimsoll.quoting.quotes import quote
+from plimsoll.quoting.budget import divide_budget
+from plimsoll.quoting.prices import override_prices, read_builtin_prices
+from plimsoll.quoting.quotes import estimate_quote
 from tests.unit.quoting.test_quotes import ENDPOINT, TARGET, request
 
 USD_PER_HOUR = 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730  # of TARGET
@@ -19,18 +19,18 @@ USD_PER_HOUR = 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730  # of TARGET
 
 def held(**changes: Any) -> HeldBudget:
     asked = request(**changes)
-    found = held_budget(asked, quote(asked, builtin()))
+    found = divide_budget(asked, estimate_quote(asked, read_builtin_prices()))
     assert found is not None
     return found
 
 
 def test_without_a_budget_nothing_is_held() -> None:
-    assert held_budget(request(), quote(request(), builtin())) is None
+    assert divide_budget(request(), estimate_quote(request(), read_builtin_prices())) is None
 
 
 def test_a_budget_that_pays_for_everything_leaves_the_time_limit() -> None:
     found = held(budget_usd=50, time_limit_s=7200)
-    most = quote(request(time_limit_s=7200), builtin())
+    most = estimate_quote(request(time_limit_s=7200), read_builtin_prices())
     assert found.target_s == 7200
     fleet = sum(one.usd.most for one in most.lines if one.price.item in {
         "lambda", "step-functions", "dynamodb", "s3", "cloudwatch"
@@ -64,9 +64,9 @@ def test_a_budget_that_cannot_suffice_is_refused_and_not_even_quoted(
 ) -> None:
     asked = request(budget_usd=budget_usd)
     with pytest.raises(UsageError, match=told):
-        quote(asked, builtin())
+        estimate_quote(asked, read_builtin_prices())
     with pytest.raises(UsageError, match=told):
-        held_budget(asked, quote(request(), builtin()))
+        divide_budget(asked, estimate_quote(request(), read_builtin_prices()))
 
 
 def test_what_a_refusal_allows_is_allowed() -> None:
@@ -77,7 +77,9 @@ def test_what_a_refusal_allows_is_allowed() -> None:
 def test_a_budget_that_lacks_a_price_is_refused() -> None:
     asked = request(budget_usd=5)
     with pytest.raises(UsageError, match=r"no price is known for rds-mariadb db\.m5\.large"):
-        held_budget(asked, quote(asked, prices_for(PriceOverrides(region="eu-west-1"))))
+        divide_budget(
+            asked, estimate_quote(asked, override_prices(PriceOverrides(region="eu-west-1")))
+        )
 
 
 @settings(max_examples=30, deadline=None)
@@ -98,10 +100,10 @@ def test_whatever_is_asked_target_deletion_and_load_never_pass_the_budget(
         target={**TARGET, "volume": volume},
     )
     try:
-        quoted = quote(asked, builtin())
+        quoted = estimate_quote(asked, read_builtin_prices())
     except UsageError:
         return
-    found = held_budget(asked, quoted)
+    found = divide_budget(asked, quoted)
     assert found is not None
     assert quoted.target_usd_per_hour is not None
     target_usd = (found.target_s + 900) / 3600 * quoted.target_usd_per_hour

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item
 from plimsoll.model.request.cassandra_target import CassandraTarget
-from plimsoll.quoting.charges import target_charges
+from plimsoll.quoting.charges import list_target_charges
 
 SYSTEM = (Item.EBS_STORAGE, "gp3", 16.0)
 
@@ -34,7 +34,7 @@ def test_an_hour_of_an_instance_and_an_hours_part_of_a_month_of_storage(
     instance_type: str, volume: dict[str, object], expected: list[tuple[Item, str, float]]
 ) -> None:
     asked = {"kind": "cassandra", "instance_type": instance_type, "volume": volume}
-    first, *rest = target_charges(CassandraTarget.model_validate(asked), 3600.0)
+    first, *rest = list_target_charges(CassandraTarget.model_validate(asked), 3600.0)
     assert (first.item, first.name, first.quantity) == (Item.EC2_INSTANCE, instance_type, 1.0)
     months = [(one.item, one.name, one.quantity * HOURS_PER_MONTH) for one in rest]
     assert [(item, name) for item, name, _ in months] == [
@@ -49,5 +49,5 @@ def test_ec2_bills_a_minute_at_least() -> None:
         "instance_type": "r5.large",
         "volume": {"type": "gp2", "size_gib": 320},
     }
-    first = target_charges(CassandraTarget.model_validate(asked), 10.0)[0]
+    first = list_target_charges(CassandraTarget.model_validate(asked), 10.0)[0]
     assert first.quantity == pytest.approx(1 / 60)

@@ -8,11 +8,11 @@ from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.request.phases import passes
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import QuotePhase
-from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.charges import target_charges
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import BETWEEN_ZONES, quote, require_possible
-from plimsoll.quoting.times import pass_s
+from plimsoll.quoting.budget import divide_budget
+from plimsoll.quoting.charges import list_target_charges
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import BETWEEN_ZONES, estimate_quote, require_possible
+from plimsoll.quoting.times import estimate_pass_s
 from tests.support.requested import REQUESTED
 
 ONE = {
@@ -27,7 +27,7 @@ def asked(**changes: object) -> CassandraTarget:
 
 
 def test_each_node_is_charged_for() -> None:
-    one, three = target_charges(asked(), 7200), target_charges(asked(nodes=3), 7200)
+    one, three = list_target_charges(asked(), 7200), list_target_charges(asked(nodes=3), 7200)
     assert [charge.quantity for charge in three] == [3 * charge.quantity for charge in one]
     assert three[0].what == "3 x r5.large (Linux)"
     assert one[0].what == "r5.large (Linux)"
@@ -50,15 +50,18 @@ def requested(**changes: object) -> Request:
 
 
 def test_one_machine_has_room_for_three_and_aws_for_twelve() -> None:
-    require_possible(requested(nodes=3), builtin(), local=True)
-    require_possible(requested(nodes=12), builtin(), local=False)
+    require_possible(requested(nodes=3), read_builtin_prices(), local=True)
+    require_possible(requested(nodes=12), read_builtin_prices(), local=False)
     why = r"target\.nodes: one machine has no room for .* of so many nodes \(allowed: 1 to 3\)"
     with pytest.raises(UsageError, match=why):
-        require_possible(requested(nodes=4), builtin(), local=True)
+        require_possible(requested(nodes=4), read_builtin_prices(), local=True)
 
 
 def phases(**changes: object) -> dict[str, QuotePhase]:
-    return {phase.name: phase for phase in quote(requested(**changes), builtin()).phases}
+    return {
+        phase.name: phase
+        for phase in estimate_quote(requested(**changes), read_builtin_prices()).phases
+    }
 
 
 def test_further_nodes_are_made_and_deleted_one_after_the_other() -> None:
@@ -77,8 +80,8 @@ def test_further_nodes_are_made_and_deleted_one_after_the_other() -> None:
 def test_as_long_as_its_deletion_may_take_is_kept_of_a_budget(nodes: int, kept_s: int) -> None:
     asked = requested(nodes=nodes)
     asked = asked.model_copy(update={"budget_usd": 0.8, "time_limit_s": 86_400})
-    quoted = quote(asked, builtin())
-    held = held_budget(asked, quoted)
+    quoted = estimate_quote(asked, read_builtin_prices())
+    held = divide_budget(asked, quoted)
     assert held is not None
     assert quoted.target_usd_per_hour is not None
     pays_for_s = (0.8 - float(held.fleet_usd)) / quoted.target_usd_per_hour * 3600
@@ -86,8 +89,8 @@ def test_as_long_as_its_deletion_may_take_is_kept_of_a_budget(nodes: int, kept_s
 
 
 def test_a_quote_says_what_traffic_between_zones_costs() -> None:
-    assert BETWEEN_ZONES in quote(requested(nodes=2), builtin()).notes
-    assert BETWEEN_ZONES not in quote(requested(), builtin()).notes
+    assert BETWEEN_ZONES in estimate_quote(requested(nodes=2), read_builtin_prices()).notes
+    assert BETWEEN_ZONES not in estimate_quote(requested(), read_builtin_prices()).notes
 
 
 def test_more_volumes_take_the_rows_sooner_and_more_copies_later() -> None:
@@ -106,5 +109,5 @@ def test_a_pass_writes_to_the_volumes_of_all_nodes() -> None:
     for changes in ({}, {"nodes": 3, "replication": 1}, {"nodes": 3}):
         request = Request.model_validate(REQUESTED | asked | {"target": ONE | changes})
         (one,) = passes(request.phases)
-        times.append(pass_s(request, one))
+        times.append(estimate_pass_s(request, one))
     assert times == [600, 200, 600]  # 1,000 I/Os a second each; three copies of each row

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request.experiment import Experiment, order
+from plimsoll.model.request.experiment import Experiment, shuffle_cells
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import ExperimentQuote
-from plimsoll.quoting.experiment_quotes import lasts_s, quote_experiment
-from plimsoll.quoting.prices import builtin
-from plimsoll.quoting.quotes import quote
-from plimsoll.requests.cells import checked_experiment
+from plimsoll.quoting.experiment_quotes import quote_experiment, schedule_length_s
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.requests.cells import validate_experiment
 from tests.support.synthetic_cells import boundary_experiment
 from tests.unit.quoting.test_quotes import TARGET
 
@@ -33,7 +33,7 @@ def experiment(**changes: Any) -> Experiment:
 
 
 def quoted(**changes: Any) -> ExperimentQuote:
-    return quote_experiment(experiment(**changes), builtin())
+    return quote_experiment(experiment(**changes), read_builtin_prices())
 
 
 def test_each_run_has_the_quote_that_it_has_alone() -> None:
@@ -42,7 +42,7 @@ def test_each_run_has_the_quote_that_it_has_alone() -> None:
     for cell, records in zip(found.cells, RECORDS.values(), strict=True):
         workload = {"name": "ycsb-b", "records": records}
         alone = Request.model_validate(SHARED | {"name": "alone", "workload": workload})
-        assert cell.quote == quote(alone, builtin())
+        assert cell.quote == estimate_quote(alone, read_builtin_prices())
 
 
 def test_the_money_is_the_sum_whatever_goes_at_once() -> None:
@@ -60,7 +60,7 @@ def test_the_time_is_that_of_so_many_at_once_in_the_order_of_the_seed() -> None:
     assert few < some < many
     assert quoted().time_s.expected == pytest.approx(few + some + many)
     assert quoted(at_once=3).time_s.expected == many
-    first, second, third = (each[index] for index in order(3, 3))
+    first, second, third = (each[index] for index in shuffle_cells(3, 3))
     assert quoted(at_once=2).time_s.expected == pytest.approx(
         max(first, second, min(first, second) + third)
     )
@@ -68,13 +68,13 @@ def test_the_time_is_that_of_so_many_at_once_in_the_order_of_the_seed() -> None:
 
 def test_a_batch_begins_when_the_one_before_it_has_ended() -> None:
     found = quoted(at_once=3, batch_size=2)
-    each = [found.cells[index].quote.time_s.expected for index in order(3, 3)]
+    each = [found.cells[index].quote.time_s.expected for index in shuffle_cells(3, 3)]
     assert found.batches == 2
     assert found.time_s.expected == pytest.approx(max(each[:2]) + each[2])
 
 
 def test_no_more_go_at_once_than_the_team_may_have() -> None:
-    held = quote_experiment(experiment(at_once=3), builtin(), runs_most=1)
+    held = quote_experiment(experiment(at_once=3), read_builtin_prices(), runs_most=1)
     assert held.at_once == 1
     assert held.time_s == quoted(at_once=1).time_s
     assert "At once go 1, not 3: the most runs that the team may have." in held.notes
@@ -100,8 +100,8 @@ def test_budgets_are_each_runs_own_and_told_together() -> None:
 
 
 def test_of_a_search_for_the_boundary_it_is_that_of_all_cells() -> None:
-    experiment = checked_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
-    found = quote_experiment(experiment, builtin())
+    experiment = validate_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
+    found = quote_experiment(experiment, read_builtin_prices())
     assert found.time_s.most == pytest.approx(sum(cell.quote.time_s.most for cell in found.cells))
     assert any("runs those beside it alone" in note for note in found.notes)
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_by_its_place() -> None:
 def test_many_at_once_take_no_longer_than_one_by_one_and_no_less_than_the_longest(
     seconds: list[float], at_once: int
 ) -> None:
-    taken = lasts_s(seconds, at_once)
+    taken = schedule_length_s(seconds, at_once)
     least = max(*seconds, sum(seconds) / at_once)
     assert least * (1 - 1e-9) <= taken <= sum(seconds) * (1 + 1e-9)
     assert taken <= least + max(seconds)  # Graham's bound

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.model.aws.prices import Item
-from plimsoll.quoting.price_list import only, read_prices
+from plimsoll.quoting.price_list import keep_instances, read_prices
 
 TODAY = date(2026, 11, 21)
 
@@ -162,7 +162,7 @@ def test_prices_are_found_under_their_own_names() -> None:
 
 def test_only_the_instances_that_are_named_are_kept() -> None:
     found = read_prices(PriceListApi(), "eu-central-1", today=TODAY)
-    kept = only(found, ("m6i.large",))
+    kept = keep_instances(found, ("m6i.large",))
     assert Item.RDS_MYSQL not in kept.usd
     assert kept.usd[Item.EC2_INSTANCE] == {"m6i.large": 0.115}
     assert kept.usd[Item.RDS_IOPS] == {"io1": 0.119, "gp3": 0.024}

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from plimsoll.model.aws import instances
 from plimsoll.model.aws.prices import Item, PriceOverrides
-from plimsoll.quoting.prices import builtin, prices_for
+from plimsoll.quoting.prices import override_prices, read_builtin_prices
 
 RDS = (
     Item.RDS_MYSQL,
@@ -20,7 +20,7 @@ VCPUS = {"large": 2, "xlarge": 4} | {f"{n}xlarge": 4 * n for n in (2, 4, 8, 12, 
 
 
 def test_every_price_has_a_unit_a_date_and_an_address() -> None:
-    for price in builtin().prices():
+    for price in read_builtin_prices().prices():
         assert price.unit
         assert price.source is not None
         assert price.source.url.startswith("https://")
@@ -28,12 +28,12 @@ def test_every_price_has_a_unit_a_date_and_an_address() -> None:
 
 
 def test_no_price_is_there_twice() -> None:
-    names = [(price.item, price.name) for price in builtin().prices()]
+    names = [(price.item, price.name) for price in read_builtin_prices().prices()]
     assert sorted(set(names)) == sorted(names)
 
 
 def test_every_instance_type_that_is_known_has_a_price_on_ec2() -> None:
-    priced = {price.name for price in builtin().prices((Item.EC2_INSTANCE,))}
+    priced = {price.name for price in read_builtin_prices().prices((Item.EC2_INSTANCE,))}
     assert priced >= set(instances._TABLE)
 
 
@@ -58,12 +58,12 @@ def test_every_instance_type_that_is_known_has_a_price_on_ec2() -> None:
     ],
 )
 def test_prices_that_a_reader_can_look_up(item: Item, name: str, usd: float) -> None:
-    assert builtin().price(item, name).usd == usd
+    assert read_builtin_prices().price(item, name).usd == usd
 
 
 def test_sizes_that_were_not_read_follow_the_others_of_their_family() -> None:
     for item in RDS:
-        found = {price.name: price.usd for price in builtin().prices((item,))}
+        found = {price.name: price.usd for price in read_builtin_prices().prices((item,))}
         for name, usd in found.items():
             _, family, size = name.split(".")
             if size in VCPUS:
@@ -74,7 +74,7 @@ def test_sizes_that_were_not_read_follow_the_others_of_their_family() -> None:
 
 def test_io_optimized_costs_three_tenths_more_than_standard_by_the_hour() -> None:
     standard, optimized = (
-        {price.name: price.usd for price in builtin().prices((item,))}
+        {price.name: price.usd for price in read_builtin_prices().prices((item,))}
         for item in (Item.AURORA, Item.AURORA_IO_OPTIMIZED)
     )
     assert set(standard) == set(optimized)
@@ -84,15 +84,15 @@ def test_io_optimized_costs_three_tenths_more_than_standard_by_the_hour() -> Non
 
 
 def test_a_price_without_a_source_is_null_and_so_is_one_that_is_not_listed() -> None:
-    assert builtin().price(Item.INFLUXDB, "db.influx.medium").usd is None
-    assert builtin().price(Item.RDS_MYSQL, "db.m8g.large").usd is None
+    assert read_builtin_prices().price(Item.INFLUXDB, "db.influx.medium").usd is None
+    assert read_builtin_prices().price(Item.RDS_MYSQL, "db.m8g.large").usd is None
 
 
 def test_a_deployments_own_price_stands_before_the_built_in_one() -> None:
     own = PriceOverrides.model_validate(
         {"as_of": "2026-11-01", "source": "our contract", "usd": {"rds-iops": {"io1": 0.08}}}
     )
-    table = prices_for(own)
+    table = override_prices(own)
     price = table.price(Item.RDS_IOPS, "io1")
     assert (price.usd, price.unit) == (0.08, "IOPS-month")
     assert price.source is not None
@@ -104,11 +104,11 @@ def test_another_region_has_its_own_prices_only() -> None:
     own = PriceOverrides.model_validate(
         {"region": "eu-west-1", "as_of": "2026-11-01", "usd": {"rds-iops": {"io1": 0.11}}}
     )
-    table = prices_for(own)
+    table = override_prices(own)
     assert table.region == "eu-west-1"
     assert table.price(Item.RDS_IOPS, "io1").usd == 0.11
     assert table.price(Item.RDS_STORAGE, "io1").usd is None
-    nothing = prices_for(PriceOverrides(region="eu-west-1"))
+    nothing = override_prices(PriceOverrides(region="eu-west-1"))
     assert list(nothing.prices()) == []
 
 

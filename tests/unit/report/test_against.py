@@ -7,7 +7,7 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.published import against, read_reference, shape_table
+from plimsoll.report.published import compare_with_published, read_reference, shape_table
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.report.experiment.test_experiment_summary import at_one_load
 
@@ -33,7 +33,7 @@ def test_the_files_hold_what_was_published_and_what_is_doubtful() -> None:
 
 
 def test_shapes_are_multiples_of_the_lightest_load() -> None:
-    found = against(R1, [FAST, SLOW], ["fast", "slow"])
+    found = compare_with_published(R1, [FAST, SLOW], ["fast", "slow"])
     slow, fast = found.shapes
     assert (slow.published, slow.measured, fast.measured) == ("1,000 IOPS", "slow", "fast")
     assert slow.multiples["throughput"][0] == (1.0, 1.0)
@@ -46,7 +46,9 @@ def test_shapes_are_multiples_of_the_lightest_load() -> None:
 
 
 def test_knees_and_the_step_from_one_to_the_other_are_said() -> None:
-    knee_low, knee_high, step_up = against(R1, [SLOW, FAST], ["slow", "fast"]).sentences
+    knee_low, knee_high, step_up = compare_with_published(
+        R1, [SLOW, FAST], ["slow", "fast"]
+    ).sentences
     assert knee_low.startswith(
         "Knee with 1,000 IOPS: published at 3 clients, 2.43 times the throughput of the first load;"
         " measured (slow) at 3 clients, "
@@ -63,7 +65,7 @@ def test_runs_of_other_iops_are_laid_over_the_curves_in_their_order() -> None:
     volume = SLOW.request.target.volume.model_copy(update={"iops": 4000})
     target = SLOW.request.target.model_copy(update={"volume": volume})
     other = SLOW.model_copy(update={"request": SLOW.request.model_copy(update={"target": target})})
-    assert against(R1, [other], ["demo"]).shapes[0].published == "1,000 IOPS"
+    assert compare_with_published(R1, [other], ["demo"]).shapes[0].published == "1,000 IOPS"
 
 
 def test_ratios_find_their_runs_by_the_variants_names() -> None:
@@ -74,13 +76,13 @@ def test_ratios_find_their_runs_by_the_variants_names() -> None:
         return SLOW.model_copy(update=update)
 
     runs = [cell("gp2", 100), cell("nvme", 600), cell("nvme", 650, "t32")]
-    found = against(R2, runs, ["a", "b", "c"])
+    found = compare_with_published(R2, runs, ["a", "b", "c"])
     assert len(found.sentences) == 1
     assert found.sentences[0].startswith(
         "reads-80, t8: nvme to gp2: published 20.00 times, measured 6.00 times (95 % 5."
     )
     with pytest.raises(UsageError, match="no two of the runs are of variants"):
-        against(R2, runs[1:], ["b", "c"])
+        compare_with_published(R2, runs[1:], ["b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -102,4 +104,4 @@ def test_a_file_that_is_none_is_refused_with_its_line(
 
 def test_more_runs_than_curves_are_refused() -> None:
     with pytest.raises(UsageError, match="3 runs for 2 published curves"):
-        against(R1, [SLOW, FAST, SLOW], ["a", "b", "c"])
+        compare_with_published(R1, [SLOW, FAST, SLOW], ["a", "b", "c"])

@@ -5,11 +5,11 @@ from typing import Any
 from plimsoll.model.judging.closing import BackgroundCost, Closing, PairedRatio
 from plimsoll.model.request.background import Background
 from plimsoll.model.run.results import BackgroundResult, OperationTotals, RunResult, Seconds
-from plimsoll.report.charts.timeline import timeline
-from plimsoll.report.comparing.comparing import compare
-from plimsoll.report.headline import headline
-from plimsoll.report.page import render
-from plimsoll.report.tables import background_lines, background_table
+from plimsoll.report.charts.timeline import draw_timeline
+from plimsoll.report.comparing.comparing import compare_runs
+from plimsoll.report.headline import build_headline
+from plimsoll.report.page import render_run
+from plimsoll.report.tables import background_table, describe_backgrounds
 from tests.support.synthetic_run import synthetic_run
 
 PLAIN, SECONDS = synthetic_run()
@@ -69,18 +69,18 @@ def with_background() -> tuple[RunResult, Seconds]:
 
 
 def test_what_it_takes_stands_in_the_answers_sentence_and_facts() -> None:
-    found = headline(with_background()[0])
+    found = build_headline(with_background()[0])
     assert DETAIL in found.sentence
     assert dict(found.facts)["Background"] == DETAIL
 
 
 def test_a_comparison_of_runs_ends_in_what_it_takes() -> None:
-    told = compare([with_background()[0], PLAIN]).sentences
+    told = compare_runs([with_background()[0], PLAIN]).sentences
     assert told[-1].endswith(f": {DETAIL}.")
 
 
 def test_a_line_says_when_it_runs_and_what_it_did() -> None:
-    (line,) = background_lines(with_background()[0])
+    (line,) = describe_backgrounds(with_background()[0])
     assert line.startswith(
         "background nightly: batch-full-scan, every 6 s of each step for 2 s; 20.0 ops/s while it"
         " runs, scan p99 "
@@ -104,7 +104,7 @@ def test_a_table_has_a_row_for_each_step() -> None:
 
 def test_both_workloads_are_on_one_clock() -> None:
     result, seconds = with_background()
-    chart, plain = timeline(result, seconds), timeline(PLAIN, SECONDS)
+    chart, plain = draw_timeline(result, seconds), draw_timeline(PLAIN, SECONDS)
     assert chart is not None
     assert plain is not None
     found = {panel.id: panel.readout for panel in chart.panels}
@@ -119,5 +119,5 @@ def test_both_workloads_are_on_one_clock() -> None:
 
 
 def test_the_page_has_a_section_for_it_only_where_it_ran() -> None:
-    assert "<h2>Beside it</h2>" in render(*with_background())
-    assert "<h2>Beside it</h2>" not in render(PLAIN, SECONDS)
+    assert "<h2>Beside it</h2>" in render_run(*with_background())
+    assert "<h2>Beside it</h2>" not in render_run(PLAIN, SECONDS)

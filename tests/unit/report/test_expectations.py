@@ -14,9 +14,9 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.expectations import (
     Judged,
     JudgedTable,
-    expectation,
+    check_expectations,
+    check_rule,
     read_baseline,
-    with_expectations,
 )
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
@@ -57,17 +57,17 @@ BASE = repeated(1990, 2000, 2010)
     ],
 )
 def test_it_is_worse_only_where_the_interval_lies_below(now: Capacity, answer: str) -> None:
-    outcome = expectation(NOT_WORSE, Judged(now), {"base.json": Judged(BASE)})
+    outcome = check_rule(NOT_WORSE, Judged(now), {"base.json": Judged(BASE)})
     assert outcome.answer == answer, outcome.because
 
 
 def test_two_bounds_and_other_questions_give_no_answer() -> None:
     bound = judged((1, 1000, 500), (2, 1500, 500))
-    outcome = expectation(NOT_WORSE, Judged(bound), {"base.json": Judged(bound)})
+    outcome = check_rule(NOT_WORSE, Judged(bound), {"base.json": Judged(bound)})
     assert (outcome.answer, "only bounds" in outcome.because) == ("no answer", True)
     load = RESULT.request.load.model_copy(update={"duration_s": 7.0})
     other = RESULT.model_copy(update={"request": RESULT.request.model_copy(update={"load": load})})
-    asked = expectation(NOT_WORSE, Judged.of(RESULT), {"base.json": Judged.of(other)})
+    asked = check_rule(NOT_WORSE, Judged.of(RESULT), {"base.json": Judged.of(other)})
     because = "base.json was asked otherwise (load.duration_s)"
     assert (asked.answer, asked.because) == ("no answer", because)
 
@@ -80,13 +80,13 @@ def test_whichever_has_no_figure_is_named() -> None:
         (noisy, Judged(BASE), "this result has no figure: NOISY"),
         (Judged(BASE), Judged(None, why_not="it was stopped"), "base.json has no figure: it was"),
     ):
-        outcome = expectation(NOT_WORSE, now, {"base.json": base})
+        outcome = check_rule(NOT_WORSE, now, {"base.json": base})
         assert (outcome.answer, outcome.because.startswith(said)) == ("no answer", True)
 
 
 def test_a_run_without_a_verdict_answers_no_rule() -> None:
     result = RESULT.model_copy(update={"capacity": None})
-    outcome = expectation("capacity >= 1", Judged.of(result), {})
+    outcome = check_rule("capacity >= 1", Judged.of(result), {})
     assert (outcome.answer, outcome.because) == ("no answer", "no verdict: it has no verdict")
 
 
@@ -97,17 +97,17 @@ def asked(*rules: str) -> RunResult:
 
 
 def test_what_was_said_of_a_rule_stays_where_its_baseline_is_not_at_hand() -> None:
-    first = with_expectations(asked(NOT_WORSE, "capacity >= 1"))
+    first = check_expectations(asked(NOT_WORSE, "capacity >= 1"))
     assert [one.answer for one in first.expect] == ["no answer", "met"]
-    same = with_expectations(first, baselines={"base.json": Judged.of(RESULT)})
+    same = check_expectations(first, baselines={"base.json": Judged.of(RESULT)})
     assert [one.answer for one in same.expect] == ["met", "met"]
-    again = with_expectations(same, ["capacity >= 2"])
+    again = check_expectations(same, ["capacity >= 2"])
     assert [one.answer for one in again.expect] == ["met", "met", "met"]
 
 
 def test_a_rule_of_another_version_is_shown_as_it_was() -> None:
     newer = Expectation(rule="a rule of tomorrow", answer="met", because="it was")
-    assert with_expectations(RESULT.model_copy(update={"expect": (newer,)})).expect == (newer,)
+    assert check_expectations(RESULT.model_copy(update={"expect": (newer,)})).expect == (newer,)
 
 
 def test_a_result_of_before_there_were_rules_is_read() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.report import folder as folders
-from plimsoll.report.folder import newest_runs, run_id_in
+from plimsoll.report.folder import find_newest_runs, read_run_id
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -21,8 +21,8 @@ def test_folders_are_found_two_deep_and_hidden_ones_too(tmp_path: Path) -> None:
     names = ("one", "serve-1/two", ".three")
     made = [folder_of(tmp_path, name) for name in names]
     folder_of(tmp_path, "too/deep/four")
-    assert set(newest_runs(tmp_path)) == set(made)
-    assert newest_runs(tmp_path / "nowhere") == []
+    assert set(find_newest_runs(tmp_path)) == set(made)
+    assert find_newest_runs(tmp_path / "nowhere") == []
 
 
 def test_a_folder_that_is_removed_meanwhile_is_none(
@@ -30,12 +30,12 @@ def test_a_folder_that_is_removed_meanwhile_is_none(
 ) -> None:
     kept = folder_of(tmp_path, "kept")
     monkeypatch.setattr(folders, "glob", lambda *_, **__: ["gone/result.json", "kept/result.json"])
-    assert newest_runs(tmp_path) == [kept]
+    assert find_newest_runs(tmp_path) == [kept]
 
 
 def test_a_run_is_known_by_the_id_in_its_result_and_not_by_its_folder(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "20261123-a1")
-    assert run_id_in(folder.rename(tmp_path / "mine")) == "20261123-a1"
-    assert run_id_in(tmp_path) is None
+    assert read_run_id(folder.rename(tmp_path / "mine")) == "20261123-a1"
+    assert read_run_id(tmp_path) is None
     (tmp_path / "result.json").write_text("{}")
-    assert run_id_in(tmp_path) is None
+    assert read_run_id(tmp_path) is None

@@ -12,7 +12,7 @@ from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.results import Candidate, LimitingResource, RunResult
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.headline import headline
+from plimsoll.report.headline import build_headline
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
@@ -26,13 +26,13 @@ def with_steps(*steps: tuple[int, float, float]) -> RunResult:
 
 def test_what_became_of_a_rule_is_a_fact() -> None:
     met = Expectation(rule="capacity >= 1", answer="met", because="the capacity is 2 ops/s")
-    facts = headline(RESULT.model_copy(update={"expect": (met,)})).facts
+    facts = build_headline(RESULT.model_copy(update={"expect": (met,)})).facts
     assert ("Expected", "capacity >= 1: met; the capacity is 2 ops/s") in facts
-    assert "Expected" not in dict(headline(RESULT).facts)
+    assert "Expected" not in dict(build_headline(RESULT).facts)
 
 
 def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
-    found = headline(RESULT)
+    found = build_headline(RESULT)
     capacity = RESULT.capacity
     assert capacity is not None
     assert capacity.max_sustainable_throughput_ops_per_second is not None
@@ -58,7 +58,7 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
 
 
 def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
-    found = headline(with_steps((1, 2000, 500), (2, 4000, 520)))
+    found = build_headline(with_steps((1, 2000, 500), (2, 4000, 520)))
     assert found.figure == "≥ 4,000"
     assert found.tag == "lower bound only"
     assert not found.decided
@@ -66,7 +66,7 @@ def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
 
 def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
     result = with_steps((2, 2000, 5000), (4, 2100, 9000))
-    found = headline(result, usd_per_hour=1.0)
+    found = build_headline(result, usd_per_hour=1.0)
     assert found.figure == "< 2,000"
     assert "per million" not in found.sentence
 
@@ -74,8 +74,8 @@ def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
 def test_the_price_of_a_million_operations() -> None:
     result = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000))
     assert usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
-    assert "$0.05 per million operations" in headline(result, usd_per_hour=0.72).sentence
-    assert "$" not in headline(result).sentence
+    assert "$0.05 per million operations" in build_headline(result, usd_per_hour=0.72).sentence
+    assert "$" not in build_headline(result).sentence
 
 
 def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -> None:
@@ -92,7 +92,7 @@ def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -
     ]
     noisy = judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
     unknown = LimitingResource(resource="unknown", host_bound=None, step=4, evidence=())
-    found = headline(RESULT.model_copy(update={"capacity": noisy, "limiting": unknown}))
+    found = build_headline(RESULT.model_copy(update={"capacity": noisy, "limiting": unknown}))
     assert (found.tag, found.figure, found.decided) == ("too noisy", None, False)
     assert "1,000 IOPS: no figure can be given: 3 repetitions" in found.sentence
     assert "limit could not be told" not in found.sentence
@@ -110,7 +110,7 @@ def test_a_lower_bound_is_told_what_is_nearest_to_its_limit() -> None:
         ),
         host_bound=None, step=2, evidence=(),
     )  # fmt: skip
-    found = headline(open_end.model_copy(update={"limiting": nearest}))
+    found = build_headline(open_end.model_copy(update={"limiting": nearest}))
     assert "set the limit" not in found.sentence
     assert found.sentence.endswith(
         "; nothing that was measured was at its limit, nearest to it: CPU (62 %)."
@@ -124,9 +124,9 @@ def test_a_lower_bound_is_told_what_is_nearest_to_its_limit() -> None:
 def test_a_limit_that_cannot_be_told_is_said_so_where_one_was_reached() -> None:
     unknown = LimitingResource(resource="unknown", host_bound=None, step=2, evidence=())
     knee = with_steps((1, 2000, 500), (2, 2000, 5000)).model_copy(update={"limiting": unknown})
-    assert "what set the limit could not be told" in headline(knee).sentence
+    assert "what set the limit could not be told" in build_headline(knee).sentence
     bound = with_steps((1, 2000, 500)).model_copy(update={"limiting": unknown})
-    assert "limit could not" not in headline(bound).sentence
+    assert "limit could not" not in build_headline(bound).sentence
 
 
 def test_a_run_that_failed_says_where_and_why() -> None:
@@ -138,7 +138,7 @@ def test_a_run_that_failed_says_where_and_why() -> None:
             "failure": Failure(phase="prepare", error="LoadError", cause="the disk is full"),
         }
     )
-    found = headline(failed)
+    found = build_headline(failed)
     assert found.figure is None
     assert not found.decided
     assert found.sentence == "The run ended FAILED in its prepare phase: the disk is full."
@@ -161,17 +161,17 @@ def costed(*, local: bool, usd: float | None = 0.4) -> RunResult:
 
 
 def test_a_run_on_aws_is_priced_by_its_own_estimate() -> None:
-    found = headline(costed(local=False))
+    found = build_headline(costed(local=False))
     assert "; that is $0.05 per million operations." in found.sentence
     facts = dict(found.facts)
     assert facts["Cost"].endswith("at $0.72 an hour, list price of us-east-1, 2026-09-24")
     assert facts["The run"] == "$0.40, estimated by list prices of us-east-1 (2026-09-24)"
-    unknown = headline(costed(local=False, usd=None))
+    unknown = build_headline(costed(local=False, usd=None))
     assert dict(unknown.facts)["The run"] == "not known: no price for rds-iops io2"
 
 
 def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
-    found = headline(costed(local=True))
+    found = build_headline(costed(local=True))
     assert "per million operations at the AWS list price of such a target." in found.sentence
     facts = dict(found.facts)
     assert "of such a target, against this machine's throughput" in facts["Cost"]
@@ -179,6 +179,6 @@ def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
 
 
 def test_a_price_that_was_given_stands_before_the_estimate() -> None:
-    found = headline(costed(local=True), usd_per_hour=1.44)
+    found = build_headline(costed(local=True), usd_per_hour=1.44)
     assert "; that is $0.10 per million operations." in found.sentence
     assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")

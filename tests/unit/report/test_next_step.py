@@ -7,8 +7,8 @@ import pytest
 from plimsoll.model.judging.capacity import Verdict
 from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.headline import next_step, predicted
-from plimsoll.report.page import first_screen
+from plimsoll.report.headline import next_step, predict_more_iops
+from plimsoll.report.page import answer_first_questions
 from tests.support.synthetic_run import synthetic_run
 
 PLAIN, _ = synthetic_run()
@@ -55,7 +55,7 @@ def limited(
 def test_more_iops_carry_what_the_forced_flow_law_says(
     iops: float, throughput: float, provisioned: int, more: int, carried: float | None
 ) -> None:
-    found = predicted(limited(iops=iops, throughput=throughput, provisioned=provisioned))
+    found = predict_more_iops(limited(iops=iops, throughput=throughput, provisioned=provisioned))
     if carried is None:
         assert found is None
     else:
@@ -103,7 +103,7 @@ def test_processors_that_would_be_full_before_are_named() -> None:
     ],
 )
 def test_without_grounds_nothing_is_predicted(ungrounded: RunResult) -> None:
-    assert predicted(ungrounded) is None
+    assert predict_more_iops(ungrounded) is None
     assert "Predicted" not in next_step(ungrounded)
 
 
@@ -115,7 +115,7 @@ def test_an_unknown_part_of_the_io_predicts_nothing() -> None:
         )
         for step in whole.steps
     )
-    assert predicted(whole.model_copy(update={"steps": steps})) is None
+    assert predict_more_iops(whole.model_copy(update={"steps": steps})) is None
 
 
 def test_every_verdict_has_a_next_step() -> None:
@@ -134,7 +134,7 @@ def test_a_lower_bound_names_the_load_beyond_which_to_search() -> None:
 
 
 def test_the_first_screen_answers_each_question() -> None:
-    answers = dict(first_screen(limited(), usd_per_hour=0.72))
+    answers = dict(answer_first_questions(limited(), usd_per_hour=0.72))
     assert answers["At which latency"] == "read p99 1.84 ms, update p99 2.58 ms"
     assert answers["What limits it"] == "storage IOPS, 99 %"
     assert answers["How sure"].startswith("95 %: ")
@@ -144,6 +144,6 @@ def test_the_first_screen_answers_each_question() -> None:
 
 
 def test_what_is_not_known_says_so() -> None:
-    answers = dict(first_screen(PLAIN.model_copy(update={"limiting": None})))
+    answers = dict(answer_first_questions(PLAIN.model_copy(update={"limiting": None})))
     assert answers["What limits it"].startswith("not known")
     assert answers["What it costs"] == "not known: no cost was estimated"

@@ -10,9 +10,9 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import Seconds
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.charts.chart import Bars, Line, Panel, Point
-from plimsoll.report.charts.curve import curve, limit_labels
-from plimsoll.report.charts.timeline import timeline
-from plimsoll.report.page import content_security_policy, render
+from plimsoll.report.charts.curve import draw_curve, limit_labels
+from plimsoll.report.charts.timeline import draw_timeline
+from plimsoll.report.page import content_security_policy, render_run
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -22,7 +22,7 @@ MOST_BYTES = 400_000
 
 @pytest.fixture(scope="module")
 def drawn() -> str:
-    return render(RESULT, SECONDS)
+    return render_run(RESULT, SECONDS)
 
 
 def without_scripts(page: str) -> str:
@@ -35,7 +35,7 @@ def charts_in(page: str) -> set[str]:
 
 def panel(seconds: Seconds, name: str) -> Panel | None:
     """A panel of the time line."""
-    chart = timeline(RESULT, seconds)
+    chart = draw_timeline(RESULT, seconds)
     assert chart is not None
     return next((panel for panel in chart.panels if panel.id == name), None)
 
@@ -97,7 +97,7 @@ def test_the_curve_holds_the_figures_of_the_result() -> None:
         for judged in RESULT.capacity.steps
         for latency_us in judged.latency_us.values()
     }
-    chart = curve(RESULT.capacity)
+    chart = draw_curve(RESULT.capacity)
     assert chart is not None
     points = [m for m in chart.panels[0].marks if isinstance(m, Point) and not m.hollow]
     assert {(point.x, point.y) for point in points} == expected
@@ -115,7 +115,7 @@ def test_a_hostile_name_stays_text() -> None:
     renamed = tuple(
         second.model_copy(update={"operation": hostile}) for second in SECONDS.operations
     )
-    page = render(notes, SECONDS.model_copy(update={"operations": renamed}))
+    page = render_run(notes, SECONDS.model_copy(update={"operations": renamed}))
     assert hostile not in page
     assert "&lt;/script&gt;" in page
 
@@ -159,7 +159,7 @@ def test_the_caption_names_only_what_is_drawn(drawn: str) -> None:
     assert RESULT.capacity is not None
     none = {"max_sustainable_throughput_ops_per_second": None, "bracket": None, "bound": None}
     page = without_scripts(
-        render(
+        render_run(
             RESULT.model_copy(update={"capacity": RESULT.capacity.model_copy(update=none)}), EMPTY
         )
     )
@@ -169,7 +169,7 @@ def test_the_caption_names_only_what_is_drawn(drawn: str) -> None:
 
 
 def test_a_run_without_series_has_no_chart_over_time() -> None:
-    page = render(RESULT, EMPTY)
+    page = render_run(RESULT, EMPTY)
     assert charts_in(page) == {"curve", "throughput", "latency-read", "latency-update"}
     assert "second by second" not in page
 
@@ -184,7 +184,7 @@ def test_a_run_that_measured_nothing_draws_nothing() -> None:
             "steps": (),
         }
     )
-    page = render(failed, EMPTY)
+    page = render_run(failed, EMPTY)
     assert "no such engine version" in page
     assert "<figure" not in page
 
@@ -207,14 +207,14 @@ def test_the_page_of_an_hour_is_under_400_kb_and_says_how_its_seconds_are_thinne
         for kind in range(3)
     )
     hour = spread(3600, SECONDS.model_copy(update={"operations": operations}))
-    page = render(RESULT, hour)
+    page = render_run(RESULT, hour)
     assert len(page.encode()) < MOST_BYTES
     assert "stacked (mean of 15 s)" in page
 
 
 def test_a_page_links_to_dashboards_by_their_own_names() -> None:
     links = {"grafana": "https://grafana.example/d/a?var-run=x&from=1&to=2"}
-    page = render(RESULT.model_copy(update={"links": links}), EMPTY)
+    page = render_run(RESULT.model_copy(update={"links": links}), EMPTY)
     shown = (
         'href="https://grafana.example/d/a?var-run=x&amp;from=1&amp;to=2" rel="noopener noreferrer"'
     )

@@ -36,7 +36,7 @@ def test_of_very_many_loads_the_audits_that_failed_are_shown(
     table = tables.audits_table(found)
     assert table is not None
     assert len(table.rows) == rows
-    assert tables.audits_left_out(found) == left_out
+    assert tables.count_left_out(found) == left_out
     assert "7 clients" in [row[0].text for row in table.rows]
     details = {(load, name): mark for load, name, mark, _ in tables.audit_details(found)}
     assert details["7 clients", "Little's law"] == tables.MARKS[False]
@@ -44,5 +44,5 @@ def test_of_very_many_loads_the_audits_that_failed_are_shown(
 
 def test_every_closing_step_has_its_word() -> None:
     assert set(tables.CLOSING_WORDS) == CLOSING
-    assert tables.unjudged(Step(purpose="soak", void="too late")) == "void"
-    assert tables.unjudged(Step(purpose="confirm")) == ""
+    assert tables.describe_unjudged(Step(purpose="soak", void="too late")) == "void"
+    assert tables.describe_unjudged(Step(purpose="confirm")) == ""

@@ -8,14 +8,14 @@ import pytest
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.run.results import LimitingResource, RunResult
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.expectations import with_expectations
+from plimsoll.report.expectations import check_expectations
 from plimsoll.report.summaries import (
     Case,
     Summary,
-    junit_xml,
     markdown,
-    summary_of_run,
-    summary_of_table,
+    summarize_run,
+    summarize_table,
+    write_junit,
 )
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
@@ -56,12 +56,12 @@ def run(*rules: str, **changes: object) -> RunResult:
     """Make a run that was held against rules."""
     request = RESULT.request.model_copy(update={"expect": rules})
     made = RESULT.model_copy(update={"request": request, "capacity": KNEE, **changes})
-    return with_expectations(made)
+    return check_expectations(made)
 
 
 def written(*summaries: Summary) -> ET.Element:
     """Write summaries and read them again, each element held against Jenkins' schema."""
-    whole = ET.fromstring(junit_xml(summaries))
+    whole = ET.fromstring(write_junit(summaries))
     for element in whole.iter():
         assert set(element.attrib) <= ATTRIBUTES[element.tag]
         assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
@@ -73,7 +73,7 @@ def written(*summaries: Summary) -> ET.Element:
 
 def test_each_rule_is_a_case_that_passes_fails_or_is_an_error() -> None:
     rules = ("capacity >= 1000", "capacity >= 2000", "p99.read <= 1ms at 9000")
-    summary = summary_of_run(run(*rules))
+    summary = summarize_run(run(*rules))
     assert summary.told == "not met"
     (suite,) = written(summary)
     cases = suite.findall("testcase")
@@ -92,13 +92,13 @@ def test_each_rule_is_a_case_that_passes_fails_or_is_an_error() -> None:
 
 @pytest.mark.parametrize(("capacity", "told"), [(KNEE, "met"), (NOISY, "no answer")])
 def test_without_rules_the_verdict_is_the_case(capacity: Capacity, told: str) -> None:
-    summary = summary_of_run(run(capacity=capacity))
+    summary = summarize_run(run(capacity=capacity))
     assert (summary.told, [case.name for case in summary.cases]) == (told, ["the verdict"])
     assert len(list(written(summary).iter("error"))) == (told == "no answer")
 
 
 def test_a_verdict_without_a_figure_is_no_answer_though_a_rule_is_met() -> None:
-    summary = summary_of_run(run("p99.read <= 1ms at 900", capacity=NOISY))
+    summary = summarize_run(run("p99.read <= 1ms at 900", capacity=NOISY))
     assert [case.told for case in summary.cases] == ["no answer", "met"]
     assert summary.told == "no answer"
 
@@ -106,7 +106,7 @@ def test_a_verdict_without_a_figure_is_no_answer_though_a_rule_is_met() -> None:
 def test_a_run_that_failed_is_an_error_with_its_cause() -> None:
     failure = Failure(phase="provision", error="TargetCreationError", cause="no such class")
     failed = run("capacity >= 1", capacity=None, state=RunState.FAILED, failure=failure)
-    summary = summary_of_run(failed)
+    summary = summarize_run(failed)
     assert summary.told == "failed"
     (suite,) = written(summary)
     errors = [error.attrib["message"] for error in suite.iter("error")]
@@ -136,7 +136,7 @@ def test_hostile_names_are_neither_markup_nor_calls_nor_rows_in_markdown() -> No
 
 
 def test_markdown_has_the_figures_the_change_and_the_rules() -> None:
-    text = markdown([summary_of_run(run("capacity >= 2000", "not worse than b.json by 5 %"))])
+    text = markdown([summarize_run(run("capacity >= 2000", "not worse than b.json by 5 %"))])
     assert "### ❌ r1-demo: not met" in text.replace(RESULT.name, "r1-demo")
     assert "| verdict | KNEE |" in text
     assert "| capacity | 1,500 ops/s at 2 clients |" in text
@@ -145,7 +145,7 @@ def test_markdown_has_the_figures_the_change_and_the_rules() -> None:
 
 
 def test_a_table_of_steps_is_summed_up_too() -> None:
-    summary = summary_of_table("steps.csv", KNEE)
+    summary = summarize_table("steps.csv", KNEE)
     assert (summary.name, summary.told, summary.began) == ("steps.csv", "met", None)
     written(summary)
 
@@ -157,5 +157,5 @@ def test_what_was_nearest_to_its_limit_is_not_said_to_have_set_it(reached: bool,
     limiting = LimitingResource(
         resource="storage_iops", reached=reached, share=0.62, host_bound=None, step=1, evidence=()
     )
-    facts = dict(summary_of_run(run(limiting=limiting)).facts)
+    facts = dict(summarize_run(run(limiting=limiting)).facts)
     assert facts["limited by"] == told

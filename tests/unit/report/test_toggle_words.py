@@ -5,8 +5,8 @@ from plimsoll.capacity.statistics.intervals import METHOD, paired_ratio
 from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import page
-from plimsoll.report.comparing.comparing import compare
-from plimsoll.report.words import toggle_facts, toggle_table
+from plimsoll.report.comparing.comparing import compare_runs
+from plimsoll.report.words import describe_toggle, toggle_table
 from tests.support.synthetic_run import synthetic_run
 
 PAIRS = [(1000.0, 1230.0), (990.0, 1200.0), (1010.0, 1260.0)]
@@ -58,14 +58,14 @@ def test_what_the_server_does_not_tell_is_told_as_asked() -> None:
     assert table is not None
     assert table.rows[-1][2].text == "0 (as asked)"
     assert "off: 1,230 ops/s (innodb_doublewrite = 0, not confirmed by the server)" in (
-        toggle_facts(found(says=""))
+        describe_toggle(found(says=""))
     )
 
 
 def test_the_page_says_it_first() -> None:
     result, seconds = synthetic_run()
     toggled: RunResult = result.model_copy(update={"toggle": found()})
-    html = page.render(toggled, seconds)
+    html = page.render_run(toggled, seconds)
     assert "Off gives 1.23 times the throughput of on." in html
     assert "<h2>The toggle</h2>" in html
 
@@ -75,7 +75,7 @@ def test_a_comparison_of_runs_ends_in_what_each_toggle_showed() -> None:
         synthetic_run(run_id=run_id)[0].model_copy(update={"name": run_id})
         for run_id in ("reads", "writes")
     )
-    told = compare([reads, writes.model_copy(update={"toggle": found()})]).sentences
+    told = compare_runs([reads, writes.model_copy(update={"toggle": found()})]).sentences
     assert told[-1] == "writes: off gives 1.23 times the throughput of on."
     assert not any(sentence.startswith("reads:") for sentence in told)
 
@@ -86,7 +86,7 @@ def test_ways_to_an_existing_database_stand_in_place_of_parameters() -> None:
         for state, port in zip(found().states, (3306, 3307), strict=True)
     ]
     reached = found().model_copy(update={"states": (parts[0], parts[1])})
-    assert toggle_facts(reached)[1] == "off: 1,230 ops/s (reached at db:3307)"
+    assert describe_toggle(reached)[1] == "off: 1,230 ops/s (reached at db:3307)"
     table = toggle_table(reached)
     assert table is not None
     last = [cell.text for cell in table.rows[-1]]

@@ -7,16 +7,16 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.request.request import Request
-from plimsoll.quoting.prices import builtin
-from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.sizing.cheapest import require_seekable
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.sizing.cheapest import require_searchable
 from tests.support.synthetic_cells import LIMITS_US, boundary_experiment
 
 
 def asked(prices: PriceTable | None = None, **changes: Any) -> tuple[Request, ...]:
-    experiment = checked_experiment({**boundary_experiment(1000, 2000, want=20_000), **changes})
-    require_seekable(experiment, prices or builtin())
-    return tuple(cell.request for cell in cells_of(experiment))
+    experiment = validate_experiment({**boundary_experiment(1000, 2000, want=20_000), **changes})
+    require_searchable(experiment, prices or read_builtin_prices())
+    return tuple(cell.request for cell in expand_cells(experiment))
 
 
 def refused(**changes: Any) -> str:
@@ -93,8 +93,10 @@ def test_a_toggle_has_two_answers() -> None:
 
 
 def test_cells_are_ordered_by_prices_that_have_to_be_known() -> None:
-    lacking = builtin().model_copy(
-        update={"groups": tuple(g for g in builtin().groups if "rds-storage" not in g.items)}
+    lacking = read_builtin_prices().model_copy(
+        update={
+            "groups": tuple(g for g in read_builtin_prices().groups if "rds-storage" not in g.items)
+        }
     )
     assert refused(prices=lacking).endswith(
         "target: has no price of io1 storage, 100 GiB, by which cells are ordered"

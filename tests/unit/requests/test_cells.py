@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request.boundary import laid, leaves
-from plimsoll.model.request.experiment import Experiment, batches, order
+from plimsoll.model.request.boundary import apply_patch, patched_paths
+from plimsoll.model.request.experiment import Experiment, shuffle_cells, split_batches
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.requests.cells import expand_cells, validate_experiment
 from plimsoll.requests.experiment_file import read_file
 
 GOOD = """\
@@ -68,7 +68,7 @@ def complaints(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("folder")
 def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
-    cells = cells_of(read(GOOD))
+    cells = expand_cells(read(GOOD))
     asked = []
     for cell in cells:
         assert isinstance(cell.request.target, RdsTarget)
@@ -136,7 +136,7 @@ def test_too_many_runs_are_refused_by_their_number() -> None:
     value["axes"]["mix"] = {f"m{i}": {"load": {"seed": i}} for i in range(50)}
     value["axes"]["more"] = {f"n{i}": {"time_limit_s": 100 + i} for i in range(3)}
     with pytest.raises(UsageError, match="2 x 50 x 3 = 300 runs are more than 200"):
-        checked_experiment(value)
+        validate_experiment(value)
 
 
 NAMES = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
@@ -150,13 +150,13 @@ PATCHES = st.dictionaries(NAMES, VALUES, max_size=3)
 def test_what_a_patch_sets_is_set_and_what_it_does_not_name_stays(
     base: dict[str, Any], change: dict[str, Any]
 ) -> None:
-    result = laid(base, change)
-    assert all(_at(result, leaf) == _at(change, leaf) for leaf in leaves(change))
-    touched = leaves(change)
-    for leaf in leaves(base):
+    result = apply_patch(base, change)
+    assert all(_at(result, leaf) == _at(change, leaf) for leaf in patched_paths(change))
+    touched = patched_paths(change)
+    for leaf in patched_paths(base):
         if not any(leaf[: len(t)] == t or t[: len(leaf)] == leaf for t in touched):
             assert _at(result, leaf) == _at(base, leaf)
-    assert laid(result, change) == result
+    assert apply_patch(result, change) == result
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
@@ -169,18 +169,18 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 def test_the_order_holds_every_cell_once_and_batches_keep_it(
     count: int, seed: int, size: int
 ) -> None:
-    drawn = order(count, seed)
+    drawn = shuffle_cells(count, seed)
     assert sorted(drawn) == list(range(count))
-    assert drawn == order(count, seed)
-    cut = batches(drawn, size)
+    assert drawn == shuffle_cells(count, seed)
+    cut = split_batches(drawn, size)
     assert [cell for batch in cut for cell in batch] == list(drawn)
     assert all(len(batch) <= size for batch in cut)
-    assert batches(drawn, None) == [list(drawn)]
+    assert split_batches(drawn, None) == [list(drawn)]
 
 
 def test_seeds_give_different_orders_and_every_place_to_every_cell() -> None:
     """Over many seeds each cell comes first about as often as any other: chi-squared, 5 cells."""
-    firsts = [order(5, seed)[0] for seed in range(2000)]
+    firsts = [shuffle_cells(5, seed)[0] for seed in range(2000)]
     counts = [firsts.count(cell) for cell in range(5)]
     assert sum((n - 400) ** 2 / 400 for n in counts) < 18.5  # p = 0.001 at 4 degrees of freedom
 
@@ -196,7 +196,7 @@ def test_cells_are_the_product_of_the_axes(sizes: list[int]) -> None:
         f"axis{a}": {f"v{v}": {field: {inner: v + 1}} for v in range(size)}
         for a, (size, (field, inner)) in enumerate(zip(sizes, fields, strict=False))
     }
-    cells = cells_of(Experiment.model_validate(value))
+    cells = expand_cells(Experiment.model_validate(value))
     wanted = product(*([f"v{v}" for v in range(size)] for size in sizes))
     assert [tuple(cell.variants.values()) for cell in cells] == list(wanted)
     for cell in cells:

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request.experiment import Experiment, order, partner, planned_batches
-from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.model.request.experiment import Experiment, find_partner, plan_batches, shuffle_cells
+from plimsoll.requests.cells import expand_cells, validate_experiment
 from tests.unit.requests.test_cells import GOOD
 
 
@@ -16,12 +16,12 @@ def asked(**changes: Any) -> Experiment:
     value = yaml.safe_load(GOOD) | {"at_once": 1, "batch_size": None}
     value["axes"]["storage"]["faster"] = {"target": {"volume": {"iops": 4000}}}
     pairs = {"axis": "storage", "of": ["fast", "faster"], "count": 6}
-    return checked_experiment({**value, "pairs": pairs, **changes})
+    return validate_experiment({**value, "pairs": pairs, **changes})
 
 
 def test_cells_of_a_pair_are_a_batch_and_the_others_go_as_without_it() -> None:
-    drawn = order(6, 7)
-    planned = planned_batches(asked(), drawn)
+    drawn = shuffle_cells(6, 7)
+    planned = plan_batches(asked(), drawn)
     assert sorted(cell for batch in planned for cell in batch) == list(range(6))
     assert sorted(map(sorted, planned)) == [[0], [1], [2, 4], [3, 5]]
     assert [batch[0] for batch in planned] == [i for i in drawn if i in {b[0] for b in planned}]
@@ -29,22 +29,22 @@ def test_cells_of_a_pair_are_a_batch_and_the_others_go_as_without_it() -> None:
 
 
 def test_others_keep_their_batches() -> None:
-    planned = planned_batches(asked(at_once=3), range(6))
+    planned = plan_batches(asked(at_once=3), range(6))
     assert planned == [[0, 1], [2, 4], [3, 5]]
 
 
 def test_the_partner_asks_the_same_of_the_other_target() -> None:
     experiment = asked()
-    assert partner(experiment, {"storage": "fast", "mix": "both"}) == {
+    assert find_partner(experiment, {"storage": "fast", "mix": "both"}) == {
         "storage": "faster", "mix": "both"
     }  # fmt: skip
-    assert partner(experiment, {"storage": "slow", "mix": "both"}) is None
+    assert find_partner(experiment, {"storage": "slow", "mix": "both"}) is None
 
 
 def test_only_cells_that_take_turns_repeat_their_load_as_often_as_there_are_pairs() -> None:
     counts = [
         cell.request.limits.confirmation and cell.request.limits.confirmation.most
-        for cell in cells_of(asked())
+        for cell in expand_cells(asked())
     ]
     assert counts == [10, 10, 6, 6, 6, 6]
 

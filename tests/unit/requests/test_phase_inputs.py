@@ -12,8 +12,8 @@ from plimsoll.model.engine.values import ColumnValue
 from plimsoll.model.request.phases import PhaseInput
 from plimsoll.model.request.request import Request
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.phase_workload import compiled_step
-from plimsoll.requests.request_values import checked_request
+from plimsoll.requests.phase_workload import compile_step
+from plimsoll.requests.request_values import validate_request
 from tests.unit.fleet.test_phase_plan import JOB
 
 PAGE = (Path(__file__).parents[3] / "docs" / "phases.md").read_text()
@@ -34,7 +34,7 @@ def with_input(text: str, **changes: Any) -> dict[str, Any]:
 
 
 def columns_of(request: Request) -> list[tuple[int | str, ...]]:
-    (operation,) = compiled_step(request, "load").engine.operations
+    (operation,) = compile_step(request, "load").engine.operations
     binds = operation.statements[0].binds
     return [bind.values for bind in binds if isinstance(bind, ColumnValue)]
 
@@ -78,7 +78,7 @@ def test_a_column_is_numbers_only_where_all_of_its_cells_are() -> None:
 )
 def test_what_is_no_table_is_refused(text: str, problem: str) -> None:
     with pytest.raises(UsageError) as raised:
-        checked_request(with_input(text))
+        validate_request(with_input(text))
     (complaint,) = raised.value.complaints
     assert complaint.path == ("phases", 0, "workload", "input", "csv")
     assert problem in str(complaint)
@@ -86,7 +86,7 @@ def test_what_is_no_table_is_refused(text: str, problem: str) -> None:
 
 def test_a_column_that_the_file_does_not_have_is_named() -> None:
     with pytest.raises(UsageError) as raised:
-        checked_request(with_input("account,at,units\n1,2,3\n"))
+        validate_request(with_input("account,at,units\n1,2,3\n"))
     (complaint,) = raised.value.complaints
     assert complaint.path == ("phases", 0, "workload", "definition")
     assert "details" in str(complaint)
@@ -94,4 +94,4 @@ def test_a_column_that_the_file_does_not_have_is_named() -> None:
 
 def test_only_a_definition_takes_an_input() -> None:
     with pytest.raises(UsageError, match="which names its columns"):
-        checked_request(with_input(USAGE, definition=None, name="batch-3-charges"))
+        validate_request(with_input(USAGE, definition=None, name="batch-3-charges"))

@@ -7,8 +7,12 @@ from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request.experiment import Experiment
-from plimsoll.requests.prepared_datasets import KEEPING_MARGIN_S, kept_for_s, shared_datasets
-from plimsoll.requests.request_workload import prepared_workloads
+from plimsoll.requests.prepared_datasets import (
+    KEEPING_MARGIN_S,
+    compute_keeping_s,
+    plan_shared_datasets,
+)
+from plimsoll.requests.request_workload import compile_prepared_workloads
 from tests.support.requested import REQUESTED
 
 SHARED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -27,19 +31,19 @@ def experiment(**changes: Any) -> Experiment:
 def test_the_tables_of_a_background_are_prepared_with_the_others() -> None:
     scan = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}
     asked = experiment(request={**SHARED, "background": [scan]})
-    (shared,) = shared_datasets(asked, local=False)
-    assert [one.dataset for one in prepared_workloads(shared.request)] == ["ycsb", "batch"]
+    (shared,) = plan_shared_datasets(asked, local=False)
+    assert [one.dataset for one in compile_prepared_workloads(shared.request)] == ["ycsb", "batch"]
     axes = {"beside": {"alone": {"background": []}, "nightly": {"background": [scan]}}}
-    apart = shared_datasets(experiment(axes=axes), local=False)
+    apart = plan_shared_datasets(experiment(axes=axes), local=False)
     assert [one.cells for one in apart] == [(0,), (1,)], "only one of both needs its tables"
 
 
 def test_nothing_is_prepared_for_whom_does_not_ask() -> None:
-    assert shared_datasets(experiment(dataset=None), local=True) == ()
+    assert plan_shared_datasets(experiment(dataset=None), local=True) == ()
 
 
 def test_workloads_on_the_same_tables_share_one_dataset() -> None:
-    (shared,) = shared_datasets(experiment(), local=False)
+    (shared,) = plan_shared_datasets(experiment(), local=False)
     assert (shared.name, shared.cells) == ("dataset-1", (0, 1))
     assert shared.request.name == "dataset-1"
     assert shared.request.tags == {"experiment": "m", "dataset": "1"}
@@ -50,7 +54,7 @@ def test_workloads_on_the_same_tables_share_one_dataset() -> None:
 def test_a_volume_that_rds_would_have_to_change_has_a_dataset_of_its_own(
     local: bool, datasets: list[tuple[int, ...]]
 ) -> None:
-    found = shared_datasets(experiment(axes={"storage": VOLUMES}), local=local)
+    found = plan_shared_datasets(experiment(axes={"storage": VOLUMES}), local=local)
     assert [shared.cells for shared in found] == datasets
 
 
@@ -74,16 +78,18 @@ def test_a_volume_that_rds_would_have_to_change_has_a_dataset_of_its_own(
     ],
 )
 def test_other_rows_or_another_version_are_another_dataset(variants: dict[str, Any]) -> None:
-    found = shared_datasets(experiment(axes={"what": variants}), local=True)
+    found = plan_shared_datasets(experiment(axes={"what": variants}), local=True)
     assert [shared.cells for shared in found] == [(0,), (1,)]
 
 
 def test_what_prepares_it_may_be_larger_than_what_measures() -> None:
     dataset = {"target": {"instance_class": "db.m5.4xlarge"}, "time_limit_s": 3600}
-    (shared,) = shared_datasets(experiment(dataset=dataset), local=False)
+    (shared,) = plan_shared_datasets(experiment(dataset=dataset), local=False)
     assert shared.request.target.instance_class == "db.m5.4xlarge"  # type: ignore[union-attr]
     assert shared.request.time_limit_s == 3600
-    assert kept_for_s(experiment(dataset=dataset), shared) == 3600 + 2 * 7200 + KEEPING_MARGIN_S
+    assert (
+        compute_keeping_s(experiment(dataset=dataset), shared) == 3600 + 2 * 7200 + KEEPING_MARGIN_S
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,12 +102,12 @@ def test_what_prepares_it_may_be_larger_than_what_measures() -> None:
 )
 def test_what_prepares_it_may_not_change_what_is_in_it(dataset: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="dataset: it changes the dataset's engine"):
-        shared_datasets(experiment(dataset=dataset), local=True)
+        plan_shared_datasets(experiment(dataset=dataset), local=True)
 
 
 def test_a_wrong_field_is_named_where_it_was_written() -> None:
     with pytest.raises(UsageError, match=r"dataset\.target\.instance_class"):
-        shared_datasets(experiment(dataset={"target": {"instance_class": 5}}), local=True)
+        plan_shared_datasets(experiment(dataset={"target": {"instance_class": 5}}), local=True)
     with pytest.raises(
         ValidationError, match=r"dataset\.name: a run of an experiment gets its own"
     ):
@@ -149,7 +155,7 @@ def test_what_has_no_snapshot_is_refused_in_a_sentence(target: dict[str, Any], w
     mixes = {"a": {"workload": {"name": "ycsb-c"}}, "b": {"workload": {"name": "ycsb-b"}}}
     shared = {**SHARED, "target": target}
     with pytest.raises(UsageError, match=f"dataset: {why}"):
-        shared_datasets(experiment(request=shared, axes={"mix": mixes}), local=True)
+        plan_shared_datasets(experiment(request=shared, axes={"mix": mixes}), local=True)
 
 
 def test_no_volume_of_ebs_is_made_smaller_than_the_snapshot_of_another() -> None:
@@ -158,5 +164,5 @@ def test_no_volume_of_ebs_is_made_smaller_than_the_snapshot_of_another() -> None
         name: {"target": {"volume": {"size_gib": gib}}} for name, gib in (("l", 200), ("s", 100))
     }
     asked = experiment(request={**SHARED, "target": target}, axes={"size": sizes})
-    assert [one.cells for one in shared_datasets(asked, local=False)] == [(0,), (1,)]
-    assert [one.cells for one in shared_datasets(asked, local=True)] == [(0, 1)]
+    assert [one.cells for one in plan_shared_datasets(asked, local=False)] == [(0,), (1,)]
+    assert [one.cells for one in plan_shared_datasets(asked, local=True)] == [(0, 1)]

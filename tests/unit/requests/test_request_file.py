@@ -5,7 +5,7 @@ import pytest
 from plimsoll.documents import read_document
 from plimsoll.errors import UsageError
 from plimsoll.model.request.rds_target import RdsTarget
-from plimsoll.requests.request_file import requests_of
+from plimsoll.requests.request_file import read_requests
 
 GOOD = """\
 name: good
@@ -32,19 +32,19 @@ limits:
 
 def complaints(text: str) -> list[str]:
     with pytest.raises(UsageError) as caught:
-        requests_of(read_document(text, "r.yaml"))
+        read_requests(read_document(text, "r.yaml"))
     return str(caught.value).splitlines()
 
 
 def test_one_request_is_one_run() -> None:
-    requests = requests_of(read_document(GOOD, "r.yaml"))
+    requests = read_requests(read_document(GOOD, "r.yaml"))
     assert list(requests) == ["good"]
     assert requests["good"].limits.limits_us == {"update": 5000}
 
 
 def test_runs_change_what_they_name_and_share_the_rest() -> None:
     text = GOOD + "runs:\n  low: {}\n  high: {target: {volume: {iops: 2000}}}\n"
-    requests = requests_of(read_document(text, "r.yaml"))
+    requests = read_requests(read_document(text, "r.yaml"))
     assert [request.name for request in requests.values()] == ["good-low", "good-high"]
     targets = [request.target for request in requests.values()]
     assert [t.volume.iops for t in targets if isinstance(t, RdsTarget)] == [1000, 2000]

@@ -12,8 +12,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.request.expectations import FORMS
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import checked_request
-from plimsoll.workload import builtin_names
+from plimsoll.requests.request_values import validate_request
+from plimsoll.workload import list_builtin_names
 from tests.support.requested import REQUESTED
 
 RDS = REQUESTED["target"]
@@ -154,7 +154,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
-    ({"workload": {"name": "ycsb-q", "records": 1}}, "workload.name", "ycsb-q", builtin_names()),
+    ({"workload": {"name": "ycsb-q", "records": 1}}, "workload.name", "ycsb-q",
+      list_builtin_names()),
     ({"workload": {"name": "ycsb-a", "records": 0}}, "workload.records", 0, [">= 1"]),
     ({"workload": {"name": "ycsb-a"}}, "workload.records", None, []),
     ({"workload": {"name": "ycsb-a", "records": 1, "parameters": {"x": 1}}},
@@ -280,7 +281,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"background_pairs": 21}, "background_pairs", 21, ["<= 20"]),
     (beside(name="A"), "background[0].name", "A", [NAME]),
     (beside(workload={"name": "ycsb-q", "records": 1}), "background[0].workload.name", "ycsb-q",
-     builtin_names()),
+     list_builtin_names()),
     (beside(workload={"name": "log-flush", "records": 0}), "background[0].workload.records", 0,
      [">= 1"]),
     (beside(workload={"name": "log-flush", "records": 1, "parameters": {"x": 1}}),
@@ -303,7 +304,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
 
 def complaints(change: dict[str, Any]) -> tuple[Complaint, ...]:
     with pytest.raises(UsageError) as caught:
-        checked_request({**deepcopy(REQUESTED), **change})
+        validate_request({**deepcopy(REQUESTED), **change})
     return caught.value.complaints
 
 

@@ -4,7 +4,7 @@ from plimsoll.databases.counted_statements import Look
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.results import ServerWaits
 from plimsoll.sizing.production import Observation
-from plimsoll.sizing.production_server import Sample, observation
+from plimsoll.sizing.production_server import Sample, summarize_server
 from plimsoll.workload.derive.derived import derive
 from tests.unit.workload.derive.digests import YCSB_B
 
@@ -21,4 +21,4 @@ def sample(statements: int, iops: float | None = 500.0) -> Sample:
 
 
 def observed(*samples: Sample) -> Observation:
-    return observation(DERIVED, samples, server="MariaDB", looks=LOOKS)
+    return summarize_server(DERIVED, samples, server="MariaDB", looks=LOOKS)

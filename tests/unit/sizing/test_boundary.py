@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.sizing.boundary import request_beside
+from plimsoll.sizing.boundary import write_confirming_request
 from plimsoll.sizing.predict import Bound, Prediction
 from tests.support.requested import REQUESTED
 
@@ -47,7 +47,7 @@ def test_it_begins_below_the_least_that_may_be_the_limit(
     """
     asked = Request.model_validate({**REQUESTED, "search": search})
     assert isinstance(asked.target, RdsTarget)
-    made = request_beside(
+    made = write_confirming_request(
         asked, asked.target, FOUND, name="confirm", statistic="p99", limits_us={"read": 20_000}
     )
     assert begins.items() <= made.search.model_dump(mode="json").items()

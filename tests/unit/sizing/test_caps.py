@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget
-from plimsoll.sizing.caps import caps_of, on_machine, with_speed
+from plimsoll.sizing.caps import assume_speed, find_caps, replace_processors
 from tests.unit.sizing.test_prices import rds
 
 
@@ -26,15 +26,15 @@ from tests.unit.sizing.test_prices import rds
 def test_the_volume_or_the_instance_whichever_is_less(
     name: str, volume: dict[str, Any], iops: float, owner: str, lasting: bool
 ) -> None:
-    caps = caps_of(rds(name, **volume), lasting=lasting)
+    caps = find_caps(rds(name, **volume), lasting=lasting)
     assert (caps.iops, caps.iops_of) == (iops, owner)
 
 
 def test_a_burstable_class_has_the_processors_that_its_credits_last_for() -> None:
     """t4g.large: two vCPUs, 30 % of each."""
     target = rds("t4g.large", type="gp3", size_gib=100)
-    assert caps_of(target).processors == pytest.approx(0.6)
-    assert caps_of(target, lasting=False).processors == 2
+    assert find_caps(target).processors == pytest.approx(0.6)
+    assert find_caps(target, lasting=False).processors == 2
 
 
 def test_aurora_and_disks_of_the_instances_own_have_no_limit_of_iops() -> None:
@@ -53,8 +53,8 @@ def test_aurora_and_disks_of_the_instances_own_have_no_limit_of_iops() -> None:
             "volume": {"type": "nvme", "size_gib": 400},
         }
     )
-    assert (caps_of(aurora).iops, caps_of(aurora).base_latency_us) == (None, None)
-    assert (caps_of(own).iops, caps_of(own).base_latency_us) == (None, 100)
+    assert (find_caps(aurora).iops, find_caps(aurora).base_latency_us) == (None, None)
+    assert (find_caps(own).iops, find_caps(own).base_latency_us) == (None, 100)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_aurora_and_disks_of_the_instances_own_have_no_limit_of_iops() -> None:
     [("m5.xlarge", False, 1 / 1.05), ("r6g.large", False, 1 / 1.4), ("m5.large", True, 1 / 1.5)],
 )
 def test_how_fast_other_processors_are_is_a_guess(name: str, local: bool, slowest: float) -> None:
-    measured = caps_of(rds("m5.large", type="gp3", size_gib=100))
-    asked = caps_of(rds(name, type="gp3", size_gib=100))
-    speed = with_speed(asked, measured, local=local).speed
+    measured = find_caps(rds("m5.large", type="gp3", size_gib=100))
+    asked = find_caps(rds(name, type="gp3", size_gib=100))
+    speed = assume_speed(asked, measured, local=local).speed
     assert (speed.low, speed.mid) == pytest.approx((slowest, 1))
 
 
 def test_this_machine_stands_in_with_its_own_processors() -> None:
-    caps = on_machine(caps_of(rds("m5.4xlarge", type="gp3", size_gib=400)), 2)
+    caps = replace_processors(find_caps(rds("m5.4xlarge", type="gp3", size_gib=400)), 2)
     assert (caps.processors, caps.speed.low) == (2, 1)

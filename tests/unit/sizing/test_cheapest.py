@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.cheapest import Evidence, Found, Standing, next_cell
+from plimsoll.sizing.cheapest import Evidence, Found, Standing, choose_next_cell
 from plimsoll.sizing.predict import Bound, Prediction
 
 WANTED = 1000.0
@@ -76,7 +76,7 @@ CARRIES, SHORT, SILENT = ran("carries"), ran("falls short"), ran("no answer")
 def test_the_cheapest_that_is_held_to_carry_it_is_measured_until_it_is_decided(
     cells: list[Standing], found: Found
 ) -> None:
-    assert next_cell(cells, WANTED) == found
+    assert choose_next_cell(cells, WANTED) == found
 
 
 figures = st.floats(1, 3000)
@@ -92,7 +92,7 @@ standings = st.builds(
 def test_no_decision_is_against_a_measurement_or_rests_on_a_prediction_alone(
     cells: list[Standing],
 ) -> None:
-    found = next_cell(cells, WANTED)
+    found = choose_next_cell(cells, WANTED)
     carrying = [i for i, cell in enumerate(cells) if cell.measured == "carries"]
     if found.outcome == "measure":
         assert found.cell is not None
@@ -131,7 +131,7 @@ def test_it_ends_within_the_cells_whatever_runs_and_predictions_say(
     while True:
         told = sum(one != "no answer" for one in known.values())
         cells = [Standing(known.get(i), predicted(i, told)) for i in range(len(truths))]
-        found = next_cell(cells, WANTED)
+        found = choose_next_cell(cells, WANTED)
         if found.outcome != "measure":
             break
         assert found.cell is not None
@@ -154,7 +154,7 @@ def test_of_twelve_cells_about_three_are_measured(boundary: int) -> None:
             Standing(known.get(i), prediction(0.8 * t, 0.9 * t, 1.2 * t) if known else None)
             for i, t in enumerate(truths)
         ]
-        found = next_cell(cells, WANTED)
+        found = choose_next_cell(cells, WANTED)
         if found.outcome != "measure":
             break
         assert found.cell is not None

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.aws.volumes import Service, Volume, VolumeType, check, limits
+from plimsoll.model.aws.volumes import Service, Volume, VolumeType, limits, require_valid_volume
 from plimsoll.model.request.rds_target import RdsTarget
-from plimsoll.quoting.prices import builtin
-from plimsoll.sizing.offers import ladders, monthly
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.sizing.offers import list_ladders, price_monthly
 
 
 def carrying(iops: float, mib_s: float = 0, *, service: Service) -> Callable[[Volume], bool]:
@@ -28,7 +28,7 @@ def found(
     kind: VolumeType, iops: float, mib_s: float = 0, *, least: int = 100, service: Service
 ) -> list[Volume | None]:
     carries = carrying(iops, mib_s, service=service)
-    return [ladder.first(carries) for ladder in ladders(service, kind, least)]
+    return [ladder.first(carries) for ladder in list_ladders(service, kind, least)]
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_what_is_proposed_can_be_had_and_more_never_costs_less(
         usd = []
         for volume in found(kind, iops, least=least_gib, service="rds-mariadb"):
             if volume is not None:
-                check(volume, service="rds-mariadb")
+                require_valid_volume(volume, service="rds-mariadb")
                 target = RdsTarget(
                     engine="mariadb",
                     engine_version="11.4",
                     instance_class="db.m5.large",
                     volume=volume,
                 )
-                usd.append(monthly(target, builtin()).usd or 0.0)
+                usd.append(price_monthly(target, read_builtin_prices()).usd or 0.0)
         return min(usd, default=float("inf"))
 
     assert cheapest(min(one, other)) <= cheapest(max(one, other))

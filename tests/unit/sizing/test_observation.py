@@ -6,7 +6,7 @@ from plimsoll.databases.counted_statements import Counted
 from plimsoll.errors import UsageError
 from plimsoll.model.request.load_request import WorkloadChoice
 from plimsoll.model.run.results import RunResult
-from plimsoll.sizing.production import Spread, against_line
+from plimsoll.sizing.production import Spread, compare_with_line
 from plimsoll.workload.derive.derived import derive
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.sizing.samples import DERIVED, observed, sample
@@ -54,7 +54,7 @@ def test_production_stands_at_a_share_of_its_line() -> None:
     assert result.capacity
     line = result.capacity.max_sustainable_throughput_ops_per_second
     assert line
-    found = against_line(observed(sample(40_000), sample(60_000)), result)
+    found = compare_with_line(observed(sample(40_000), sample(60_000)), result)
     assert found.mean_share == pytest.approx(10_000 / line)
     assert found.peak_share == pytest.approx(12_000 / line)
 
@@ -63,7 +63,7 @@ def test_a_changed_mix_is_said() -> None:
     operations = {name: dict(one) for name, one in DERIVED.document["operations"].items()}
     operations["select_usertable_by_ycsb_key"]["weight"] = 50
     operations["update_usertable_by_ycsb_key"]["weight"] = 50
-    found = against_line(observed(sample(1000), sample(1000)), run(operations=operations))
+    found = compare_with_line(observed(sample(1000), sample(1000)), run(operations=operations))
     assert any("is 5 % of the operations now, and was 50 %" in told for told in found.caveats)
 
 
@@ -73,14 +73,14 @@ def test_operations_that_the_run_lacks_are_not_counted() -> None:
     assert result.capacity
     line = result.capacity.max_sustainable_throughput_ops_per_second
     assert line
-    found = against_line(observed(sample(50_000), sample(50_000)), result)
+    found = compare_with_line(observed(sample(50_000), sample(50_000)), result)
     assert found.mean_share == pytest.approx(9_500 / line)
     assert any("5 % of the operations observed are not in" in told for told in found.caveats)
 
 
 def test_operations_are_known_by_their_statements_whatever_their_names() -> None:
     operations = {f"{name}_2": one for name, one in DERIVED.document["operations"].items()}
-    found = against_line(observed(sample(40_000), sample(60_000)), run(operations=operations))
+    found = compare_with_line(observed(sample(40_000), sample(60_000)), run(operations=operations))
     assert not any("are not in" in told for told in found.caveats)
 
 
@@ -92,13 +92,13 @@ def test_a_list_of_another_length_is_the_same_operation() -> None:
         update={"share": 1.0, "statements": ("SELECT c FROM t WHERE id IN (?, ?)",)}
     )
     asked = listed.model_copy(update={"operations": (longer,)})
-    assert against_line(asked, run(operations={"reads": one})).mean_share > 0
+    assert compare_with_line(asked, run(operations={"reads": one})).mean_share > 0
 
 
 def test_a_run_of_another_workload_is_refused() -> None:
     other = derive(seen(digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")))
     with pytest.raises(UsageError, match="is of another workload: 0 % of the operations"):
-        against_line(
+        compare_with_line(
             observed(sample(1000), sample(1000)), run(operations=other.document["operations"])
         )
 

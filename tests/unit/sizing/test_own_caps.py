@@ -8,7 +8,7 @@ from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import ServerWaits
 from plimsoll.sizing.caps import Caps
-from plimsoll.sizing.from_run import measured
+from plimsoll.sizing.from_run import prepare_run
 from tests.support.synthetic_run import synthetic_run
 
 LIMITS = {"read": 20_000.0, "update": 50_000.0}
@@ -33,7 +33,7 @@ def own(name: str, volume: Volume, **target: Any) -> Caps:
         }
     )
     waits = [ServerWaits()] * len(steps)
-    return measured(
+    return prepare_run(
         run, waits, statistic="p99", limits_us=LIMITS, processors=None
     ).known.profile.own
 

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.sizing.caps import Caps, Pool
-from plimsoll.sizing.predict import Calibrated, Prediction, calibrated, latencies, predict
+from plimsoll.sizing.predict import (
+    Calibrated,
+    Prediction,
+    calibrate_profile,
+    predict,
+    predict_latencies,
+)
 from plimsoll.sizing.queueing import Guess, Tail, Trend
 from tests.unit.sizing.known import CAPS, KNOWN, PROFILE, always, caps, known
 
@@ -186,23 +192,25 @@ def test_a_lock_that_bound_is_moved_by_no_volume() -> None:
 
 
 def test_a_prediction_is_corrected_by_what_was_measured() -> None:
-    ground = calibrated(PROFILE, LONG, 400.0, spread=0.1)
+    ground = calibrate_profile(PROFILE, LONG, 400.0, spread=0.1)
     assert ground.factor.mid == pytest.approx(0.8, rel=0.01)
     found = line(CAPS, ground=ground)
     assert found.low < found.ops_per_second < 400 < found.high
 
 
 def test_a_lower_bound_corrects_upwards_alone() -> None:
-    assert calibrated(PROFILE, LONG, 400.0, least=True).factor.mid == 1
-    assert calibrated(PROFILE, LONG, 600.0, least=True).factor.mid == pytest.approx(1.2, rel=0.01)
+    assert calibrate_profile(PROFILE, LONG, 400.0, least=True).factor.mid == 1
+    assert calibrate_profile(PROFILE, LONG, 600.0, least=True).factor.mid == pytest.approx(
+        1.2, rel=0.01
+    )
 
 
 def test_the_latency_under_the_wanted_load_is_told_where_it_is_carried() -> None:
     """Up to 250 a second one operation is under way and takes 4 ms, a tenth more or less."""
-    carried = latencies(KNOWN, CAPS, 249.0)
+    carried = predict_latencies(KNOWN, CAPS, 249.0)
     assert carried is not None
     assert (carried["read"].mid, carried["read"].high) == pytest.approx((4000, 4400))
-    assert latencies(KNOWN, CAPS, 600.0) is None
+    assert predict_latencies(KNOWN, CAPS, 600.0) is None
 
 
 @pytest.mark.parametrize(
@@ -213,7 +221,7 @@ def test_of_writes_the_shorter_is_likeliest_and_the_longer_possible(
 ) -> None:
     """One takes 4 ms by the stretch, a tenth more or less, or as long as one was seen to take."""
     ground = known(tails_under_way={"read": Tail(((1.0, under_one_us),))})
-    carried = latencies(ground, CAPS, 249.0)
+    carried = predict_latencies(ground, CAPS, 249.0)
     assert carried is not None
     told = carried["read"]
     assert (told.low, told.mid, told.high) == pytest.approx((mid / 1.1, mid, high))

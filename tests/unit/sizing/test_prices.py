@@ -7,8 +7,8 @@ import pytest
 from plimsoll.model.aws.prices import HOME_REGION, PriceTable
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import RdsTarget
-from plimsoll.quoting.prices import builtin
-from plimsoll.sizing.offers import monthly
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.sizing.offers import price_monthly
 
 PASSWORD = 0.40  # a secret, a month
 
@@ -44,7 +44,7 @@ def rds(instance_class: str, engine: str = "mariadb", **volume: Any) -> RdsTarge
     ids=lambda value: value.instance_class if isinstance(value, RdsTarget) else "",
 )
 def test_of_rds(target: RdsTarget, items: list[float]) -> None:
-    price = monthly(target, builtin())
+    price = price_monthly(target, read_builtin_prices())
     assert [line.usd for line in price.items] == pytest.approx([*items, PASSWORD])
     assert price.usd == pytest.approx(sum(items) + PASSWORD)
 
@@ -58,7 +58,7 @@ def test_of_cassandra_with_the_tiers_of_io2() -> None:
             "volume": {"type": "io2", "size_gib": 100, "iops": 40_000},
         }
     )
-    price = monthly(target, builtin())
+    price = price_monthly(target, read_builtin_prices())
     assert [line.usd for line in price.items] == pytest.approx(
         [70.08, 1.28, 12.50, 2080.00, 364.00]
     )
@@ -66,4 +66,4 @@ def test_of_cassandra_with_the_tiers_of_io2() -> None:
 
 def test_where_a_price_is_missing_there_is_no_sum() -> None:
     nothing = PriceTable(region=HOME_REGION, sources={}, groups=())
-    assert monthly(rds("m5.large", type="gp3", size_gib=100), nothing).usd is None
+    assert price_monthly(rds("m5.large", type="gp3", size_gib=100), nothing).usd is None

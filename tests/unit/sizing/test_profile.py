@@ -6,8 +6,8 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.run.results import ServerWaits
-from plimsoll.sizing.measured import Demand, Observed, Profile, observed, profile_of
-from plimsoll.sizing.predict import bounds_of
+from plimsoll.sizing.measured import Demand, Observed, Profile, build_profile, observe_steps
+from plimsoll.sizing.predict import compute_bounds
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.sizing.known import CAPS, caps
 
@@ -30,7 +30,7 @@ LIGHT = Observed(
 
 
 def profile(*seen: Observed) -> Profile:
-    return profile_of(seen, CAPS, local=False, dataset_pages=None)
+    return build_profile(seen, CAPS, local=False, dataset_pages=None)
 
 
 def test_an_operation_that_is_alone_is_the_lightest_step() -> None:
@@ -68,8 +68,8 @@ def test_what_the_server_does_not_count_may_be_nothing_or_all() -> None:
 
 def test_the_limit_is_the_machines_where_others_have_most_of_its_processors() -> None:
     seen = replace(LIGHT, machine_cpu_s=0.0025)
-    found = profile_of([seen], CAPS, local=True, dataset_pages=None)
-    bounds = {b.resource: b.ops_per_second for b in bounds_of(found, CAPS, "mid", 1.0)}
+    found = build_profile([seen], CAPS, local=True, dataset_pages=None)
+    bounds = {b.resource: b.ops_per_second for b in compute_bounds(found, CAPS, "mid", 1.0)}
     assert bounds["machine"] == pytest.approx(2 / 0.0025)
     assert "cpu" not in bounds
 
@@ -89,7 +89,7 @@ def test_a_run_that_says_too_little_is_refused(seen: tuple[Observed, ...], words
 def test_demands_are_rates_over_the_throughput() -> None:
     result, _ = synthetic_run()
     waits = ServerWaits(page_reads=1500, log_flushes=3000, row_locks_s=1.5, table_locks_s=0.0)
-    seen = observed(result, [waits] * len(result.steps), statistic="p99", processors=2)
+    seen = observe_steps(result, [waits] * len(result.steps), statistic="p99", processors=2)
     step = result.steps[0]
     rate, target = step.step.throughput_ops_per_second, step.target
     assert rate is not None
@@ -110,17 +110,17 @@ def test_demands_are_rates_over_the_throughput() -> None:
 def test_a_disputed_step_says_nothing() -> None:
     result, _ = synthetic_run()
     waits = [ServerWaits()] * len(result.steps)
-    all_steps = observed(result, waits, statistic="p99", processors=2)
-    fewer = observed(result, waits, statistic="p99", processors=2, without={1})
+    all_steps = observe_steps(result, waits, statistic="p99", processors=2)
+    fewer = observe_steps(result, waits, statistic="p99", processors=2, without={1})
     assert len(fewer) == len(all_steps) - 1
 
 
 def test_a_pool_that_missed_no_page_says_nothing_of_a_smaller_one() -> None:
     """It ended in a stack trace: with less memory no page was read, and pages were written."""
     seen = replace(LIGHT, miss_share=0.0, pool_pages=1000.0)
-    found = profile_of([seen], CAPS, local=False, dataset_pages=900)
+    found = build_profile([seen], CAPS, local=False, dataset_pages=900)
     assert found.pool is None
-    iops, *_ = bounds_of(found, caps(memory_gib=4.0), "mid", 1.0)
+    iops, *_ = compute_bounds(found, caps(memory_gib=4.0), "mid", 1.0)
     assert iops.ops_per_second == pytest.approx(500)
     half = replace(seen, miss_share=0.5)
-    assert profile_of([half], CAPS, local=False, dataset_pages=900).pool is not None
+    assert build_profile([half], CAPS, local=False, dataset_pages=900).pool is not None

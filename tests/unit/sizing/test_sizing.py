@@ -11,12 +11,12 @@ from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import RunResult, ServerWaits
-from plimsoll.quoting.prices import builtin
+from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.sizing.answer import Option, Sizing
-from plimsoll.sizing.boundary import request_beside
-from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.boundary import write_confirming_request
+from plimsoll.sizing.from_run import Measured, prepare_run
 from plimsoll.sizing.rank import Wish
-from plimsoll.sizing.size import size, sizer_of
+from plimsoll.sizing.size import create_sizer, size
 from tests.support.synthetic_run import synthetic_run
 
 LIMITS = {"read": 20_000.0, "update": 50_000.0}
@@ -28,7 +28,7 @@ def run(
 ) -> Measured:
     result = (result or synthetic_run()[0]).model_copy(update=changes)
     waits = [ServerWaits()] * len(result.steps)
-    return measured(result, waits, statistic="p99", limits_us=limits_us, processors=2)
+    return prepare_run(result, waits, statistic="p99", limits_us=limits_us, processors=2)
 
 
 def wish(want: float, *, headroom: float = 0.3, least_gib: int = 100) -> Wish:
@@ -47,10 +47,10 @@ def few() -> PriceTable:
     """The built-in prices, of four classes alone."""
     kept = {f"db.{name}" for name in ("m6i.large", "m6i.xlarge", "t4g.medium", "r6g.2xlarge")}
     groups = []
-    for group in builtin().groups:
+    for group in read_builtin_prices().groups:
         usd = {n: v for n, v in group.usd.items() if not n.startswith("db.") or n in kept}
         groups.append(group.model_copy(update={"usd": usd}))
-    return builtin().model_copy(update={"groups": tuple(groups)})
+    return read_builtin_prices().model_copy(update={"groups": tuple(groups)})
 
 
 def test_another_run_of_the_same_may_differ_by_a_tenth() -> None:
@@ -176,9 +176,9 @@ def test_from_doubtful_figures_nothing_is_predicted() -> None:
 
 def test_the_confirming_run_is_the_runs_own_request_with_another_volume() -> None:
     ground = run()
-    sizer = sizer_of({"a-run": ground}, wish(2000), few())
+    sizer = create_sizer({"a-run": ground}, wish(2000), few())
     gp2 = next(o for o in sizer.options() if rds(o).volume.type == "gp2")
-    request = request_beside(
+    request = write_confirming_request(
         ground.result.request,
         gp2.target,
         sizer.prediction(gp2.target, processors=2),

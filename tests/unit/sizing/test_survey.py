@@ -9,24 +9,24 @@ from plimsoll import words
 from plimsoll.model.request.boundary import Boundary, BoundaryCell
 from plimsoll.model.request.experiment import Cell
 from plimsoll.model.request.rds_target import RdsTarget
-from plimsoll.quoting.prices import builtin
-from plimsoll.report.experiment.page import boundary_lines, boundary_table
-from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.sizing.cheapest import Runs, Survey, boundary_of, by_price
+from plimsoll.quoting.prices import read_builtin_prices
+from plimsoll.report.experiment.page import boundary_table, describe_boundary
+from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.sizing.cheapest import Runs, Survey, sort_by_price, summarize_boundary
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
-from plimsoll.workflow.past import ground
+from plimsoll.workflow.past import extract_measured
 from tests.support.synthetic_cells import LIMITS_US, boundary_experiment, synthetic_cell
 
 IOPS = (5000, 1000, 4000, 2000, 3000)
 
 
 def cells(iops: Sequence[int] = IOPS) -> tuple[Cell, ...]:
-    return cells_of(checked_experiment(boundary_experiment(*iops, want=1)))
+    return expand_cells(validate_experiment(boundary_experiment(*iops, want=1)))
 
 
 def ran(cell: Cell) -> Measured:
-    return ground(synthetic_cell(cell, "r"), "p99", LIMITS_US)
+    return extract_measured(synthetic_cell(cell, "r"), "p99", LIMITS_US)
 
 
 def survey(runs: Runs, want: float = 20_000, iops: Sequence[int] = IOPS) -> Survey:
@@ -36,7 +36,7 @@ def survey(runs: Runs, want: float = 20_000, iops: Sequence[int] = IOPS) -> Surv
         if isinstance(cell.request.target, RdsTarget)
     }
     wish = Wish(want, LIMITS_US, 0.0, 1)
-    return Survey(by_price(targets, builtin()), runs, wish, builtin())
+    return Survey(sort_by_price(targets, read_builtin_prices()), runs, wish, read_builtin_prices())
 
 
 def sought(want: float, iops: Sequence[int] = IOPS) -> tuple[list[str], Boundary]:
@@ -48,7 +48,7 @@ def sought(want: float, iops: Sequence[int] = IOPS) -> tuple[list[str], Boundary
         index = survey(runs, want, iops).cells[found.cell].index
         names.append(cells(iops)[index].name)
         runs[index] = ran(cells(iops)[index])
-    return names, boundary_of(survey(runs, want, iops), "p99")
+    return names, summarize_boundary(survey(runs, want, iops), "p99")
 
 
 def by_name(found: Boundary) -> dict[str, BoundaryCell]:
@@ -59,7 +59,7 @@ def test_the_order_is_that_of_prices_and_the_middle_of_it_is_run_first() -> None
     found = survey({})
     assert [cell.name for cell in found.cells] == [f"io1-{n}" for n in sorted(IOPS)]
     assert found.found().cell == 2
-    assert {cell.status for cell in boundary_of(found, "p99").cells} == {"left out"}
+    assert {cell.status for cell in summarize_boundary(found, "p99").cells} == {"left out"}
 
 
 def test_of_twelve_cells_close_together_few_are_run_and_the_answer_is_the_whole_matrix_s() -> None:
@@ -96,7 +96,7 @@ def test_a_cell_is_measured_or_predicted_and_never_both_in_one_figure() -> None:
     )
     # what was predicted of it before its run, from the first alone
     first = cells().index(next(c for c in cells() if c.name == names[0]))
-    before = boundary_of(survey({first: ran(cells()[first])}, 30_000), "p99")
+    before = summarize_boundary(survey({first: ran(cells()[first])}, 30_000), "p99")
     assert second.predicted == by_name(before)[names[1]].predicted
 
 
@@ -116,7 +116,7 @@ def test_the_table_marks_what_was_not_measured() -> None:
             assert texts[4].startswith("~")
             assert texts[-1] in {"~yes", "~no", "perhaps"}
             assert {cell.kind for cell in row} == {"predicted"}
-    first, *assumed = boundary_lines(found)
+    first, *assumed = describe_boundary(found)
     assert first.startswith("Asked: 20,000 ops/s within p99 read 5.00 ms, update 5.00 ms; a load")
     assert "~ is predicted, not measured" in first
     assert assumed
@@ -137,12 +137,12 @@ def test_a_run_without_an_answer_is_told_with_its_reason_and_others_go_on() -> N
     first = survey({}).cells[2]
     found = survey({first.index: "the target does not answer"})
     assert found.found().outcome == "measure"
-    told = by_name(boundary_of(found, "p99"))[first.name]
+    told = by_name(summarize_boundary(found, "p99"))[first.name]
     assert (told.status, told.carries, told.why) == (
         "no answer", None, "the target does not answer"
     )  # fmt: skip
     two = survey({first.index: "it failed", survey({}).cells[0].index: "it failed"})
-    answer = boundary_of(two, "p99")
+    answer = summarize_boundary(two, "p99")
     assert (answer.outcome, answer.cell) == ("not decided", None)
     assert answer.stopped == (
         "Open with 2 of 5 cells run: what ran of io1-1000 and io1-3000 does not say whether it"
@@ -167,7 +167,7 @@ def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
         chosen = survey(runs, 30_000).cells[found.cell]
         assert chosen.name in {"io1-4000", "io1-5000"}  # from it the others are predicted not to
         runs[chosen.index] = ran(cells()[chosen.index])
-    answer = boundary_of(survey(runs, 30_000), "p99")
+    answer = summarize_boundary(survey(runs, 30_000), "p99")
     told = by_name(answer)["io1-3000"]
     assert (told.status, told.why) == ("no answer", "NOISY: it scatters")
     assert told.predicted is not None
@@ -176,18 +176,18 @@ def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
 
 def test_each_cell_is_predicted_from_the_run_that_is_nearest_to_it_by_price() -> None:
     runs = {c.index: ran(c) for c in cells() if c.name in {"io1-5000", "io1-2000"}}
-    both = by_name(boundary_of(survey(runs), "p99"))
+    both = by_name(summarize_boundary(survey(runs), "p99"))
     for name, nearest in (("io1-1000", "io1-2000"), ("io1-4000", "io1-5000")):
         one = {i: run for i, run in runs.items() if cells()[i].name == nearest}
-        alone = by_name(boundary_of(survey(one), "p99"))[name].predicted
+        alone = by_name(summarize_boundary(survey(one), "p99"))[name].predicted
         other = {i: run for i, run in runs.items() if i not in one}
         assert both[name].predicted == alone
-        assert alone != by_name(boundary_of(survey(other), "p99"))[name].predicted
+        assert alone != by_name(summarize_boundary(survey(other), "p99"))[name].predicted
 
 
 def test_where_it_was_stopped_what_was_measured_is_said() -> None:
     cell = next(c for c in cells() if c.name == "io1-5000")
-    found = boundary_of(survey({cell.index: ran(cell)}), "p99")
+    found = summarize_boundary(survey({cell.index: ran(cell)}), "p99")
     assert (found.outcome, found.cell) == ("not decided", "io1-5000")
     assert "; whether a cheaper cell does is not decided." in found.sentence
     assert found.stopped == "It ended before that was decided, with 1 of 5 cells run."

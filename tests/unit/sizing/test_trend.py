@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from plimsoll.sizing.queueing import trend
+from plimsoll.sizing.queueing import fit_trend
 
 
 def test_commits_that_come_together_take_less_each() -> None:
     """From 2 at one under way to 1 at four: a slope of -1/2 of the logarithms."""
-    found = trend([(1, 2.0), (4, 1.0)])
+    found = fit_trend([(1, 2.0), (4, 1.0)])
     assert found is not None
     assert found.slope == pytest.approx(-0.5)
     assert found.at(2).mid == pytest.approx(math.sqrt(2))
@@ -17,27 +17,30 @@ def test_commits_that_come_together_take_less_each() -> None:
 
 @pytest.mark.parametrize(("load", "each"), [(16, 1.0), (0.5, 2.0)])
 def test_nothing_is_counted_on_beyond_what_was_measured(load: float, each: float) -> None:
-    found = trend([(1, 2.0), (4, 1.0)])
+    found = fit_trend([(1, 2.0), (4, 1.0)])
     assert found is not None
     assert found.at(load).mid == pytest.approx(each)
 
 
 @pytest.mark.parametrize(("load", "least"), [(4, 1.0), (16, 0.5), (64, 0.5)])
 def test_that_it_goes_on_falling_for_a_while_is_held_possible(load: float, least: float) -> None:
-    found = trend([(1, 2.0), (4, 1.0)])
+    found = fit_trend([(1, 2.0), (4, 1.0)])
     assert found is not None
     assert found.at(load).low == pytest.approx(least / 1.15)
     assert found.at(load).high == pytest.approx(1.15)
 
 
 def test_what_rises_is_scatter() -> None:
-    found = trend([(1, 1.0), (4, 2.0)])
+    found = fit_trend([(1, 1.0), (4, 2.0)])
     assert found is not None
     assert found.at(1).mid == found.at(4).mid == pytest.approx(math.sqrt(2))
 
 
 def test_of_few_steps_the_interval_is_wide_of_alike_ones_five_percent() -> None:
-    few, alike = trend([(1, 2.0), (4, 1.0)]), trend([(load, 2.0) for load in (1, 2, 3, 4, 6, 8)])
+    few, alike = (
+        fit_trend([(1, 2.0), (4, 1.0)]),
+        fit_trend([(load, 2.0) for load in (1, 2, 3, 4, 6, 8)]),
+    )
     assert few is not None
     assert alike is not None
     assert few.at(4).low == pytest.approx(1 / 1.15)
@@ -46,13 +49,13 @@ def test_of_few_steps_the_interval_is_wide_of_alike_ones_five_percent() -> None:
 
 def test_scatter_widens_the_interval_by_students_t() -> None:
     """Logarithms of +-0.1 about 0 at one load: deviation 0.1155 of 4, t of 3 degrees 2.3534."""
-    found = trend([(2, math.exp(x)) for x in (0.1, -0.1, 0.1, -0.1)])
+    found = fit_trend([(2, math.exp(x)) for x in (0.1, -0.1, 0.1, -0.1)])
     assert found is not None
     assert found.spread == pytest.approx(2.3534 * math.sqrt(0.04 / 3) / 2, rel=1e-4)
 
 
 def test_however_wide_the_interval_nothing_is_taken_for_free() -> None:
-    found = trend([(2, 1.0), (2, 1e-6), (2, 10.0)])
+    found = fit_trend([(2, 1.0), (2, 1e-6), (2, 10.0)])
     assert found is not None
     assert found.spread > 1
     assert found.at(2).low > 0
@@ -60,4 +63,4 @@ def test_however_wide_the_interval_nothing_is_taken_for_free() -> None:
 
 @pytest.mark.parametrize("points", [[], [(1, 0.0)], [(0.0, 1.0)]])
 def test_of_nothing_there_is_no_trend(points: list[tuple[float, float]]) -> None:
-    assert trend(points) is None
+    assert fit_trend(points) is None

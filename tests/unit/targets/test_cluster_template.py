@@ -5,13 +5,13 @@ import json
 import pytest
 
 from plimsoll.model.deployment.function_settings import Zone
-from plimsoll.model.engine.networks import ClusterPlace, place_of
-from plimsoll.targets.cluster_template import with_nodes
+from plimsoll.model.engine.networks import ClusterPlace, read_place
+from plimsoll.targets.cluster_template import add_nodes
 from plimsoll.targets.template import CASSANDRA_TEMPLATE, read_template
 
 ONE = read_template(CASSANDRA_TEMPLATE)
 ZONES = [Zone(name=f"eu-west-1{z}", subnet_id=f"subnet-0{z}", clients="") for z in "ab"]
-BODY = json.loads(with_nodes(ONE, 4, ZONES))
+BODY = json.loads(add_nodes(ONE, 4, ZONES))
 
 
 def tags(name: str) -> dict[str, object]:
@@ -26,7 +26,7 @@ def told(name: str) -> dict[str, object]:
 
 
 def test_one_node_is_the_template_itself() -> None:
-    assert with_nodes(ONE, 1, ZONES) == ONE
+    assert add_nodes(ONE, 1, ZONES) == ONE
 
 
 def test_each_further_node_waits_until_the_one_before_it_listens() -> None:
@@ -88,6 +88,6 @@ def test_the_nodes_ranges_are_of_one_length_and_end_with_the_greatest_token(node
 
 
 def test_a_place_is_read_from_its_tags() -> None:
-    assert place_of({}) == ClusterPlace()
+    assert read_place({}) == ClusterPlace()
     tagged = {"plimsoll:node": "2/3", "plimsoll:seed": "127.80.1.1"}
-    assert place_of(tagged) == ClusterPlace(2, 3, "127.80.1.1")
+    assert read_place(tagged) == ClusterPlace(2, 3, "127.80.1.1")

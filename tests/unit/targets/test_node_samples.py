@@ -1,7 +1,7 @@
 """The figures of a cluster are those of its nodes together, at the moments that all have."""
 
 from plimsoll.model.judging.steps import TargetSample
-from plimsoll.targets.node_samples import together
+from plimsoll.targets.node_samples import combine_nodes
 
 
 def test_what_nodes_do_is_added_up_and_the_least_balance_counts() -> None:
@@ -14,7 +14,7 @@ def test_what_nodes_do_is_added_up_and_the_least_balance_counts() -> None:
         burst_balance_percent=10, host_idle_percent=20, host_others_percent=32,
     )  # fmt: skip
     late = TargetSample(epoch_ms=2000, read_iops=5)
-    (both,) = together({"a:9042": [one, late], "b:9042": [other]})
+    (both,) = combine_nodes({"a:9042": [one, late], "b:9042": [other]})
     assert both.epoch_ms == 1000
     assert (both.read_iops, both.write_iops, both.queue) == (400, 30, 4)
     assert both.cpu_percent == 70
@@ -28,16 +28,16 @@ def test_what_nodes_do_is_added_up_and_the_least_balance_counts() -> None:
 
 def test_instances_have_processors_of_their_own_and_together_the_mean() -> None:
     samples = [TargetSample(epoch_ms=1, cpu_percent=percent) for percent in (90.0, 50.0)]
-    (both,) = together({"a:9042": samples[:1], "b:9042": samples[1:]})
+    (both,) = combine_nodes({"a:9042": samples[:1], "b:9042": samples[1:]})
     assert both.cpu_percent == 70
 
 
 def test_what_one_node_lacks_is_not_known_of_all() -> None:
     samples = [TargetSample(epoch_ms=1, read_iops=5), TargetSample(epoch_ms=1)]
-    (both,) = together({"a:1": samples[:1], "b:1": samples[1:]})
+    (both,) = combine_nodes({"a:1": samples[:1], "b:1": samples[1:]})
     assert both.read_iops is None
 
 
 def test_one_node_is_as_it_is() -> None:
     samples = (TargetSample(epoch_ms=1, host_others_percent=5, cpu_percent=80),)
-    assert together({"a:1": samples}) == samples
+    assert combine_nodes({"a:1": samples}) == samples

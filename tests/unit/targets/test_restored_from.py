@@ -8,7 +8,7 @@ from plimsoll.targets.template import (
     INITIALIZATION_MIB_S,
     RDS_TEMPLATE,
     read_template,
-    restored_from,
+    restore_from_snapshot,
 )
 
 NAME = "plimsoll-dataset-x-d01"
@@ -21,7 +21,7 @@ def resources(template: str) -> dict[str, Any]:
 
 def test_an_instance_of_rds_is_told_the_snapshot_and_nothing_that_comes_with_it() -> None:
     before = resources(read_template(RDS_TEMPLATE))["Instance"]
-    after = resources(restored_from(read_template(RDS_TEMPLATE), NAME))["Instance"]
+    after = resources(restore_from_snapshot(read_template(RDS_TEMPLATE), NAME))["Instance"]
     assert after["DBSnapshotIdentifier"] == NAME
     assert before.keys() - after.keys() == {
         "DBName", "DeleteAutomatedBackups", "MasterUsername", "StorageEncrypted",
@@ -31,7 +31,7 @@ def test_an_instance_of_rds_is_told_the_snapshot_and_nothing_that_comes_with_it(
 
 
 def test_a_data_volume_is_made_from_the_snapshot_and_initialized_at_a_rate() -> None:
-    after = resources(restored_from(read_template(CASSANDRA_TEMPLATE), "snap-1"))
+    after = resources(restore_from_snapshot(read_template(CASSANDRA_TEMPLATE), "snap-1"))
     mappings = after["LaunchTemplate"]["LaunchTemplateData"]["BlockDeviceMappings"]["Fn::If"]
     root, data = mappings[1]
     assert data["Ebs"]["SnapshotId"] == "snap-1"

@@ -11,13 +11,13 @@ from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
-    aurora_parameters,
-    cassandra_parameters,
-    engine_parameters,
+    fill_aurora_parameters,
+    fill_cassandra_parameters,
+    fill_rds_parameters,
+    merge_engine_parameters,
     parameter_group_family,
-    rds_parameters,
     read_template,
-    with_engine_parameters,
+    write_engine_parameters,
 )
 from tests.support.requested import REQUESTED
 
@@ -38,7 +38,7 @@ def test_parameter_group_family(engine: RdsEngine, version: str, family: str) ->
 
 
 def test_every_parameter_is_one_of_the_template() -> None:
-    given = rds_parameters(target(type="io1", size_gib=100, iops=1000), "11.4.10")
+    given = fill_rds_parameters(target(type="io1", size_gib=100, iops=1000), "11.4.10")
     declared = json.loads(read_template(RDS_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}
@@ -52,13 +52,13 @@ def test_every_parameter_is_one_of_the_template() -> None:
 def test_postgresql_counts_its_statements_and_lets_nobody_in_without_tls() -> None:
     asked = {**REQUESTED["target"], "engine": "postgres", "engine_version": "18"}
     own = {"shared_preload_libraries": "pg_stat_statements,auto_explain", "work_mem": 4096}
-    assert engine_parameters(RdsTarget.model_validate(asked)) == {
+    assert merge_engine_parameters(RdsTarget.model_validate(asked)) == {
         "shared_preload_libraries": "pg_stat_statements",
         "rds.force_ssl": 1,
     }
-    given = engine_parameters(RdsTarget.model_validate({**asked, "parameters": own}))
+    given = merge_engine_parameters(RdsTarget.model_validate({**asked, "parameters": own}))
     assert given == {**own, "rds.force_ssl": 1}
-    assert engine_parameters(RdsTarget.model_validate(REQUESTED["target"])) == {}
+    assert merge_engine_parameters(RdsTarget.model_validate(REQUESTED["target"])) == {}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_every_parameter_of_aurora_is_one_of_its_template(
     asked = {"kind": "aurora", "engine": engine, "engine_version": version,
              "instance_class": "db.r7g.large", "storage": "io-optimized"}  # fmt: skip
     target = AuroraTarget.model_validate(asked)
-    given = aurora_parameters(target, version)
+    given = fill_aurora_parameters(target, version)
     declared = json.loads(read_template(AURORA_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}
@@ -84,20 +84,20 @@ def test_every_parameter_of_aurora_is_one_of_its_template(
                   "SubnetGroupName"}  # fmt: skip
     assert without_default - set(given) == of_the_run
     assert (given["StorageType"], given["ParameterGroupFamily"]) == ("aurora-iopt1", family)
-    assert engine_parameters(target) == parameters
-    filled = json.loads(with_engine_parameters(read_template(AURORA_TEMPLATE), parameters))
+    assert merge_engine_parameters(target) == parameters
+    filled = json.loads(write_engine_parameters(read_template(AURORA_TEMPLATE), parameters))
     group = filled["Resources"]["ParameterGroup"]
     assert group["Type"] == "AWS::RDS::DBClusterParameterGroup"
     assert group["Properties"]["Parameters"] == {n: str(v) for n, v in parameters.items()}
 
 
 def test_nothing_to_provision_is_zero() -> None:
-    assert rds_parameters(target(type="gp2", size_gib=100), "11.4.10")["Iops"] == "0"
+    assert fill_rds_parameters(target(type="gp2", size_gib=100), "11.4.10")["Iops"] == "0"
 
 
 def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> None:
     template = read_template(RDS_TEMPLATE)
-    written = json.loads(with_engine_parameters(template, {"innodb_buffer_pool_size": 2**24}))
+    written = json.loads(write_engine_parameters(template, {"innodb_buffer_pool_size": 2**24}))
     group = written["Resources"]["ParameterGroup"]["Properties"]
     assert group.pop("Parameters") == {"innodb_buffer_pool_size": "16777216"}
     before = json.loads(template)
@@ -116,7 +116,7 @@ def test_every_parameter_of_cassandra_is_one_of_its_template(
         "instance_type": instance_type,
         "volume": {"type": "gp3", "size_gib": 100, "throughput_mib_s": 250},
     }
-    given = cassandra_parameters(CassandraTarget.model_validate(asked))
+    given = fill_cassandra_parameters(CassandraTarget.model_validate(asked))
     declared = json.loads(read_template(CASSANDRA_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}

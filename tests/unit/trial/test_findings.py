@@ -7,7 +7,7 @@ import pytest
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.trial.place import Left
-from plimsoll.trial.trial import ANSWERS, METRICS, findings_of, nothing_left
+from plimsoll.trial.trial import ANSWERS, METRICS, check_nothing_left, check_result
 from tests.support.synthetic_run import synthetic_run
 
 RUN, _ = synthetic_run()
@@ -39,11 +39,11 @@ def without_metrics(name: str | None, index: int = 2) -> RunResult:
 
 
 def failing(run: RunResult) -> list[str]:
-    return [finding.what for finding in findings_of(run) if not finding.holds]
+    return [finding.what for finding in check_result(run) if not finding.holds]
 
 
 def test_all_of_it_is_asserted_and_holds_for_a_whole_run() -> None:
-    assert [finding.what for finding in findings_of(RUN)] == ALL
+    assert [finding.what for finding in check_result(RUN)] == ALL
     assert failing(RUN) == []
 
 
@@ -61,7 +61,7 @@ def test_a_run_that_failed_says_why() -> None:
     failure = Failure(phase="provision", error="TargetCreationError", cause="no such class here")
     failed = changed(state=RunState.FAILED, failure=failure, capacity=None, limiting=None, steps=())
     assert failing(failed) == [VERDICT, LIMIT, THERE]
-    assert findings_of(failed)[0].seen == "FAILED: no such class here"
+    assert check_result(failed)[0].seen == "FAILED: no such class here"
 
 
 def test_a_limit_that_is_not_named_is_seen() -> None:
@@ -72,7 +72,7 @@ def test_a_limit_that_is_not_named_is_seen() -> None:
 def test_one_missing_metric_of_one_step_is_seen(name: str) -> None:
     run = without_metrics(name)
     assert failing(run) == [THERE]
-    assert f"step 3: no {name}" in next(f.seen for f in findings_of(run) if f.what == THERE)
+    assert f"step 3: no {name}" in next(f.seen for f in check_result(run) if f.what == THERE)
 
 
 def test_a_step_without_any_point_is_seen() -> None:
@@ -92,7 +92,7 @@ def test_a_target_whose_deletion_was_not_seen_is_told() -> None:
 
 
 def test_what_is_left_is_named() -> None:
-    assert nothing_left("the target", []).holds
-    left = nothing_left("the target", [Left("arn:aws:rds:::db:plimsoll-r1", "aws rds ...")])
+    assert check_nothing_left("the target", []).holds
+    left = check_nothing_left("the target", [Left("arn:aws:rds:::db:plimsoll-r1", "aws rds ...")])
     assert not left.holds
     assert "arn:aws:rds:::db:plimsoll-r1" in left.seen

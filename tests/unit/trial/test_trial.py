@@ -12,7 +12,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.trial import trial as course
 from plimsoll.trial.place import Left, Teller
-from plimsoll.trial.trial import Trial, try_out
+from plimsoll.trial.trial import Trial, run_canary
 from plimsoll.workflow.status import Snapshot
 from tests.support.synthetic_run import START, request, synthetic_run
 
@@ -132,7 +132,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tried(place: Somewhere, told: Told | None = None, **given: Any) -> Trial:
     given = {"lasts_s": 600.0, "tag_patience_s": 0.0, **given}
-    return try_out(place, request(), teller=told or Told(), **given)
+    return run_canary(place, request(), teller=told or Told(), **given)
 
 
 def running(*states: RunState) -> Iterator[RunState]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from plimsoll.model.aws.instances import InstanceLimits, instance_limits
 from plimsoll.model.aws.volume_rules import Fail, FaultPlan, Heal, Slow, Stall
 from plimsoll.model.aws.volumes import Volume, VolumeLimits, limits
-from plimsoll.volumes.config import VolumeSettings, latencies_ns, native_config
-from plimsoll.volumes.convert import native_fault
-from plimsoll.volumes.native import LATENCY_DRAWS, State, core
+from plimsoll.volumes.config import VolumeSettings, draw_latencies_ns, make_native_config
+from plimsoll.volumes.convert import convert_fault
+from plimsoll.volumes.native import LATENCY_DRAWS, State, load_core
 
 S = 1_000_000_000  # ns
 START = 1_000 * S
@@ -27,7 +27,7 @@ class Virtual:
 
     def __init__(self, path: Path, promise: VolumeLimits, **more: object) -> None:
         path.unlink(missing_ok=True)
-        config = native_config(
+        config = make_native_config(
             directory="/nowhere",
             limits=promise,
             instance_limits=more.get("instance"),  # type: ignore[arg-type]  # tests pass the right one
@@ -43,7 +43,7 @@ class Virtual:
     ) -> int:
         """Book I/O; answer when it is done."""
         self._draws = (self._draws + 389) % LATENCY_DRAWS  # walks through every latency
-        booking = core().volume_reserve(
+        booking = load_core().volume_reserve(
             self.state.pointer, kind, ios, int(size * ios), now_ns, self._draws
         )
         return int(booking.due_ns)
@@ -52,7 +52,7 @@ class Virtual:
         return float(self.state.sample(now_ns).credits)
 
     def inject(self, fault: FaultPlan, now_ns: int = START) -> None:
-        self.state.inject(native_fault(fault, now_ns))
+        self.state.inject(convert_fault(fault, now_ns))
 
     def closed_loop(
         self,
@@ -208,7 +208,7 @@ def test_two_volumes_share_nothing(virtual: Callable[..., Virtual]) -> None:
 def test_a_change_of_volume_holds_at_once(virtual: Callable[..., Virtual]) -> None:
     volume = virtual(provisioned(1_000))
     volume.closed_loop(16, 5)
-    config = native_config(
+    config = make_native_config(
         directory="/nowhere",
         limits=provisioned(4_000),
         instance_limits=None,
@@ -269,10 +269,10 @@ def test_failures_come_when_and_where_the_plan_says(
 ) -> None:
     volume = virtual(provisioned(1_000))
     volume.inject(fault)
-    assert [core().volume_fault_of(volume.state.pointer, kind) for kind in kinds] == expected
+    assert [load_core().volume_fault_of(volume.state.pointer, kind) for kind in kinds] == expected
     assert volume.state.sample(START).failed == sum(error != 0 for error in expected)
     volume.inject(Heal())
-    assert core().volume_fault_of(volume.state.pointer, WRITE) == 0
+    assert load_core().volume_fault_of(volume.state.pointer, WRITE) == 0
 
 
 # --- pieces ---
@@ -280,17 +280,17 @@ def test_failures_come_when_and_where_the_plan_says(
 
 @pytest.mark.parametrize("sigma", [0.0, 0.2, 1.0])
 def test_latencies_have_the_mean_asked_for(sigma: float) -> None:
-    table = latencies_ns(800, sigma)
+    table = draw_latencies_ns(800, sigma)
     assert sum(table) / len(table) == pytest.approx(800_000, rel=1e-5)
     assert (min(table) == max(table)) is (sigma == 0)
 
 
 @given(st.integers(0, 600_000_000))
 def test_a_histogram_bucket_holds_its_value_to_an_eighth(us: int) -> None:
-    index = core().histogram_index(us)
-    upper = core().histogram_upper_us(index)
+    index = load_core().histogram_index(us)
+    upper = load_core().histogram_upper_us(index)
     assert us <= upper <= us * 1.125 + 1
-    assert index == 0 or core().histogram_upper_us(index - 1) < us
+    assert index == 0 or load_core().histogram_upper_us(index - 1) < us
 
 
 CACHE_BLOCKS = 64 * 2**20 // 4096
@@ -298,7 +298,7 @@ CACHE_BLOCKS = 64 * 2**20 // 4096
 
 def page_cache(tmp_path: Path) -> State:
     """A volume with a page cache of 64 MiB."""
-    config = native_config(
+    config = make_native_config(
         directory="/nowhere",
         limits=provisioned(1_000),
         instance_limits=None,
@@ -313,7 +313,7 @@ def test_blocks_in_use_drive_those_that_are_not_out_of_a_page_cache(tmp_path: Pa
     state = page_cache(tmp_path)
 
     def misses(file: int, count: int) -> int:
-        touched = (core().cache_touch(state.pointer, file, block) for block in range(count))
+        touched = (load_core().cache_touch(state.pointer, file, block) for block in range(count))
         return sum(not held for held in touched)
 
     misses(1, 4 * CACHE_BLOCKS)  # what was read once
@@ -326,7 +326,7 @@ def test_a_page_cache_holds_its_size_and_forgets_the_rest(tmp_path: Path) -> Non
     state, blocks = page_cache(tmp_path), CACHE_BLOCKS
 
     def hits(file: int, count: int) -> int:
-        return sum(core().cache_touch(state.pointer, file, block) for block in range(count))
+        return sum(load_core().cache_touch(state.pointer, file, block) for block in range(count))
 
     assert hits(1, blocks // 2) == 0
     assert hits(1, blocks // 2) > 0.97 * blocks / 2  # half its size stays, but for full sets

@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.model.aws.volumes import Volume, limits
-from plimsoll.volumes.calibration import DiskMeasurement, Measured, judge
+from plimsoll.volumes.calibration import DiskMeasurement, Measured, compare_with_limits
 
 GP3 = limits(Volume(type="gp3", size_gib=100))  # 3,000 IOPS, 125 MiB/s, 800 us
 
@@ -26,7 +26,7 @@ def disk(**slow: Measured) -> DiskMeasurement:
 
 
 def test_a_disk_quicker_in_all_stands_for_the_volume() -> None:
-    got = judge(disk(), GP3)
+    got = compare_with_limits(disk(), GP3)
     assert (got.host_bound, got.reasons) == (False, [])
     assert "a flush takes 100 µs on this machine" in got.notes[0]
 
@@ -49,7 +49,7 @@ def test_a_disk_quicker_in_all_stands_for_the_volume() -> None:
 def test_what_it_cannot_keep_is_named_with_both_figures(
     slow: dict[str, Measured], reason: str
 ) -> None:
-    got = judge(disk(**slow), GP3)
+    got = compare_with_limits(disk(**slow), GP3)
     assert got.host_bound
     assert len(got.reasons) == 1
     assert got.reasons[0].startswith(reason)
@@ -57,5 +57,5 @@ def test_what_it_cannot_keep_is_named_with_both_figures(
 
 def test_a_volume_without_caps_asks_for_latency_alone() -> None:
     nvme = limits(Volume(type="nvme", size_gib=100))
-    assert not judge(disk(large_read=seen("large", mib_s=1)), nvme).host_bound
-    assert judge(disk(read=seen("read", mean_us=101)), nvme).host_bound
+    assert not compare_with_limits(disk(large_read=seen("large", mib_s=1)), nvme).host_bound
+    assert compare_with_limits(disk(read=seen("read", mean_us=101)), nvme).host_bound

@@ -16,7 +16,7 @@ from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.capacity import judge
 from plimsoll.capacity.beside import WITH, WITHOUT, background_cost
-from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.search import axis_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
@@ -26,12 +26,12 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import OperationTotals, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState, Switch, TargetAddress
-from plimsoll.requests.phase_workload import compiled_step
-from plimsoll.requests.request_values import checked_request
+from plimsoll.requests.phase_workload import compile_step
+from plimsoll.requests.request_values import validate_request
 from plimsoll.workflow import barrier, plan_step
 from plimsoll.workflow import toggle as toggle_state
-from plimsoll.workflow.judge_step import finished_steps, measured_steps, noted
-from plimsoll.workflow.phases import phase_results
+from plimsoll.workflow.history import note_step, read_judged_steps, read_search_steps
+from plimsoll.workflow.phases import summarize_phases
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import NONE
 from tests.unit.workflow.limit_samples import result
@@ -178,7 +178,7 @@ def answered(plan: StepPlan, request: Request) -> StepResult:
     """Four connections are as many as it serves at once, each operation in a millisecond."""
     us = 1000.0 * max(1.0, plan.connections / 4)
     rate = plan.rate_ops_per_second or plan.connections / us * 1e6
-    names = [one.name for one in compiled_step(request, plan.phase).engine.operations]
+    names = [one.name for one in compile_step(request, plan.phase).engine.operations]
     count = plan.operations or round(rate * plan.duration_s)
     step = Step(
         index=plan.index,
@@ -212,14 +212,15 @@ def ran(request: Request, monkeypatch: pytest.MonkeyPatch) -> InMemory:
     for module in (plan_step, barrier):
         monkeypatch.setattr(module, "files_of", lambda *_: files)
         monkeypatch.setattr(module, "records_of", lambda _: records)
-        monkeypatch.setattr(module, "engine_target", lambda *_: SimpleNamespace(protocol="mysql"))
+        target = SimpleNamespace(protocol="mysql")
+        monkeypatch.setattr(module, "connect_as_master", lambda *_, target=target: target)
     monkeypatch.setattr(barrier, "has_metrics", lambda *_: False)
     settings: Any = SimpleNamespace(
         start_lead_ms=1, start_lead_ms_per_client=0, poll_us=0, poll_seconds=1,
         metric_period_seconds=60,
     )  # fmt: skip
     for _ in range(MANY):
-        coming = plan_step.plan_next(settings, RUN)
+        coming = plan_step.plan_next_step(settings, RUN)
         step, state = coming["step"], str(coming["state"])
         match coming["next"]:
             case "conclude":
@@ -229,7 +230,7 @@ def ran(request: Request, monkeypatch: pytest.MonkeyPatch) -> InMemory:
             case "step":
                 done = answered(files.get(plan_path(int(str(step))), StepPlan), request)
                 files.put_model(step_path(done.plan.index), done)
-                noted(files, done)
+                note_step(files, done)
             case other:
                 raise AssertionError(f"nothing is to be waited for: {other}")
     raise AssertionError(f"no end after {MANY} answers")
@@ -243,7 +244,7 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
     refused: tuple[Complaint, ...] = ()
     request: Request | None
     try:
-        request = checked_request(value)
+        request = validate_request(value)
     except UsageError as error:
         request, refused = None, error.complaints
     if request is None:
@@ -251,14 +252,14 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
         assert all(complaint.path and complaint.path[0] in value for complaint in refused)
         return
     files = ran(request, monkeypatch)
-    everything, searching = measured_steps(files), finished_steps(files)
+    everything, searching = read_judged_steps(files), read_search_steps(files)
     plans = [step.plan for step in everything]
     names_of_phases = [plan.phase for plan in plans]
     assert names_of_phases == sorted(names_of_phases, key=["job", "ask", None].index)
     assert not any(plan.background for plan in plans if plan.phase is not None)
     steps = [step.step for step in searching]
     assert judge(steps, request.limits, axis=axis_of(request.search)).verdict
-    phases = phase_results(request, everything, None)
+    phases = summarize_phases(request, everything, None)
     assert [phase.name for phase in phases] == [phase.name for phase in request.phases]
     assert all(phase.loads or phase.capacity for phase in phases)
     paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]
@@ -272,7 +273,9 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
         assert WITHOUT not in beside
     if request.toggle is not None:
         axis = axis_of(request.search)
-        found = toggled(request.toggle, steps, request.limits, axis=axis, readings={}, addresses={})
+        found = judge_toggle(
+            request.toggle, steps, request.limits, axis=axis, readings={}, addresses={}
+        )
         assert len(found.steps) == request.toggle.pairs
         assert {step.state for step in paired} <= {"0", "direct"}, "that of the answer"
 
@@ -282,7 +285,7 @@ def test_what_does_not_go_together() -> None:
     refused = set()
     for names in ALL:
         try:
-            checked_request(asked(names))
+            validate_request(asked(names))
         except UsageError as error:
             refused.add((names, error.complaints[0].path[0]))
     of_toggle = {names for names, field in refused if field == "toggle"}

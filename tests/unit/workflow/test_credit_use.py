@@ -7,7 +7,7 @@ import pytest
 from plimsoll.model.aws.instances import cpu_credits
 from plimsoll.model.judging.steps import CreditUse, TargetFigures, TargetSample
 from plimsoll.model.request.request import Request
-from plimsoll.workflow.target_figures import with_credits
+from plimsoll.workflow.target_figures import add_credits
 from tests.support.requested import REQUESTED
 from tests.support.synthetic_run import synthetic_run
 
@@ -20,7 +20,7 @@ def used(
 ) -> dict[str, CreditUse]:
     request = Request.model_validate({**REQUESTED, "target": {**REQUESTED["target"], **target}})
     seen = TargetFigures(period_s=60, points=1, **figures)
-    step = with_credits(STEP.model_copy(update={"target": seen}), request.target, samples)
+    step = add_credits(STEP.model_copy(update={"target": seen}), request.target, samples)
     return {use.bucket: use for use in step.step.credits or ()}
 
 
@@ -79,10 +79,10 @@ def test_credits_of_a_cpu_are_those_of_aws_table(name: str, an_hour: int) -> Non
 
 def test_what_was_not_measured_uses_nothing() -> None:
     assert used({}) == {}
-    assert with_credits(STEP.model_copy(update={"target": None}), STEP_TARGET, ()).target is None
+    assert add_credits(STEP.model_copy(update={"target": None}), STEP_TARGET, ()).target is None
 
 
 def test_without_points_of_its_io_nobody_knows_what_a_step_used() -> None:
     seen = TargetFigures(period_s=60, points=1, cpu_percent=50.0)
-    step = with_credits(STEP.model_copy(update={"target": seen}), STEP_TARGET, ())
+    step = add_credits(STEP.model_copy(update={"target": seen}), STEP_TARGET, ())
     assert step.step.credits is None

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.workflow.endpoint import endpoint_address, endpoint_addresses
+from plimsoll.workflow.endpoint import find_endpoint_address, find_endpoint_addresses
 from tests.support.requested import REQUESTED
 
 SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench"
@@ -25,7 +25,7 @@ def toggled(**endpoint: Any) -> Request:
 
 def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
     allowed = {"db.example.com:3306": SECRET}
-    assert endpoint_address(TARGET, allowed).identifier is None
+    assert find_endpoint_address(TARGET, allowed).identifier is None
     pooled = EndpointTarget(
         kind="endpoint",
         engine="postgres",
@@ -34,30 +34,30 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
         statement_mode="simple",
         allow_md5=True,
     )
-    address = endpoint_address(pooled, {"db.example.com:5432": SECRET})
+    address = find_endpoint_address(pooled, {"db.example.com:5432": SECRET})
     assert (address.statement_mode, address.allow_md5) == ("simple", True)
     without = TARGET.model_copy(update={"secret_arn": None})
     with pytest.raises(UsageError, match=r"target\.secret_arn: is missing \(allowed: arn:aws:"):
-        endpoint_address(without, allowed)
+        find_endpoint_address(without, allowed)
     cassandra = TARGET.model_copy(update={"engine": "cassandra"})
     with pytest.raises(UsageError, match="an existing Cassandra is measured by `plimsoll find`"):
-        endpoint_address(cassandra, allowed)
+        find_endpoint_address(cassandra, allowed)
     with pytest.raises(
         UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
     ):
-        endpoint_address(TARGET, {})
+        find_endpoint_address(TARGET, {})
 
 
 def test_each_state_has_an_address_of_its_own_that_is_allowed() -> None:
     request = toggled(host="proxy.example.com", port=3307, tls="require")
     allowed = {"db.example.com:3306": SECRET, "proxy.example.com:3307": SECRET}
-    addresses = endpoint_addresses(request, allowed)
+    addresses = find_endpoint_addresses(request, allowed)
     assert list(addresses) == ["direct", "proxy"]
     assert (addresses["direct"].host, addresses["direct"].tls) == ("db.example.com", "verify")
     proxy = addresses["proxy"]
     assert (proxy.host, proxy.port, proxy.tls) == ("proxy.example.com", 3307, "require")
     with pytest.raises(UsageError) as refused:
-        endpoint_addresses(request, {"db.example.com:3306": SECRET})
+        find_endpoint_addresses(request, {"db.example.com:3306": SECRET})
     complaint = refused.value.complaints[0]
     assert complaint.path == ("toggle", "states", 1, "endpoint", "host")
     assert "proxy.example.com:3307 is not among the endpoints" in complaint.problem
@@ -67,4 +67,4 @@ def test_a_states_secret_opens_its_own_endpoint_alone() -> None:
     request = toggled(host="proxy.example.com")
     allowed = {"db.example.com:3306": SECRET, "proxy.example.com:3306": f"{SECRET}-of-proxy"}
     with pytest.raises(UsageError, match=r"toggle\.states\[1\]\.endpoint\.secret_arn: "):
-        endpoint_addresses(request, allowed)
+        find_endpoint_addresses(request, allowed)

@@ -6,12 +6,12 @@ import pytest
 
 from plimsoll import words
 from plimsoll.capacity import judge
-from plimsoll.limiting import limiting_resource
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Resource, Rules
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import LimitingResource, ServerFigures, ServerLooks, StepResult
-from plimsoll.report.words import limit_cell, limit_facts
+from plimsoll.report.words import limit_facts, name_limit
 from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
 
 
@@ -56,7 +56,7 @@ def test_the_failed_step_names_the_resource(
     reached: bool,
     told: str,
 ) -> None:
-    limiting = limiting_resource(*knee(figures), volume)
+    limiting = find_limiting_resource(*knee(figures), volume)
     assert (limiting.resource, limiting.reached) == (resource, reached)
     assert limiting.step == 2
     assert told in "; ".join(limiting.evidence)
@@ -101,7 +101,7 @@ def waiting(
     if at_rest_us is not None:
         light = {"latency_us": {"update": {"p99": 500.0, "mean": at_rest_us}}}
         first = first.model_copy(update={"step": first.step.model_copy(update=light)})
-    return limiting_resource(capacity, [first, last], IO1)
+    return find_limiting_resource(capacity, [first, last], IO1)
 
 
 IDLE = {"read_iops": 10.0, "write_iops": 5.0, "cpu_percent": 5.0}
@@ -220,7 +220,7 @@ def test_where_points_stay_away_the_servers_counters_tell_of_the_storage(
 ) -> None:
     capacity, steps = knee(figures)
     steps = [with_counters(step, reads=reads, family="mysql") for step in steps]
-    limiting = limiting_resource(capacity, steps, IO1)
+    limiting = find_limiting_resource(capacity, steps, IO1)
     assert limiting.resource == resource
     assert told in "; ".join(limiting.evidence)
 
@@ -228,7 +228,7 @@ def test_where_points_stay_away_the_servers_counters_tell_of_the_storage(
 def test_the_servers_counters_are_not_asked_where_there_are_points() -> None:
     capacity, steps = knee({**BUSY, "read_iops": 100.0})
     steps = [with_counters(step, reads=9_000, family="mysql") for step in steps]
-    limiting = limiting_resource(capacity, steps, IO1)
+    limiting = find_limiting_resource(capacity, steps, IO1)
     assert limiting.resource == "cpu"
     assert not [text for text in limiting.evidence if "server's counters" in text]
 
@@ -236,7 +236,7 @@ def test_the_servers_counters_are_not_asked_where_there_are_points() -> None:
 def test_a_cassandra_tells_nothing_of_its_storage() -> None:
     capacity, steps = knee(None)
     steps = [with_counters(step, reads=9_000, family="cql") for step in steps]
-    assert limiting_resource(capacity, steps, IO1).resource == "unknown"
+    assert find_limiting_resource(capacity, steps, IO1).resource == "unknown"
 
 
 def test_where_neither_processor_nor_volume_is_seen_nothing_is_called_the_nearest() -> None:
@@ -245,30 +245,32 @@ def test_where_neither_processor_nor_volume_is_seen_nothing_is_called_the_neares
     plan = last.plan.model_copy(update={"server_before": before})
     figures = server(looks=looked(checkpoint_share=0.36))
     last = last.model_copy(update={"server": figures, "plan": plan})
-    limiting = limiting_resource(capacity, [first, last], None)
+    limiting = find_limiting_resource(capacity, [first, last], None)
     assert (limiting.resource, limiting.reached, limiting.second) == ("unknown", False, None)
     assert "its CPU and its I/O are not excluded as the limit" in limiting.evidence[0]
     assert "redo log: 36 %" in limiting.evidence[1]
     full = last.model_copy(update={"server": server(looks=looked(checkpoint_share=0.9))})
-    limiting = limiting_resource(capacity, [first, full], None)
+    limiting = find_limiting_resource(capacity, [first, full], None)
     assert (limiting.resource, limiting.reached) == ("log", True)
     assert "not excluded" in limiting.evidence[-1]
 
 
 def test_a_machine_slower_than_the_volume_is_said_to_be() -> None:
-    limiting = limiting_resource(*knee({**BUSY, "host_late_percent": 30.0}), IO1)
+    limiting = find_limiting_resource(*knee({**BUSY, "host_late_percent": 30.0}), IO1)
     assert limiting.host_bound is True
-    quick = limiting_resource(*knee({**BUSY, "host_late_percent": 1.0}), IO1)
+    quick = find_limiting_resource(*knee({**BUSY, "host_late_percent": 1.0}), IO1)
     assert (quick.resource, quick.host_bound) == ("storage_iops", False)
 
 
 def test_a_disk_that_is_late_while_every_processor_is_busy_is_late_for_want_of_one() -> None:
     full = {"cpu_percent": 92.0, "host_idle_percent": 0.5, "host_late_percent": 11.4}
-    limiting = limiting_resource(*knee({**BUSY, "read_iops": 100.0, **full}), IO1)
+    limiting = find_limiting_resource(*knee({**BUSY, "read_iops": 100.0, **full}), IO1)
     assert (limiting.resource, limiting.reached, limiting.host_bound) == ("cpu", True, True)
     assert limiting.second is not None
     assert limiting.second.resource == "machine"
-    idle = limiting_resource(*knee({**full, "cpu_percent": 40.0, "host_idle_percent": 50.0}), IO1)
+    idle = find_limiting_resource(
+        *knee({**full, "cpu_percent": 40.0, "host_idle_percent": 50.0}), IO1
+    )
     assert (idle.resource, idle.reached) == ("machine", True)
 
 
@@ -276,7 +278,7 @@ def test_where_nothing_failed_the_nearest_to_its_limit_is_named_and_no_more() ->
     steps = [result(1, 1, 1000, 500, BUSY), result(2, 2, 2000, 510, BUSY)]
     capacity = judge([step.step for step in steps], Rules(confirmation=None))
     assert capacity.verdict == "LOWER_BOUND"
-    limiting = limiting_resource(capacity, steps, IO1)
+    limiting = find_limiting_resource(capacity, steps, IO1)
     assert (limiting.resource, limiting.reached) == ("storage_iops", False)
     assert limiting.share == pytest.approx(0.99)
     assert limiting.second is not None
@@ -286,7 +288,7 @@ def test_where_nothing_failed_the_nearest_to_its_limit_is_named_and_no_more() ->
 def test_busy_clients_are_blamed_before_the_database() -> None:
     capacity, steps = knee(BUSY)
     bound = capacity.model_copy(update={"verdict": "CLIENT_BOUND"})
-    limiting = limiting_resource(bound, steps, IO1)
+    limiting = find_limiting_resource(bound, steps, IO1)
     assert (limiting.resource, limiting.reached) == ("client", True)
     assert limiting.evidence[0] == bound.summary
     assert limiting.second is not None
@@ -302,7 +304,7 @@ def test_of_a_disturbed_run_the_limit_is_the_machine_that_was_busy(
     step = last.step.model_copy(update={"client_waiting_percent": waiting_percent})
     last = last.model_copy(update={"step": step})
     disturbed = capacity.model_copy(update={"verdict": "DISTURBED"})
-    limiting = limiting_resource(disturbed, [first, last], IO1)
+    limiting = find_limiting_resource(disturbed, [first, last], IO1)
     assert (limiting.resource, limiting.reached) == (resource, True)
     assert limiting.evidence[0] == disturbed.summary
 
@@ -315,7 +317,7 @@ def test_results_of_before_still_read() -> None:
     old = '{"resource": "storage", "host_bound": null, "step": 4, "evidence": ["IOPS"]}'
     limiting = LimitingResource.model_validate_json(old)
     assert limit_facts(limiting) == [("Limited by", "storage (step 4)")]
-    assert limit_cell(limiting) == "storage"
+    assert name_limit(limiting) == "storage"
 
 
 def test_the_limit_of_a_load_that_did_not_last_is_that_of_its_last_window() -> None:
@@ -323,5 +325,5 @@ def test_the_limit_of_a_load_that_did_not_last_is_that_of_its_last_window() -> N
     held = result(3, 1, 1000, 5000, {"read_iops": 10.0, "write_iops": 5.0, "cpu_percent": 97.0})
     held = held.model_copy(update={"plan": held.plan.model_copy(update={"purpose": "soak"})})
     lasted_not = capacity.model_copy(update={"verdict": "NOT_SUSTAINED"})
-    limiting = limiting_resource(lasted_not, [*steps, held], IO1)
+    limiting = find_limiting_resource(lasted_not, [*steps, held], IO1)
     assert (limiting.resource, limiting.step) == ("cpu", 3)

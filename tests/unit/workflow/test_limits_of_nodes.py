@@ -2,7 +2,7 @@
 
 from statistics import fmean
 
-from plimsoll.limiting import limiting_resource
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.run.results import NodeTotals, StepResult
@@ -28,7 +28,7 @@ def cluster(*iops: float) -> tuple[Capacity, list[StepResult]]:
 
 
 def test_the_nodes_at_their_iops_are_counted() -> None:
-    limiting = limiting_resource(*cluster(950.0, 500.0, 990.0), IO1)
+    limiting = find_limiting_resource(*cluster(950.0, 500.0, 990.0), IO1)
     assert (limiting.resource, limiting.reached) == ("storage_iops", True)
     assert limiting.share == 0.99
     told = "2 of 3 nodes at their IOPS, the nearest with storage: 990 of 1,000 IOPS (99 %)"
@@ -42,7 +42,9 @@ def test_the_nodes_at_their_iops_are_counted() -> None:
 def test_nodes_without_figures_of_their_own_are_not_judged_by_those_of_all_together() -> None:
     capacity, (first, last) = cluster(950.0, 500.0, 990.0)
     blind = tuple(one.model_copy(update={"target": None}) for one in last.nodes)
-    limiting = limiting_resource(capacity, [first, last.model_copy(update={"nodes": blind})], IO1)
+    limiting = find_limiting_resource(
+        capacity, [first, last.model_copy(update={"nodes": blind})], IO1
+    )
     assert limiting.resource != "storage_iops"
     assert not limiting.reached
 
@@ -58,18 +60,18 @@ def busy(*cpu_percent: float, **of_machine: float) -> tuple[Capacity, list[StepR
 
 
 def test_each_instances_processors_are_a_limit_of_its_own() -> None:
-    limiting = limiting_resource(*busy(95.0, 40.0, 45.0), IO1)  # 60 % of all
+    limiting = find_limiting_resource(*busy(95.0, 40.0, 45.0), IO1)  # 60 % of all
     assert (limiting.resource, limiting.reached) == ("cpu", True)
     told = "1 of 3 nodes at their CPU, the nearest with cpu: 95 % of the server's"
     assert limiting.evidence[0].startswith(told)
 
 
 def test_on_one_machine_the_nodes_share_its_processors() -> None:
-    limiting = limiting_resource(*busy(30.0, 30.0, 32.0, host_idle_percent=60.0), IO1)
+    limiting = find_limiting_resource(*busy(30.0, 30.0, 32.0, host_idle_percent=60.0), IO1)
     assert "nodes at their CPU" not in "; ".join(limiting.evidence)
 
 
 def test_a_cluster_whose_volumes_have_room_is_not_at_their_limit() -> None:
-    limiting = limiting_resource(*cluster(500.0, 510.0, 520.0), IO1)
+    limiting = find_limiting_resource(*cluster(500.0, 510.0, 520.0), IO1)
     assert not limiting.reached
     assert "0 of 3 nodes at their IOPS" in "; ".join(limiting.evidence)

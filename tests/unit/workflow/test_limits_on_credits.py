@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.limiting import limiting_resource
+from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.results import LimitingResource
 from tests.unit.capacity.samples import gp2
@@ -19,7 +19,7 @@ def on_gp2(*loads: tuple[int, float, float]) -> LimitingResource:
         spending = made.step.model_copy(update=gp2(iops, left))
         steps.append(made.model_copy(update={"step": spending}))
     rules = Rules(confirmation=None, limits_us={"update": 1000})
-    return limiting_resource(judge_sustained([step.step for step in steps], rules), steps, GP2)
+    return find_limiting_resource(judge_sustained([step.step for step in steps], rules), steps, GP2)
 
 
 @pytest.mark.parametrize(

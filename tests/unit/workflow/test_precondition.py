@@ -7,7 +7,7 @@ import pytest
 from plimsoll.model.request.load_request import Preparation
 from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters
 from plimsoll.model.run.results import Preconditioning, SecondTotals, ServerFigures, StepResult
-from plimsoll.workflow.precondition import goes_on, with_round
+from plimsoll.workflow.precondition import add_round, needs_round
 from tests.support.synthetic_run import synthetic_run
 
 STEP = synthetic_run()[0].steps[0]
@@ -67,7 +67,7 @@ def ended(
 def after(*rounds: StepResult) -> Preconditioning:
     so_far: Preconditioning | None = None
     for each in rounds:
-        so_far = with_round(so_far, each)
+        so_far = add_round(so_far, each)
     assert so_far is not None
     return so_far
 
@@ -75,23 +75,23 @@ def after(*rounds: StepResult) -> Preconditioning:
 def test_a_level_load_is_enough_at_once() -> None:
     so_far = after(ended(0, LEVEL))
     assert so_far.settled
-    assert not goes_on(so_far, ASKED)
+    assert not needs_round(so_far, ASKED)
     assert so_far.text == "20 s of unmeasured load (1 round), and it had settled (605 ops/s)"
 
 
 def test_a_load_that_rises_goes_on_until_it_is_level() -> None:
     """For 95 s after loading, ycsb-a rose from 540 to 640 ops/s."""
     rising = after(ended(0, RISING))
-    assert goes_on(rising, ASKED)
+    assert needs_round(rising, ASKED)
     assert "20 s of unmeasured load (1 round): throughput still rose by 1" in rising.text
-    assert not goes_on(after(ended(0, RISING), ended(1, LEVEL)), ASKED)
+    assert not needs_round(after(ended(0, RISING), ended(1, LEVEL)), ASKED)
 
 
 def test_short_rounds_are_compared_with_each_other() -> None:
     """8 s at 515 ops/s without a trend were followed by steps at 711."""
     waves = [480.0, 550, 510, 560, 450, 540, 520, 510]
     first = after(ended(0, waves))
-    assert goes_on(first, Preparation(warm_s=8))
+    assert needs_round(first, Preparation(warm_s=8))
     assert "too short to tell" in first.text
     rising = after(ended(0, waves), ended(1, [1.3 * x for x in waves]))
     assert "throughput still rose by 30 % from the round before" in rising.text
@@ -110,8 +110,8 @@ def test_ios_per_operation_have_to_settle_too() -> None:
 def test_what_never_settles_ends_all_the_same(most_s: float | None, rounds: int) -> None:
     asked = Preparation(warm_s=20, warm_max_s=most_s)
     so_far = after(ended(0, RISING))
-    while goes_on(so_far, asked):
-        so_far = with_round(so_far, ended(len(so_far.rounds), RISING))
+    while needs_round(so_far, asked):
+        so_far = add_round(so_far, ended(len(so_far.rounds), RISING))
     assert len(so_far.rounds) == rounds
     assert not so_far.settled
 
@@ -123,13 +123,13 @@ def test_a_round_that_is_judged_again_counts_once() -> None:
 def test_a_round_in_which_nothing_was_measured_has_settled_nothing() -> None:
     silent = ended(0, LEVEL)
     nothing = silent.step.model_copy(update={"throughput_ops_per_second": None})
-    seen = with_round(None, silent.model_copy(update={"step": nothing}))
+    seen = add_round(None, silent.model_copy(update={"step": nothing}))
     assert not seen.settled
     assert "nothing was measured of it" in seen.text
 
 
 def test_a_round_of_too_few_seconds_for_a_trend_does_not_settle_it_alone() -> None:
-    seen = with_round(None, ended(0, LEVEL[:5]))
+    seen = add_round(None, ended(0, LEVEL[:5]))
     assert seen.rounds[0].trend is None
     assert not seen.settled
     assert "one round is too short to tell" in seen.text
@@ -140,7 +140,7 @@ def test_ios_are_divided_by_the_operations_of_the_same_time() -> None:
     done = ended(0, LEVEL, ios_per_operation=2.0)
     assert done.server is not None
     longer = done.server.model_copy(update={"interval_s": 3 * done.server.interval_s})
-    (seen,) = with_round(None, done.model_copy(update={"server": longer})).rounds
+    (seen,) = add_round(None, done.model_copy(update={"server": longer})).rounds
     assert seen.ios_per_operation == pytest.approx(2.0)
 
 

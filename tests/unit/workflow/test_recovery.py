@@ -9,7 +9,7 @@ from plimsoll.cli.progress import RunProgress
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import UnfinishedWork
 from plimsoll.model.run.run_record import Recovery, RunRecord, RunState
-from plimsoll.workflow.plan_step import Recovered, in_words, outcome, watched
+from plimsoll.workflow.recovery import Recovered, describe_recovery, end_recovery, update_recovery
 from plimsoll.workflow.status import Snapshot
 from tests.support.requested import REQUESTED
 
@@ -20,8 +20,8 @@ def wait(*looks: UnfinishedWork, longest_s: float = LONGEST_S) -> tuple[int, Rec
     """Look once a second, at the last for ever; returns after how many seconds it ended."""
     seen: Recovery | None = None
     for second in range(1000):
-        seen = watched(seen, looks[min(second, len(looks) - 1)], 1_000_000 + 1000 * second)
-        ended = outcome(seen, longest_s)
+        seen = update_recovery(seen, looks[min(second, len(looks) - 1)], 1_000_000 + 1000 * second)
+        ended = end_recovery(seen, longest_s)
         if ended is not None:
             return second, ended
     raise AssertionError("it waits for ever")
@@ -89,4 +89,4 @@ def test_it_is_said_each_few_seconds_what_is_waited_for() -> None:
         progress.show(Snapshot(now, None, ()))
     lines = said.getvalue().splitlines()
     assert [line.split("(")[1].split(" so far")[0] for line in lines] == ["0 s", "5 s", "10 s"]
-    assert lines[1].endswith(in_words(recovering(5), request.load.recovery_max_s))
+    assert lines[1].endswith(describe_recovery(recovering(5), request.load.recovery_max_s))

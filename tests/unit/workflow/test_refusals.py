@@ -6,7 +6,7 @@ import plimsoll_engine
 from plimsoll.errors import ConnectionsRefusedError
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
 from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.workflow.client import send
+from plimsoll.workflow.client import send_load
 
 MYSQL = parse_dsn("mysql://u:p@127.0.0.1:1/d")
 CASSANDRA = parse_dsn("cassandra://127.0.0.1:1/k")
@@ -43,4 +43,4 @@ def test_what_a_full_server_says(
     spec = LoadSpec(target=target, workload=workload, connections=16, duration_s=1)
     error = ConnectionsRefusedError if full else plimsoll_engine.EngineError
     with pytest.raises(error, match="10 of 16 connections were open"):
-        send(spec)
+        send_load(spec)

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.fleet.merge import server_looks
+from plimsoll.fleet.merge import summarize_server_looks
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.fleet import ServerLook, StepPlan
 from plimsoll.model.run.results import ServerLooks
 from plimsoll.workflow import client as module
-from plimsoll.workflow.client import watched
+from plimsoll.workflow.client import sample_server
 
 MYSQL = parse_dsn("mysql://u:p@127.0.0.1:1/d")
 CASSANDRA = parse_dsn("cassandra://127.0.0.1:1/k")
@@ -53,7 +53,7 @@ def showing(monkeypatch: pytest.MonkeyPatch, *looks: ServerLook) -> None:
 
 def looks_of(target: EngineTarget) -> list[ServerLook]:
     before = set(threading.enumerate())
-    with watched(target, planned()) as looks:
+    with sample_server(target, planned()) as looks:
         for thread in set(threading.enumerate()) - before:
             thread.join(30)
     return looks
@@ -79,13 +79,13 @@ def test_looks_come_to_means_and_a_median() -> None:
         ServerLook(row_lock_waiters=0, table_lock_waiters=1, checkpoint_share=0.8),
         ServerLook(checkpoint_share=0.1),
     ]
-    assert server_looks(looks) == ServerLooks(
+    assert summarize_server_looks(looks) == ServerLooks(
         looks=3, row_lock_waiters=1.5, table_lock_waiters=1.0, checkpoint_share=0.8
     )
-    assert server_looks([ServerLook()]) == ServerLooks(
+    assert summarize_server_looks([ServerLook()]) == ServerLooks(
         looks=1, row_lock_waiters=None, table_lock_waiters=None, checkpoint_share=None
     )
-    assert server_looks([]) is None
+    assert summarize_server_looks([]) is None
 
 
 def test_a_look_that_is_not_answered_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_a_look_that_is_not_answered_is_cut_off(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "open_watcher", opened)
     monkeypatch.setattr(module, "LEAVE_S", 0.05)
     before = set(threading.enumerate())
-    with watched(MYSQL, planned()) as looks:
+    with sample_server(MYSQL, planned()) as looks:
         assert Stalled.looked.wait(30)
     assert Stalled.cut.is_set()
     for thread in set(threading.enumerate()) - before:

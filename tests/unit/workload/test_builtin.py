@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.model.engine.asked import EngineOperation
 from plimsoll.model.engine.values import IntegerValue, KeyValue, PatternValue
-from plimsoll.workload import Compiled, builtin_names, load_workload
+from plimsoll.workload import Compiled, list_builtin_names, load_workload
 
 YCSB_MIXES = {
     "ycsb-a": {"read": 50, "update": 50},
@@ -32,7 +32,7 @@ def statements(sent: EngineOperation) -> list[tuple[str, int]]:
     return [(statement.sql[0], statement.repeat) for statement in sent.statements]
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", list_builtin_names())
 def test_each_is_sound_and_says_what_it_is_and_where_it_comes_from(name: str) -> None:
     workload = load_workload(name)
     assert workload.name == name

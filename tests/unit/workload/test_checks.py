@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.workload import WorkloadError, builtin_names, load_workload, parse_workload
+from plimsoll.workload import WorkloadError, list_builtin_names, load_workload, parse_workload
 
 GOOD = """\
 about: a test
@@ -296,7 +296,7 @@ def refusal(document: str | dict[str, Any]) -> str:
     return line
 
 
-BUILTIN_TEXTS = [load_workload(name).text for name in builtin_names()]
+BUILTIN_TEXTS = [load_workload(name).text for name in list_builtin_names()]
 
 
 @given(st.data())

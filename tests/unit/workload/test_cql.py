@@ -3,9 +3,9 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.workload import builtin_names, load_workload, parse_workload
+from plimsoll.workload import list_builtin_names, load_workload, parse_workload
 
-YCSB = [name for name in builtin_names() if name.startswith("ycsb-")]
+YCSB = [name for name in list_builtin_names() if name.startswith("ycsb-")]
 TABLE = """\
 about: one table
 tables:

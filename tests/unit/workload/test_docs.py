@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from plimsoll.workload import builtin_names, parse_workload
+from plimsoll.workload import list_builtin_names, parse_workload
 from plimsoll.workload.distributions import KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
@@ -16,7 +16,7 @@ def test_the_example_is_a_sound_workload() -> None:
 
 
 def test_every_workload_and_distribution_is_named() -> None:
-    families = {name.split("-oltp-")[0].split("-read-")[0] for name in builtin_names()}
+    families = {name.split("-oltp-")[0].split("-read-")[0] for name in list_builtin_names()}
     assert all(f"`{name}" in PAGE for name in families)
     table = PAGE.partition("### Distributions")[2]
     listed = re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plimsoll.model.databases import Language
-from plimsoll.workload import WorkloadError, builtin_names, load_workload, parse_workload
+from plimsoll.workload import WorkloadError, list_builtin_names, load_workload, parse_workload
 from plimsoll.workload import tokens as tokens_module
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
-from plimsoll.workload.tokens import tokens_of
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.tokens import tokenize
+from plimsoll.workload.vocabulary import find_vocabulary
 from tests.support.cql_statements import CQL_ATTACKS, CQL_WITHIN
 from tests.support.postgres_statements import ATTACKS as POSTGRES_ATTACKS
 from tests.support.postgres_statements import WITHIN as POSTGRES_WITHIN
@@ -108,7 +108,7 @@ def test_a_table_that_is_named_like_a_word_of_the_language_is_in_quotes() -> Non
 
 @pytest.mark.parametrize("language", ["sql", "cql", "postgres"])
 def test_a_word_has_one_meaning(language: Language) -> None:
-    known = vocabulary(language)
+    known = find_vocabulary(language)
     for one, other in [
         (known.words, known.modifiers),
         (known.words, known.reserved),
@@ -166,7 +166,7 @@ def test_rows_of_the_longest_statement_are_found_in_one_pass() -> None:
 @example("'a''b'")
 def test_tokens_are_the_statement_in_order(text: str) -> None:
     try:
-        tokens = tokens_of(text, "sql")
+        tokens = tokenize(text, "sql")
     except WorkloadError:
         return
     ends = [0, *(token.end for token in tokens)]
@@ -177,7 +177,7 @@ def test_tokens_are_the_statement_in_order(text: str) -> None:
 
 
 def test_the_built_in_workloads_stay_within_theirs() -> None:
-    assert len([load_workload(name) for name in builtin_names()]) > 15
+    assert len([load_workload(name) for name in list_builtin_names()]) > 15
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
     state_task_service,
 )
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 # https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
 _BOTOCORE_NAMES = {
@@ -67,9 +67,9 @@ def botocore_name(service: str) -> str:
 
 def apply() -> None:
     """Replace the client factory wherever it was imported, and keep the loader of models."""
-    replace(utils, create_loader=lru_cache(loaders.create_loader))
+    replace_members(utils, create_loader=lru_cache(loaders.create_loader))
     for name, module in list(sys.modules.items()):
         if name.startswith("moto.stepfunctions.") and hasattr(module, "boto_client_for"):
-            replace(module, boto_client_for=boto_client_for)
+            replace_members(module, boto_client_for=boto_client_for)
     names = state_task_service.StateTaskService._SERVICE_NAME_SFN_TO_BOTO_OVERRIDES  # noqa: SLF001
     names.update(_BOTOCORE_NAMES)

@@ -17,7 +17,7 @@ from moto.stepfunctions.parser.api import InvalidDefinition
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 _MACHINE = {"Comment", "QueryLanguage", "StartAt", "States", "TimeoutSeconds", "Version"}
 _PROCESSOR = {"Comment", "ProcessorConfig", "StartAt", "States"}
@@ -56,7 +56,7 @@ _EXPRESSION = re.compile(r"\{%(.*)%\}", re.DOTALL)
 _parse = AmazonStateLanguageParser.parse
 
 
-def faults(definition: str) -> list[str]:
+def find_faults(definition: str) -> list[str]:
     """List what AWS, or this twin, would refuse of a definition; empty if nothing."""
     try:
         machine = json.loads(definition)
@@ -65,19 +65,19 @@ def faults(definition: str) -> list[str]:
     if not isinstance(machine, dict) or machine.get("QueryLanguage") != "JSONata":
         return ["QueryLanguage must be JSONata: JSONPath is not carried out here"]
     return [
-        *_fields("the state machine", machine, _MACHINE),
-        *_scope("", machine),
-        *_expressions("", machine),
+        *_check_fields("the state machine", machine, _MACHINE),
+        *_check_scope("", machine),
+        *_check_expressions("", machine),
         *(f"{name} was not substituted" for name in re.findall(r"\$\{\w+\}", definition)),
     ]
 
 
-def _fields(where: str, block: Mapping[str, Any], known: set[str]) -> Iterator[str]:
+def _check_fields(where: str, block: Mapping[str, Any], known: set[str]) -> Iterator[str]:
     for name in sorted(set(block) - known):
         yield f"{where}: the field {name} is not known, or not carried out here"
 
 
-def _scope(path: str, block: Mapping[str, Any]) -> Iterator[str]:
+def _check_scope(path: str, block: Mapping[str, Any]) -> Iterator[str]:
     states = block.get("States")
     if not isinstance(states, dict) or not states:
         yield f"{path or 'the state machine'}: it has no States"
@@ -87,8 +87,8 @@ def _scope(path: str, block: Mapping[str, Any]) -> Iterator[str]:
     reached = {block.get("StartAt")}
     for name, state in states.items():
         where = f"{path}/{name}" if path else name
-        yield from _state(where, state)
-        for target in _targets(state):
+        yield from _check_state(where, state)
+        for target in _list_targets(state):
             reached.add(target)
             if target not in states:
                 yield f"{where}: Next names no state beside it: {target}"
@@ -96,29 +96,29 @@ def _scope(path: str, block: Mapping[str, Any]) -> Iterator[str]:
         yield f"{path}/{name}: no state leads to it" if path else f"{name}: no state leads to it"
 
 
-def _state(where: str, state: Mapping[str, Any]) -> Iterator[str]:
+def _check_state(where: str, state: Mapping[str, Any]) -> Iterator[str]:
     kind = state.get("Type")
     if kind not in _STATE:
         yield f"{where}: Type {kind} is not known"
         return
-    yield from _fields(where, state, _STATE[kind] | _EVERY)
+    yield from _check_fields(where, state, _STATE[kind] | _EVERY)
     if "Next" in _STATE[kind] and ("Next" in state) == (state.get("End") is True):
         yield f"{where}: it must have either Next or End"
     for part, known in (("Choices", _RULE), ("Catch", _CATCHER), ("Retry", _RETRIER)):
         for rule in state.get(part, []):
-            yield from _fields(f"{where}.{part}", rule, known)
+            yield from _check_fields(f"{where}.{part}", rule, known)
     if kind == "Task" and not _RESOURCE.fullmatch(str(state.get("Resource"))):
         yield f"{where}: the Resource {state.get('Resource')} is not known, or not carried out here"
     for number, branch in enumerate(state.get("Branches", [])):
-        yield from _fields(f"{where}[{number}]", branch, _PROCESSOR)
-        yield from _scope(f"{where}[{number}]", branch)
+        yield from _check_fields(f"{where}[{number}]", branch, _PROCESSOR)
+        yield from _check_scope(f"{where}[{number}]", branch)
     if kind == "Map":
         processor = state.get("ItemProcessor", {})
-        yield from _fields(f"{where}.ItemProcessor", processor, _PROCESSOR)
-        yield from _scope(where, processor)
+        yield from _check_fields(f"{where}.ItemProcessor", processor, _PROCESSOR)
+        yield from _check_scope(where, processor)
 
 
-def _targets(state: Mapping[str, Any]) -> Iterator[str]:
+def _list_targets(state: Mapping[str, Any]) -> Iterator[str]:
     for block in (state, *state.get("Choices", []), *state.get("Catch", [])):
         if "Next" in block:
             yield block["Next"]
@@ -126,13 +126,13 @@ def _targets(state: Mapping[str, Any]) -> Iterator[str]:
         yield state["Default"]
 
 
-def _expressions(path: str, value: Any) -> Iterator[str]:
+def _check_expressions(path: str, value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _expressions(f"{path}.{key}" if path else key, item)
+            yield from _check_expressions(f"{path}.{key}" if path else key, item)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _expressions(f"{path}[{number}]", item)
+            yield from _check_expressions(f"{path}[{number}]", item)
     elif isinstance(value, str) and (expression := _EXPRESSION.fullmatch(value)):
         try:
             Jsonata(expression[1].strip())
@@ -141,7 +141,7 @@ def _expressions(path: str, value: Any) -> Iterator[str]:
 
 
 def _validate(definition: str) -> None:
-    if all_faults := faults(definition):
+    if all_faults := find_faults(definition):
         raise InvalidDefinition(message=f"SCHEMA_VALIDATION_FAILED: {'; '.join(all_faults)}")
     try:
         AmazonStateLanguageParser.parse(definition)
@@ -151,5 +151,5 @@ def _validate(definition: str) -> None:
 
 def apply() -> None:
     """Refuse faults, and parse a definition once."""
-    replace(AmazonStateLanguageParser, parse=staticmethod(lru_cache(maxsize=64)(_parse)))
-    replace(StepFunctionsParserBackend, _validate_definition=staticmethod(_validate))
+    replace_members(AmazonStateLanguageParser, parse=staticmethod(lru_cache(maxsize=64)(_parse)))
+    replace_members(StepFunctionsParserBackend, _validate_definition=staticmethod(_validate))

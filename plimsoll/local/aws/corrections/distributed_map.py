@@ -27,7 +27,7 @@ from moto.stepfunctions.parser.asl.eval.states import ItemData, MapData
 from moto.stepfunctions.parser.asl.eval.variable_store import VariableStore
 
 from plimsoll.local.aws.corrections.failures import failure
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 _Worker = distributed_item_processor_worker.DistributedItemProcessorWorker
 Environment = Any  # moto's
@@ -43,7 +43,7 @@ def _eval_job(self: Any, env: Environment, job: Job) -> None:
     except FailureEventException as failure:
         job.job_output = failure
     except Exception as error:  # noqa: BLE001 - a fault of the interpreter fails the Map as well
-        job.job_output = _threshold_exceeded(env, f"{type(error).__name__}: {error}")
+        job.job_output = _threshold_failure(env, f"{type(error).__name__}: {error}")
     failed = isinstance(job.job_output, Exception)
     for counter in counters:
         counter.running.offset(-1)
@@ -79,10 +79,10 @@ def _run_child(self: Any, env: Environment, job: Job) -> Any:
     reason = (
         f"{failure_details.get('error', type(state).__name__)}: {failure_details.get('cause', '')}"
     )
-    raise _threshold_exceeded(env, f"item {job.job_index} failed: {reason}")
+    raise _threshold_failure(env, f"item {job.job_index} failed: {reason}")
 
 
-def _threshold_exceeded(env: Environment, reason: str) -> FailureEventException:
+def _threshold_failure(env: Environment, reason: str) -> FailureEventException:
     return failure(
         env,
         StatesErrorNameType.StatesExceedToleratedFailureThreshold,
@@ -94,4 +94,4 @@ def _threshold_exceeded(env: Environment, reason: str) -> FailureEventException:
 
 def apply() -> None:
     """Make each item an execution of its own."""
-    replace(_Worker, _eval_job=_eval_job)
+    replace_members(_Worker, _eval_job=_eval_job)

@@ -37,7 +37,7 @@ from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 from moto.stepfunctions.responses import StepFunctionResponse
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 StatusListener = Callable[[Execution], None]
 
@@ -81,16 +81,16 @@ def _start_worker(self: Any) -> None:
     )
 
     def run() -> None:
-        _tell(self._execution_communication.execution)
+        _announce_status(self._execution_communication.execution)
         program.eval(self.env)
         self._execution_communication.terminated()
         self.ended.set()
-        _tell(self._execution_communication.execution)
+        _announce_status(self._execution_communication.execution)
 
     threading.Thread(target=run, daemon=True).start()
 
 
-def _tell(execution: Execution) -> None:
+def _announce_status(execution: Execution) -> None:
     for listener in _listeners:
         listener(execution)
 
@@ -237,10 +237,14 @@ def _describe(self: Any) -> ActionResult:
 
 def apply() -> None:
     """Give executions AWS's life."""
-    replace(StepFunctionsParserBackend, start_execution=_start_execution)
-    replace(ExecutionWorker, start=_start_worker)
-    replace(Program, eval=_eval_program, _eval_body=_eval_states)
-    replace(EventManager, add_event=_add_event)
-    replace(Environment, set_error=_set_error, set_timed_out=_set_timed_out, set_stop=_set_stop)
-    replace(BaseExecutionWorkerCommunication, _reflect_execution_status=_reflect_status)
-    replace(StepFunctionResponse, stop_execution=_respond_to_stop, describe_execution=_describe)
+    replace_members(StepFunctionsParserBackend, start_execution=_start_execution)
+    replace_members(ExecutionWorker, start=_start_worker)
+    replace_members(Program, eval=_eval_program, _eval_body=_eval_states)
+    replace_members(EventManager, add_event=_add_event)
+    replace_members(
+        Environment, set_error=_set_error, set_timed_out=_set_timed_out, set_stop=_set_stop
+    )
+    replace_members(BaseExecutionWorkerCommunication, _reflect_execution_status=_reflect_status)
+    replace_members(
+        StepFunctionResponse, stop_execution=_respond_to_stop, describe_execution=_describe
+    )

@@ -28,7 +28,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
     StateTaskServiceEvents,
 )
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 _TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
 _original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - likewise
@@ -79,8 +79,8 @@ def _events_error(self: Any, env: Any, ex: Exception) -> FailureEvent:
 
 def apply() -> None:
     """Name errors as AWS does."""
-    replace(StateTaskServiceEvents, _from_error=_events_error)
-    replace(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
-    replace(ErrorEqualsDecl, _eval_body=_matches)
+    replace_members(StateTaskServiceEvents, _from_error=_events_error)
+    replace_members(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
+    replace_members(ErrorEqualsDecl, _eval_body=_matches)
     for around in (iteration_worker, branches_decl):
-        replace(around, CustomErrorName=_OuterError)
+        replace_members(around, CustomErrorName=_OuterError)

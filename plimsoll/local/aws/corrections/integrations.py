@@ -19,7 +19,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.state_task import StateTask
 
 from plimsoll.local.aws.corrections.clients import boto_client_for
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 StateTaskService = state_task_service.StateTaskService
 
@@ -128,10 +128,10 @@ def _eval_parameters(self: StateTask, env: Any) -> dict[str, Any]:
 
 def apply() -> None:
     """Fill in the translation."""
-    replace(
+    replace_members(
         StateTaskService,
         _normalise_parameters=_normalise_parameters,
         _normalise_response=_normalise_response,
     )
-    replace(StateTask, _eval_parameters=_eval_parameters)
+    replace_members(StateTask, _eval_parameters=_eval_parameters)
     state_task_service_aws_sdk._SERVICE_ERROR_NAMES.update(_ERROR_NAMES)  # noqa: SLF001

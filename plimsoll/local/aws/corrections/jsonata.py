@@ -23,7 +23,7 @@ from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name
 from moto.stepfunctions.parser.asl.component.common.string.string_expression import StringJSONata
 
 from plimsoll.local.aws.corrections.failures import failure
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 # No expression of a state machine needs more.
 _TIMEOUT_MS = 60_000
@@ -61,7 +61,7 @@ def evaluate(expression: str, variables: Mapping[str, Any]) -> Any:
         raise QueryError(f"The JSONata expression '{expression}' failed: {error}") from None
     if result is None:
         raise QueryError(f"The JSONata expression '{expression}' returned nothing (undefined).")
-    return _plain(result, expression)
+    return _plain_value(result, expression)
 
 
 class _StrictFrame(Jsonata.Frame):  # type: ignore[misc]  # jsonata-python carries no types
@@ -75,18 +75,20 @@ class _StrictFrame(Jsonata.Frame):  # type: ignore[misc]  # jsonata-python carri
         return value
 
 
-def _plain(value: Any, expression: str) -> Any:
+def _plain_value(value: Any, expression: str) -> Any:
     """Turn jsonata-python's own lists and nulls into plain ones."""
     if value is None or value is Utils.NULL_VALUE:
         return None
     if isinstance(value, dict):
-        return {key: _plain(member, expression) for key, member in value.items()}
+        return {key: _plain_value(member, expression) for key, member in value.items()}
     if isinstance(value, list | tuple | range):
-        return [_plain(member, expression) for member in value]
+        return [_plain_value(member, expression) for member in value]
     if isinstance(value, str | bool | int | float):
         return value
     try:
-        return [_plain(member, expression) for member in value]  # jsonata-python's lazy ranges
+        return [
+            _plain_value(member, expression) for member in value
+        ]  # jsonata-python's lazy ranges
     except TypeError:
         message = f"The JSONata expression '{expression}' returned an unsupported result type."
         raise QueryError(message) from None
@@ -125,7 +127,7 @@ def _eval_body(self: StringJSONata, env: Any) -> None:
     variables = {
         **scope._outer_scope,  # noqa: SLF001 - the store gives them as program text only
         **scope._inner_scope,  # noqa: SLF001
-        "states": {k: v for k, v in env.states._states_data.items() if _visible(k, v)},  # noqa: SLF001
+        "states": {k: v for k, v in env.states._states_data.items() if _is_visible(k, v)},  # noqa: SLF001
     }
     try:
         env.stack.append(evaluate(self.expression.strip(), variables))
@@ -139,11 +141,11 @@ def _eval_body(self: StringJSONata, env: Any) -> None:
         ) from None
 
 
-def _visible(name: str, value: object) -> bool:
+def _is_visible(name: str, value: object) -> bool:
     """Hide `result` and `errorOutput` where a state has none; moto sets them to None."""
     return value is not None or name not in {"result", "errorOutput"}
 
 
 def apply() -> None:
     """Plug the engine in."""
-    replace(StringJSONata, _eval_body=_eval_body)
+    replace_members(StringJSONata, _eval_body=_eval_body)

@@ -14,7 +14,7 @@ from typing import Any
 
 from moto.cloudwatch.models import CloudWatchBackend, MetricDatumBase, Statistics
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 Key = tuple[str, str, frozenset[tuple[str, str]]]
 _of_moto = CloudWatchBackend.get_metric_data
@@ -68,4 +68,4 @@ def _answer(
 
 def apply() -> None:
     """Answer queries of metrics; expressions are left to moto."""
-    replace(CloudWatchBackend, get_metric_data=_read)
+    replace_members(CloudWatchBackend, get_metric_data=_read)

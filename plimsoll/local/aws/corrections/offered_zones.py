@@ -10,7 +10,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.rds.responses import RDSResponse
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 from plimsoll.model.aws.volumes import VolumeType
 
 _ASKED = ("Engine", "EngineVersion", "DBInstanceClass")
@@ -31,4 +31,4 @@ def _describe(self: RDSResponse) -> ActionResult:
 
 def apply() -> None:
     """Answer for the databases of this machine."""
-    replace(RDSResponse, describe_orderable_db_instance_options=_describe)
+    replace_members(RDSResponse, describe_orderable_db_instance_options=_describe)

@@ -17,7 +17,7 @@ from moto.stepfunctions.parser.asl.component.state.choice.state_choice import St
 from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
 
 from plimsoll.local.aws.corrections.failures import failure
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 Environment = Any  # moto's class; this sets attributes that it does not declare
 
@@ -69,6 +69,6 @@ def _leave_choice(self: StateChoice, env: Environment) -> None:
 
 def apply() -> None:
     """Put Assign and Choice right."""
-    replace(AssignDecl, _eval_body=_assign)
-    replace(CommonStateField, _get_state_exited_event_details=_exit_details)
-    replace(StateChoice, _eval_state=_choose, _eval_state_output=_leave_choice)
+    replace_members(AssignDecl, _eval_body=_assign)
+    replace_members(CommonStateField, _get_state_exited_event_details=_exit_details)
+    replace_members(StateChoice, _eval_state=_choose, _eval_state_output=_leave_choice)

@@ -13,23 +13,23 @@ from moto.stepfunctions.parser.asl.component.common.assign.assign_template_value
 )
 from moto.stepfunctions.parser.asl.parse import preprocessor
 
-from plimsoll.local.replacing import replace
+from plimsoll.local.replacing import replace_members
 
 
-def _text(parser_rule_context: Any) -> str:
+def _read_text(parser_rule_context: Any) -> str:
     text: str = json.loads(parser_rule_context.getText())
     return text
 
 
-def _assigned(self: preprocessor.Preprocessor, ctx: Any) -> AssignTemplateValueTerminalLit:
+def _read_assigned(self: preprocessor.Preprocessor, ctx: Any) -> AssignTemplateValueTerminalLit:
     del self
-    return AssignTemplateValueTerminalLit(value=_text(ctx.string_literal()))
+    return AssignTemplateValueTerminalLit(value=_read_text(ctx.string_literal()))
 
 
 def apply() -> None:
     """Read texts as JSON."""
-    replace(preprocessor, from_string_literal=_text)
-    replace(
+    replace_members(preprocessor, from_string_literal=_read_text)
+    replace_members(
         preprocessor.Preprocessor,
-        visitAssign_template_value_terminal_string_literal=_assigned,
+        visitAssign_template_value_terminal_string_literal=_read_assigned,
     )

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.local.aws.corrections.definitions import faults
+from plimsoll.local.aws.corrections.definitions import find_faults
 
 
 def machine(**states: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def test_a_sound_definition_has_no_faults() -> None:
     task = {"Type": "Task", "Resource": LAMBDA, "Arguments": {"FunctionName": "f"}, "Next": "B"}
     catch = [{"ErrorEquals": ["States.ALL"], "Next": "B", "Assign": {"x": 1}}]
     sound = machine(A={**task, "Catch": catch}, B={**MAP, "ItemProcessor": INNER})
-    assert faults(json.dumps(sound)) == []
+    assert find_faults(json.dumps(sound)) == []
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_sound_definition_has_no_faults() -> None:
     ],
 )
 def test_each_fault_is_named(definition: dict[str, Any], told: str) -> None:
-    assert any(told in fault for fault in faults(json.dumps(definition)))
+    assert any(told in fault for fault in find_faults(json.dumps(definition)))
 
 
 def test_text_that_is_no_json_is_a_fault() -> None:
-    assert faults("{")[0].startswith("it is not JSON")
+    assert find_faults("{")[0].startswith("it is not JSON")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.local.aws.deliveries import target_input
+from plimsoll.local.aws.deliveries import build_target_input
 
 EVENT = {"id": "1", "detail": {"name": 'run "7"', "status": "ABORTED", "stopDate": 12}}
 PATHS = {"run": "$.detail.name", "at": "$.detail.stopDate"}
@@ -27,4 +27,4 @@ PATHS = {"run": "$.detail.name", "at": "$.detail.stopDate"}
     ],
 )
 def test_an_event_becomes_a_targets_input(target: dict[str, Any], body: Any) -> None:
-    assert json.loads(target_input(target, EVENT)) == body
+    assert json.loads(build_target_input(target, EVENT)) == body

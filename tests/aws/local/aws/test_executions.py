@@ -44,7 +44,7 @@ def states(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         for name, member in members.items():
             monkeypatch.setattr(owner, name, member)
 
-    monkeypatch.setattr(executions, "replace", replace)
+    monkeypatch.setattr(executions, "replace_members", replace)
     of_late_ones = SimpleNamespace(Thread=LateThread, Event=Awaited)
     monkeypatch.setattr(executions, "threading", of_late_ones)
     executions.apply()

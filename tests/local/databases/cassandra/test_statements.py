@@ -24,7 +24,7 @@ from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.workload import WorkloadError
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.vocabulary import find_vocabulary
 from tests.support.cql_statements import CQL_ATTACKS, CQL_WITHIN
 from tests.support.guarded_cassandra import ADMIN, AUDITED, AuditLog, Deed, session_of
 
@@ -118,7 +118,7 @@ def test_a_word_that_the_server_reserves_is_no_name() -> None:
     with ZipFile(jar) as archive:
         words = archive.read("org/apache/cassandra/cql3/reserved_keywords.txt").decode().split()
     assert {"SELECT", "FROM", "INTO"} <= set(words)
-    known = vocabulary("cql")
+    known = find_vocabulary("cql")
     names = Names("cql", frozenset({"item"}), frozenset(map(str.lower, words)))
     unknown = set(words) - known.words - known.modifiers - known.reserved
     assert {word for word in unknown if _passes(f"SELECT {word} FROM item", names)} == set()

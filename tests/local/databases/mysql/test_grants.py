@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from plimsoll.databases.load_user import LOAD_USER, as_load_user
+from plimsoll.databases.load_user import LOAD_USER, switch_to_load_user
 from plimsoll.databases.mysql.session import Connection, connect, execute, make_load_user
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
@@ -40,7 +40,7 @@ def master(mariadb: MariaDbServer) -> Iterator[EngineTarget]:
 
 @pytest.fixture
 def load(master: EngineTarget) -> Iterator[Connection]:
-    with closing(connect(as_load_user(master, "run-1"))) as connection:
+    with closing(connect(switch_to_load_user(master, "run-1"))) as connection:
         yield connection
 
 
@@ -85,4 +85,4 @@ def test_it_does_not_see_that_there_is_anything_else(load: Connection) -> None:
 
 def test_its_password_is_of_its_run(master: EngineTarget) -> None:
     with pytest.raises(PlimsollError, match="wrong user or password"):
-        connect(as_load_user(master, "run-2"))
+        connect(switch_to_load_user(master, "run-2"))

@@ -17,7 +17,7 @@ from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.workload import WorkloadError
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.vocabulary import find_vocabulary
 from tests.support.mariadb_connection import Connection, connected
 from tests.support.statements import ATTACKS, WITHIN
 
@@ -96,7 +96,7 @@ def test_a_word_that_the_server_reads_otherwise_is_no_name(mariadb: MariaDbServe
         special = {word for word in words if not _is_plain(session, word)}
     assert len(words) > 500
     assert {"SELECT", "FROM", "INTO"} <= special
-    known = vocabulary("sql")
+    known = find_vocabulary("sql")
     names = Names("sql", frozenset({"item"}), frozenset(map(str.lower, words)))
     unknown = special - known.words - known.modifiers - known.reserved
     assert {word for word in unknown if _passes(f"SELECT {word} FROM item", names)} == set()

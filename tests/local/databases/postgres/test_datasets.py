@@ -8,12 +8,12 @@ import pytest
 from plimsoll.databases import postgres as family
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres.session import connect, execute
-from plimsoll.databases.prepare import prepare
+from plimsoll.databases.prepare import prepare_dataset
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload
 from plimsoll.model.request.dsn import parse_dsn
-from plimsoll.workload import Compiled, builtin_names, load_workload, parse_workload
+from plimsoll.workload import Compiled, list_builtin_names, load_workload, parse_workload
 from tests.local.load.driving import drive
 
 RECORDS = {"batch": 2000, "pgbench": 1, "ycsb": 500, "sysbench": 1000, "billing": 500}
@@ -44,12 +44,12 @@ def stripped(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(value.rstrip() if isinstance(value, str) else value for value in row)
 
 
-@pytest.mark.parametrize("name", builtin_names())
+@pytest.mark.parametrize("name", list_builtin_names())
 def test_the_server_counts_each_statement_that_the_clients_sent(
     target: EngineTarget, name: str
 ) -> None:
     workload = compiled(name)
-    made = prepare(target, workload, connections=2)
+    made = prepare_dataset(target, workload, connections=2)
     assert made.counted_rows == {table.name: table.rows for table in workload.tables}
     with family.open_datasets(target) as datasets:
         load_number = datasets.begin_load(workload) if workload.inserts else 0
@@ -72,7 +72,7 @@ def test_the_server_counts_each_statement_that_the_clients_sent(
 
 def test_many_connections_are_counted_as_well(target: EngineTarget) -> None:
     workload = compiled("tpcb-like")
-    prepare(target, workload, connections=2)
+    prepare_dataset(target, workload, connections=2)
     before = family.read_counters(target)
     report = drive(target, workload.engine, connections=8, duration_s=120.0, operations_limit=400)
     after = family.read_counters(target)
@@ -98,9 +98,9 @@ def test_a_row_is_what_it_is_in_mysql(
     target: EngineTarget, fresh_database: str, name: str, sql: str
 ) -> None:
     other = parse_dsn(fresh_database)
-    prepare(target, compiled(name), connections=2, seed=7)
+    prepare_dataset(target, compiled(name), connections=2, seed=7)
     records = RECORDS[load_workload(name).dataset]
-    prepare(other, load_workload(name).compile(records), connections=1, seed=7)
+    prepare_dataset(other, load_workload(name).compile(records), connections=1, seed=7)
     with closing(mysql_session.connect(other)) as connection:
         there = mysql_session.execute(connection, sql)
     here = rows(target, sql)
@@ -110,11 +110,11 @@ def test_a_row_is_what_it_is_in_mysql(
 
 def test_an_interrupted_load_is_completed_and_never_doubled(target: EngineTarget) -> None:
     workload = compiled("ycsb-c")
-    prepare(target, workload, connections=2)
+    prepare_dataset(target, workload, connections=2)
     rows(target, "DELETE FROM usertable WHERE ycsb_key LIKE '%3' RETURNING 1")
     with family.open_datasets(target) as datasets:
         datasets.note_progress(workload, {})
-    again = prepare(target, workload, connections=2)
+    again = prepare_dataset(target, workload, connections=2)
     assert again.counted_rows == {"usertable": 500}
     assert 0 < again.inserted_rows < again.sent_rows == 500
 
@@ -122,13 +122,13 @@ def test_an_interrupted_load_is_completed_and_never_doubled(target: EngineTarget
 def test_a_number_of_the_servers_own_is_behind_those_that_were_loaded(
     target: EngineTarget,
 ) -> None:
-    prepare(target, compiled("sysbench-oltp-insert"), connections=2)
+    prepare_dataset(target, compiled("sysbench-oltp-insert"), connections=2)
     ((number,),) = rows(target, "INSERT INTO sbtest1 (k) VALUES (1) RETURNING id")
     assert number == RECORDS["sysbench"] + 1
 
 
 def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: EngineTarget) -> None:
-    prepare(target, compiled("sysbench-oltp-read-only"), connections=2)
+    prepare_dataset(target, compiled("sysbench-oltp-read-only"), connections=2)
     indexes = rows(target, "SELECT indexname FROM pg_indexes WHERE tablename = 'sbtest1'")
     assert {"sbtest1_k_1", "sbtest1_pkey"} == {name for (name,) in indexes}
     ((known, unseen),) = rows(
@@ -144,7 +144,7 @@ def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: Eng
 def test_a_strangers_table_is_neither_filled_nor_dropped(target: EngineTarget) -> None:
     rows(target, "CREATE TABLE usertable (a INT)")
     with pytest.raises(PlimsollError, match="that Plimsoll did not make"):
-        prepare(target, compiled("ycsb-c"), connections=2)
+        prepare_dataset(target, compiled("ycsb-c"), connections=2)
     with family.open_datasets(target) as datasets:
         datasets.drop(compiled("ycsb-c"))
     assert rows(target, "SELECT COUNT(*) FROM usertable") == ((0,),)
@@ -152,7 +152,7 @@ def test_a_strangers_table_is_neither_filled_nor_dropped(target: EngineTarget) -
 
 def test_a_dropped_dataset_leaves_nothing(target: EngineTarget) -> None:
     workload = compiled("tpcb-like")
-    prepare(target, workload, connections=2)
+    prepare_dataset(target, workload, connections=2)
     with family.open_datasets(target) as datasets:
         datasets.drop(workload)
     left = "SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
@@ -193,7 +193,7 @@ operations:
 
 def test_every_type_has_a_counterpart_that_holds_its_values(target: EngineTarget) -> None:
     workload = parse_workload(TYPES).compile(20, {}, "postgres")
-    assert prepare(target, workload, connections=2).counted_rows == {"typed": 20}
+    assert prepare_dataset(target, workload, connections=2).counted_rows == {"typed": 20}
     ((plain, exact, at, stamp),) = rows(
         target, "SELECT plain, exact::text, at::text, stamp FROM typed WHERE id = 1"
     )

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from plimsoll.databases import postgres as family
-from plimsoll.databases.load_user import LOAD_USER, as_load_user, load_password
+from plimsoll.databases.load_user import LOAD_USER, derive_load_password, switch_to_load_user
 from plimsoll.databases.postgres.session import Connection, connect, execute
 from plimsoll.databases.watching import open_watcher
 from plimsoll.errors import PlimsollError
@@ -38,7 +38,7 @@ def master(postgres: PostgresServer) -> Iterator[EngineTarget]:
 
 @pytest.fixture
 def load(master: EngineTarget) -> Iterator[Connection]:
-    with closing(connect(as_load_user(master, "run-1"))) as connection:
+    with closing(connect(switch_to_load_user(master, "run-1"))) as connection:
         yield connection
 
 
@@ -73,19 +73,19 @@ def test_it_does_nothing_else(load: Connection, sql: str) -> None:
 
 def test_another_run_cannot_log_in_as_it(master: EngineTarget) -> None:
     with pytest.raises(PlimsollError, match="wrong user or password"):
-        connect(as_load_user(master, "run-2"))
+        connect(switch_to_load_user(master, "run-2"))
 
 
 def test_its_password_is_in_no_statement_that_the_server_keeps(master: EngineTarget) -> None:
     with closing(connect(master)) as connection:
         kept = execute(connection, "SELECT query FROM pg_stat_statements WHERE query LIKE '%ROLE%'")
     assert kept
-    password = load_password(master.password, "run-1")
+    password = derive_load_password(master.password, "run-1")
     assert not [query for (query,) in kept if password in query]
 
 
 def test_it_may_look_at_the_load_and_read_what_counts_it(master: EngineTarget) -> None:
-    load_user = as_load_user(master, "run-1")
+    load_user = switch_to_load_user(master, "run-1")
     counters = family.read_counters(load_user)
     assert counters is not None
     assert {"commits", "statements", "wal_bytes", "max_connections"} <= counters.values.keys()

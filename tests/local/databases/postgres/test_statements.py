@@ -19,7 +19,7 @@ from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.workload import WorkloadError
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
-from plimsoll.workload.vocabulary import vocabulary
+from plimsoll.workload.vocabulary import find_vocabulary
 from tests.support.postgres_statements import ATTACKS, WITHIN
 
 USER, DENIED = "statement_user", "42501"  # insufficient_privilege
@@ -117,7 +117,7 @@ def test_a_word_that_the_server_reads_otherwise_is_no_name(postgres: PostgresSer
         special = {word for word in words if not _is_plain(session, word)}
     assert len(words) > 400
     assert {"SELECT", "FROM", "INTO"} <= special
-    known = vocabulary("postgres")
+    known = find_vocabulary("postgres")
     names = Names("postgres", frozenset({"item"}), frozenset(map(str.lower, words)))
     unknown = special - known.words - known.modifiers - known.reserved - known.structure
     assert {word for word in unknown if _passes(f"SELECT {word} FROM item", names)} == set()
@@ -126,7 +126,7 @@ def test_a_word_that_the_server_reads_otherwise_is_no_name(postgres: PostgresSer
 def test_only_words_that_are_no_names_follow_a_table(postgres: PostgresServer) -> None:
     """What may follow a table is a table's other name for no server."""
     with closing(opened(postgres, postgres.database, postgres.user, postgres.password)) as session:
-        for word in vocabulary("postgres").after_table or ():
+        for word in find_vocabulary("postgres").after_table or ():
             with pytest.raises(pg8000.native.DatabaseError, match="syntax error"):
                 session.run(f"SELECT 1 FROM (SELECT 7) {word}")
 

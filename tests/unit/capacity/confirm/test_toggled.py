@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from plimsoll.capacity import next_step
-from plimsoll.capacity.confirm.toggled import toggled
+from plimsoll.capacity import plan_next_step
+from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import NextStep, StepsSearch
@@ -44,13 +44,13 @@ def measured(asked: NextStep, throughput: float, void: str | None = None) -> Ste
 def ran(target: Target, *, search: StepsSearch = SEARCH, rules: Rules = ONCE) -> list[Step]:
     """Let a search and its toggle go on until they are over."""
     steps: list[Step] = []
-    while isinstance(asked := next_step(search, steps, rules, TOGGLE), NextStep):
+    while isinstance(asked := plan_next_step(search, steps, rules, TOGGLE), NextStep):
         steps.append(measured(asked, target(asked)))
     return steps
 
 
 def told(steps: list[Step]) -> ToggleResult:
-    return toggled(TOGGLE, steps, ONCE, axis="clients", readings=SAYS, addresses={})
+    return judge_toggle(TOGGLE, steps, ONCE, axis="clients", readings=SAYS, addresses={})
 
 
 def test_pairs_follow_the_answer_at_its_load_each_state_first_by_turns() -> None:
@@ -93,7 +93,7 @@ def test_an_interval_that_is_wide_decides_nothing() -> None:
 def test_a_void_step_is_asked_for_again_in_its_state() -> None:
     steps = ran(lambda _: 1_000)[:3]
     steps[2] = steps[2].model_copy(update={"void": "its clients were late"})
-    asked = next_step(SEARCH, steps, ONCE, TOGGLE)
+    asked = plan_next_step(SEARCH, steps, ONCE, TOGGLE)
     assert isinstance(asked, NextStep)
     assert (asked.state, asked.index) == ("off", 3)
     found = told([*steps, measured(asked, 1_100)])
@@ -105,7 +105,7 @@ def test_a_void_step_is_asked_for_again_in_its_state() -> None:
 
 def test_it_gives_up_where_nothing_counts() -> None:
     steps: list[Step] = []
-    while isinstance(asked := next_step(SEARCH, steps, ONCE, TOGGLE), NextStep):
+    while isinstance(asked := plan_next_step(SEARCH, steps, ONCE, TOGGLE), NextStep):
         void = "late" if asked.purpose == "toggle" else None
         steps.append(measured(asked, 1_000, void))
     assert len(steps) == 1 + 4

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.capacity.readers import PROGRAMS, read_values
-from plimsoll.capacity.steps.audits import percentiles
-from plimsoll.capacity.steps.littles_law import littles_law
+from plimsoll.capacity.steps.audits import audit_percentiles
+from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic
 from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
@@ -124,8 +124,8 @@ def test_no_figures_dispute_each_other(name: str) -> None:
     reading = read(name)
     open_loop = reading.rate_unknown or reading.step.rate_ops_per_second
     if not open_loop:
-        assert littles_law(reading.step, 1.10).passed is True
-    assert percentiles(reading.step).passed is not False
+        assert audit_littles_law(reading.step, 1.10).passed is True
+    assert audit_percentiles(reading.step).passed is not False
 
 
 @pytest.mark.parametrize(

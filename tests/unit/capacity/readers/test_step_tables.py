@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.capacity.readers.tables import from_csv, from_json
+from plimsoll.capacity.readers.tables import read_csv, read_json
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Rules
 from tests.unit.capacity.reference import R1_1000_IOPS
@@ -21,7 +21,7 @@ def test_csv_columns_absent_cells_and_named_statistics() -> None:
         "\n"
         '2,16,,"4000.5",0,40005,10,0.25,480,900,,0.5\n'
     )
-    (step,) = from_csv(text, "a.csv", "mean")
+    (step,) = read_csv(text, "a.csv", "mean")
     assert step.source == "a.csv row 3"
     assert (step.clients, step.connections, step.rate_ops_per_second) == (2, 16, None)
     assert (step.throughput_ops_per_second, step.errors, step.operations) == (4000.5, 0, 40005)
@@ -31,13 +31,13 @@ def test_csv_columns_absent_cells_and_named_statistics() -> None:
 
 
 def test_throughput_follows_from_operations_and_window() -> None:
-    (step,) = from_csv("clients,operations,window_s\n1,500,10\n", "a.csv", "mean")
+    (step,) = read_csv("clients,operations,window_s\n1,500,10\n", "a.csv", "mean")
     assert step.throughput_ops_per_second == 50
 
 
 def test_an_operation_may_have_dots_in_its_name() -> None:
     text = "clients,throughput_ops_per_second,latency_us.shop.buy.p95\n1,5,9\n"
-    (step,) = from_csv(text, "a.csv", "mean")
+    (step,) = read_csv(text, "a.csv", "mean")
     assert step.latency_us == {"shop.buy": {"p95": 9}}
 
 
@@ -64,7 +64,7 @@ BAD_CSV = [
 @pytest.mark.parametrize(("text", "message"), BAD_CSV, ids=[message for _, message in BAD_CSV])
 def test_a_bad_table_is_refused_by_row_and_column(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        from_csv(text, "a.csv", "mean")
+        read_csv(text, "a.csv", "mean")
     assert message in str(caught.value)
 
 
@@ -80,7 +80,7 @@ def test_a_bad_table_is_refused_by_row_and_column(text: str, message: str) -> No
 def test_json_rows_flat_or_nested(row: dict[str, object]) -> None:
     rows = [{"clients": 1, "throughput_ops_per_second": 2300} | row]
     for text in (json.dumps(rows), json.dumps({"steps": rows})):
-        (step,) = from_json(text, "a.json", "mean")
+        (step,) = read_json(text, "a.json", "mean")
         assert step.latency_us == {"update": {"mean": 420}}
         assert (step.source, step.errors) == ("a.json row 1", None)
 
@@ -101,14 +101,14 @@ BAD_JSON = [
 @pytest.mark.parametrize(("text", "message"), BAD_JSON, ids=[message for _, message in BAD_JSON])
 def test_bad_json_is_refused_by_row_and_column(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        from_json(text, "a.json", "mean")
+        read_json(text, "a.json", "mean")
     assert message in str(caught.value)
 
 
 def test_what_a_capacity_prints_can_be_judged_again() -> None:
     rules = Rules(statistic="mean", confirmation=None)
     first = judge(R1_1000_IOPS, rules)
-    steps = from_json(first.model_dump_json(), "a.json", "mean")
+    steps = read_json(first.model_dump_json(), "a.json", "mean")
     again = judge(steps, rules)
     assert (again.verdict, again.bracket, again.causes) == (
         first.verdict,
@@ -130,15 +130,15 @@ def test_what_a_capacity_prints_can_be_judged_again() -> None:
 )
 def test_json_beyond_measure_is_one_sentence(text: str, told: str) -> None:
     with pytest.raises(UsageError, match=f"^{told}$"):
-        from_json(text, "a.json", "mean")
+        read_json(text, "a.json", "mean")
 
 
 def test_a_cell_beyond_measure_is_one_sentence() -> None:
     with pytest.raises(UsageError, match=r"^a.csv line 2: no CSV: field larger than field limit"):
-        from_csv(f"{HEADER}\n{'1' * 200_000},1,1\n", "a.csv", "mean")
+        read_csv(f"{HEADER}\n{'1' * 200_000},1,1\n", "a.csv", "mean")
 
 
 def test_names_do_not_control_a_terminal() -> None:
     text = '[{"clients": 1, "throughput_ops_per_second": 5, "latency_us": {"\\u001b[2J": 9}}]'
-    (step,) = from_json(text, "a.json", "mean")
+    (step,) = read_json(text, "a.json", "mean")
     assert list(step.latency_us) == ["\\x1b[2J"]

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.capacity.readers.sysbench import read_sysbench
 from plimsoll.capacity.readers.ycsb import read_ycsb
-from plimsoll.capacity.steps.littles_law import littles_law
+from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.errors import UsageError
 from tests.unit.capacity.readers.outputs import text_of
 
@@ -19,7 +19,7 @@ def test_current_ycsb_failures_are_no_throughput_and_rmw_is_its_read_and_update(
     assert step.throughput_ops_per_second == 999
     assert set(step.latency_us) == {"read", "update", "read_modify_write"}
     assert step.latency_us["read"]["p99"] == 9000
-    found = littles_law(step, 1.10)
+    found = audit_littles_law(step, 1.10)
     assert found.passed
     assert "3.99 operations under way, 8 connections" in found.detail
 

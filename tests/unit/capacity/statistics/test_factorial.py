@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from plimsoll.capacity.statistics.factorial import Square, effects
-from plimsoll.report.comparing.ratios import welch
+from plimsoll.capacity.statistics.factorial import Square, estimate_effects
+from plimsoll.report.comparing.ratios import welch_ratio
 
 # Jain (1991), example 18.1: MIPS of a workstation by memory and cache, three repetitions each.
 # His model adds, ours is of logarithms: these are figures whose logarithms are his.
@@ -18,7 +18,7 @@ JAIN: Square = tuple(
 
 def test_the_effects_are_those_of_jains_example() -> None:
     """He finds q0 = 41, qA = 21.5, qB = 9.5 and qAB = 5."""
-    found = effects(JAIN)
+    found = estimate_effects(JAIN)
     assert found is not None
     assert found.first.ratio == pytest.approx(math.exp(2 * 21.5 / 100))
     assert found.second.ratio == pytest.approx(math.exp(2 * 9.5 / 100))
@@ -26,22 +26,22 @@ def test_the_effects_are_those_of_jains_example() -> None:
 
 
 def test_a_gain_in_one_row_is_that_of_the_two_targets_compared_alone() -> None:
-    found = effects(JAIN)
+    found = estimate_effects(JAIN)
     assert found is not None
     assert found.second_at_low.ratio * found.interaction.ratio == pytest.approx(
         found.second_at_high.ratio
     )
     for gain, (low, high) in zip((found.second_at_low, found.second_at_high), JAIN, strict=True):
-        assert (gain.ratio, gain.low, gain.high) == pytest.approx(welch(high, low))
+        assert (gain.ratio, gain.low, gain.high) == pytest.approx(welch_ratio(high, low))
 
 
 @pytest.mark.parametrize("empty", [(), (0.0, 1.0)])
 def test_a_cell_without_a_figure_leaves_nothing_to_say(empty: tuple[float, ...]) -> None:
-    assert effects(((JAIN[0][0], empty), JAIN[1])) is None
+    assert estimate_effects(((JAIN[0][0], empty), JAIN[1])) is None
 
 
 def test_without_repetitions_there_are_ratios_and_no_intervals() -> None:
-    found = effects((((100.0,), (100.0,)), ((300.0,), (420.0,))))
+    found = estimate_effects((((100.0,), (100.0,)), ((300.0,), (420.0,))))
     assert found is not None
     for effect in (found.second_at_high, found.interaction):
         assert effect.ratio == pytest.approx(1.4)
@@ -49,7 +49,7 @@ def test_without_repetitions_there_are_ratios_and_no_intervals() -> None:
 
 
 def test_one_cell_without_repetitions_takes_the_interval_of_what_rests_on_it() -> None:
-    found = effects((((100.0,), (101.0, 99.0)), ((300.0, 301.0), (420.0, 419.0))))
+    found = estimate_effects((((100.0,), (101.0, 99.0)), ((300.0, 301.0), (420.0, 419.0))))
     assert found is not None
     assert found.second_at_low.low is None
     assert found.interaction.low is None
@@ -57,7 +57,7 @@ def test_one_cell_without_repetitions_takes_the_interval_of_what_rests_on_it() -
 
 
 def test_equal_repetitions_are_sure() -> None:
-    found = effects((((100.0, 100.0), (100.0, 100.0)), ((300.0, 300.0), (420.0, 420.0))))
+    found = estimate_effects((((100.0, 100.0), (100.0, 100.0)), ((300.0, 300.0), (420.0, 420.0))))
     assert found is not None
     assert (found.interaction.low, found.interaction.high) == pytest.approx((1.4, 1.4))
 
@@ -72,7 +72,7 @@ def test_the_intervals_cover_the_truth_as_often_as_they_say() -> None:
     covered = 0
     for _ in range(400):
         low, high = (cell(100, 0.02), cell(100, 0.02)), (cell(300, 0.1), cell(420, 0.02))
-        found = effects((low, high))
+        found = estimate_effects((low, high))
         assert found is not None
         assert found.interaction.low is not None
         assert found.interaction.high is not None

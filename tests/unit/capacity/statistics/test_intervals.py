@@ -8,12 +8,12 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.capacity.statistics.intervals import (
-    alike,
+    drop_outliers,
     interval,
     median_margin,
     pooled_noise,
     relative_margin,
-    scale,
+    robust_deviation,
     t_quantile,
 )
 from plimsoll.model.judging.capacity import Rules
@@ -70,19 +70,19 @@ def test_one_bad_window_does_not_move_the_interval_of_eleven_repetitions_alike()
 
 def test_outliers_are_few_and_far() -> None:
     values = [100.0, 101, 102, 103, 104, 105, 106, 107]
-    assert alike([*values, 50]) == values
-    assert alike([*values, 96]) == [*values, 96]
-    assert alike([*values, 50, 51, 52]) == [*values, 50, 51, 52]  # more than a quarter
-    assert alike([*values[:6], 50]) == [*values[:6], 50]  # seven: none can be told
-    assert alike([100.0] * 8 + [101]) == [100.0] * 8 + [101]  # within 2 %
+    assert drop_outliers([*values, 50]) == values
+    assert drop_outliers([*values, 96]) == [*values, 96]
+    assert drop_outliers([*values, 50, 51, 52]) == [*values, 50, 51, 52]  # more than a quarter
+    assert drop_outliers([*values[:6], 50]) == [*values[:6], 50]  # seven: none can be told
+    assert drop_outliers([100.0] * 8 + [101]) == [100.0] * 8 + [101]  # within 2 %
 
 
 @pytest.mark.parametrize("n", [5, 8, 9, 12])
 def test_the_scale_of_normal_deviates_is_their_deviation_whatever_one_of_them_is(n: int) -> None:
     random = Random(n)
     samples = [[random.gauss(0, 2) for _ in range(n)] for _ in range(3_000)]
-    assert sum(scale(values) for values in samples) / 3_000 == pytest.approx(2, rel=0.05)
-    spoiled = [scale([*values[1:], 1e9]) for values in samples]
+    assert sum(robust_deviation(values) for values in samples) / 3_000 == pytest.approx(2, rel=0.05)
+    spoiled = [robust_deviation([*values[1:], 1e9]) for values in samples]
     assert 2 < sum(spoiled) / 3_000 < 4
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity.steps.littles_law import littles_law
+from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.model.judging.steps import Statistic, Step
 from tests.unit.capacity.samples import mixed
 
@@ -20,7 +20,7 @@ from tests.unit.capacity.samples import mixed
 def test_littles_law_without_shares_disputes_only_what_no_shares_explain(
     throughput: float, shares: dict[str, float] | None, passed: bool | None, detail: str
 ) -> None:
-    found = littles_law(mixed(throughput, 10, shares), 1.10)
+    found = audit_littles_law(mixed(throughput, 10, shares), 1.10)
     assert found.passed is passed
     assert detail in found.detail
 
@@ -48,7 +48,7 @@ def test_an_operation_that_began_before_the_window_counts_in_it_with_its_whole_l
         window_s=window_s,
         latency_us={"update": latency_us},
     )
-    found = littles_law(step, 1.10)
+    found = audit_littles_law(step, 1.10)
     assert found.passed is passed
     assert "= 9.10 operations under way, 8 connections" in found.detail
     assert ("; up to 15 % more, begun before the window" in found.detail) is passed

@@ -13,7 +13,7 @@ from plimsoll.local.databases.cassandra_program import (
     fetch_cassandra,
     find_cassandra,
     find_java,
-    pinned_jars,
+    read_pinned_jars,
 )
 from plimsoll.model.request.cassandra_target import VERSION
 
@@ -68,7 +68,7 @@ def test_without_maven_one_sentence_says_how_to_get_it() -> None:
 
 
 def test_every_jar_is_pinned_and_the_server_is_the_version_of_the_target() -> None:
-    pinned = pinned_jars()
+    pinned = read_pinned_jars()
     assert f"cassandra-all-{VERSION}.jar" in pinned
     assert all(len(digest) == 64 for digest in pinned.values())
 
@@ -86,7 +86,7 @@ def test_jars_are_what_was_pinned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jars: dict[str, bytes], message: str | None
 ) -> None:
     pinned = {f"{name}.jar": hashlib.sha256(name.encode()).hexdigest() for name in ("a", "b")}
-    monkeypatch.setattr(cassandra_program, "pinned_jars", lambda: pinned)
+    monkeypatch.setattr(cassandra_program, "read_pinned_jars", lambda: pinned)
     for name, content in jars.items():
         (tmp_path / name).write_bytes(content)
     if message is None:

@@ -1,7 +1,7 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.rds_engines import check_engine, evaluate
+from plimsoll.local.resources.rds_engines import check_engine, evaluate_parameter
 from plimsoll.local.resources.rds_mariadb_settings import server_settings
 from plimsoll.model.aws.volumes import Volume, limits
 
@@ -45,7 +45,7 @@ def test_the_parameter_group_wins() -> None:
     ],
 )
 def test_rds_formulas_are_worked_out(value: str, result: str | int) -> None:
-    assert evaluate(value, GIB) == result
+    assert evaluate_parameter(value, GIB) == result
 
 
 @pytest.mark.parametrize(

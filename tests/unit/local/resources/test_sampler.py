@@ -6,11 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.local.resources.sampler import HELD_UP_MAX, Seen, as_rds, periods_to_publish, wait_s
+from plimsoll.local.resources.sampler import (
+    HELD_UP_MAX,
+    Seen,
+    periods_to_publish,
+    rds_naming,
+    wait_s,
+)
 from plimsoll.model.aws.volumes_seen import Escape, VolumeSample, rates
 from plimsoll.model.judging.steps import TargetSample
-from plimsoll.model.metric_periods import held
-from plimsoll.targets.cloudwatch_metrics import figures
+from plimsoll.model.metric_periods import whole_periods
+from plimsoll.targets.cloudwatch_metrics import summarize_samples
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_a_steps_figures_are_those_of_its_window() -> None:
             samples.append(TargetSample(epoch_ms=1000 * second, read_iops=rate))
             published = second
         before = after
-    found = figures(samples, held(1010_300, 1015_600, period_s=1), period_s=1)
+    found = summarize_samples(samples, whole_periods(1010_300, 1015_600, period_s=1), period_s=1)
     assert found is not None
     assert found.points == 4
     assert found.read_iops == pytest.approx(500)
@@ -88,7 +94,7 @@ def test_what_went_past_is_unknown_where_a_second_of_the_step_is() -> None:
     """A process that nobody watches begins in the middle: from then on nothing could be seen."""
     seen = TargetSample(epoch_ms=1_000, read_iops=10, escaped_iops=40, escaped_mib_s=1)
     unseen = TargetSample(epoch_ms=2_000, read_iops=30)
-    found = figures([seen, unseen], range(1_000, 3_000, 1_000), period_s=1)
+    found = summarize_samples([seen, unseen], range(1_000, 3_000, 1_000), period_s=1)
     assert found is not None
     assert (found.read_iops, found.escaped_iops, found.escaped_mib_s) == (20, None, None)
 
@@ -98,7 +104,7 @@ def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None
         escape = Escape(program="sort", operations=40, ios=40, bytes=2**20)
         after = VolumeSample(epoch_ms=2_000, escapes=(escape,), **later)
         seen = Seen(1, rates(VolumeSample(epoch_ms=1_000), after), None, None)
-        (points,) = as_rds("db")(seen)
+        (points,) = rds_naming("db")(seen)
         return {name: value for name, value in points.values.items() if "Escaped" in name}
 
     assert values() == {

@@ -10,8 +10,8 @@ import botocore
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.aws.volume_rules import bands
-from plimsoll.model.aws.volumes import Service, Volume, VolumeType, check, limits
+from plimsoll.model.aws.volume_rules import size_bands
+from plimsoll.model.aws.volumes import Service, Volume, VolumeType, limits, require_valid_volume
 
 
 def vol(
@@ -96,7 +96,7 @@ def test_provisioned_volumes_promise_what_was_asked(
     assert (got.baseline_iops, got.burst_iops) == (iops, iops)
     assert got.throughput_mib_s == mib_s
     assert got.burst_credits is None
-    check(volume, service=service)
+    require_valid_volume(volume, service=service)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_aws_would_refuse_is_refused_with_the_nearest_allowed_value(
     volume: Volume, service: Service, words: list[str]
 ) -> None:
     with pytest.raises(UsageError) as refusal:
-        check(volume, service=service)
+        require_valid_volume(volume, service=service)
     for word in words:
         assert word in str(refusal.value)
 
@@ -150,7 +150,7 @@ def test_sizes_agree_with_the_ec2_api(volume_type: str) -> None:
     text = _ec2_documentation("CreateVolumeRequest", "Size")
     found = re.search(rf"{volume_type}:\s*([\d,]+)\s*-\s*([\d,]+)", text)
     assert found
-    rows = bands("ebs", volume_type)
+    rows = size_bands("ebs", volume_type)
     documented = tuple(int(number.replace(",", "")) for number in found.groups())
     assert (rows[0].min_gib, rows[-1].max_gib) == documented
 
@@ -160,7 +160,7 @@ def test_iops_agree_with_the_ec2_api(volume_type: str) -> None:
     text = _ec2_documentation("EbsBlockDevice", "Iops")
     found = re.search(rf"{volume_type}:\s*([\d,]+)\s*-\s*([\d,]+)", text)
     assert found
-    (row,) = bands("ebs", volume_type)
+    (row,) = size_bands("ebs", volume_type)
     documented = tuple(int(number.replace(",", "")) for number in found.groups())
     assert (row.min_iops, row.max_iops) == documented
 
@@ -170,6 +170,6 @@ def test_throughput_agrees_with_the_ec2_api() -> None:
         r"([\d,]+)\s*-\s*([\d,]+)", _ec2_documentation("CreateVolumeRequest", "Throughput")
     )
     assert found
-    (row,) = bands("ebs", "gp3")
+    (row,) = size_bands("ebs", "gp3")
     documented = tuple(int(number.replace(",", "")) for number in found.groups())
     assert (row.min_throughput_mib_s, row.max_throughput_mib_s) == documented

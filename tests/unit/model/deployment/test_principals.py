@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.deployment.deployment import read_deployment
-from plimsoll.model.deployment.principals import matches, overlap
+from plimsoll.model.deployment.principals import have_common_caller, matches_principal
 
 ROLE = "arn:aws:iam::123456789012:role/path/runner"
 SESSION = "arn:aws:sts::123456789012:assumed-role/runner/ci-7"
@@ -26,7 +26,7 @@ USER = "arn:aws:iam::123456789012:user/ann"
     ],
 )
 def test_a_principal_means_callers(pattern: str, caller: str, meant: bool) -> None:
-    assert matches(pattern, caller) is meant
+    assert matches_principal(pattern, caller) is meant
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_principal_means_callers(pattern: str, caller: str, meant: bool) -> No
     ],
 )
 def test_two_principals_may_share_a_caller(one: str, other: str, shared: bool) -> None:
-    assert overlap(one, other) is shared
-    assert overlap(other, one) is shared
+    assert have_common_caller(one, other) is shared
+    assert have_common_caller(other, one) is shared
 
 
 @pytest.mark.parametrize(

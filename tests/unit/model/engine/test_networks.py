@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.engine.networks import Network, within
+from plimsoll.model.engine.networks import Network, is_within
 from plimsoll.model.request.dsn import parse_dsn
 
 
@@ -30,7 +30,7 @@ def test_what_is_wider_or_no_network_is_refused(text: str, why: str) -> None:
 
 def test_an_address_is_within_one_of_them() -> None:
     networks = ("10.0.1.0/24", "10.0.2.7")
-    assert [within(a, networks) for a in ("10.0.1.9", "10.0.2.7", "10.0.2.8", "::1")] == [
+    assert [is_within(a, networks) for a in ("10.0.1.9", "10.0.2.7", "10.0.2.8", "::1")] == [
         True,
         True,
         False,

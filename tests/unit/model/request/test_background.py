@@ -8,7 +8,7 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.request.background import Background
 from plimsoll.model.request.request import Request
-from plimsoll.model.validation import validated
+from plimsoll.model.validation import validate
 from tests.support.requested import REQUESTED
 
 SCAN = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}
@@ -64,7 +64,7 @@ def test_what_cannot_be_is_refused_by_its_field(
     changes: dict[str, Any], field: str, problem: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
-        validated(Request, request({**SCAN, **changes}))
+        validate(Request, request({**SCAN, **changes}))
     (complaint,) = refused.value.complaints
     assert complaint.path == ("background", 0, field)
     assert problem in str(complaint)
@@ -72,7 +72,7 @@ def test_what_cannot_be_is_refused_by_its_field(
 
 def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError) as refused:
-        validated(Request, request(SCAN, SCAN))
+        validate(Request, request(SCAN, SCAN))
     (complaint,) = refused.value.complaints
     assert isinstance(complaint, Complaint)
     assert complaint.path == ("background", 1, "name")

@@ -8,8 +8,8 @@ from plimsoll.model.request.expectations import (
     CapacityRule,
     LatencyRule,
     Rule,
+    parse_rule,
     require_operations,
-    rule_of,
 )
 
 
@@ -41,7 +41,7 @@ from plimsoll.model.request.expectations import (
     ],
 )
 def test_rules_are_read(text: str, rule: Rule) -> None:
-    assert rule_of(text) == rule
+    assert parse_rule(text) == rule
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_rules_are_read(text: str, rule: Rule) -> None:
 )
 def test_what_is_no_rule_is_refused_in_a_short_line(text: str) -> None:
     with pytest.raises(UsageError) as refused:
-        rule_of(text)
+        parse_rule(text)
     assert len(str(refused.value)) < 400
     assert repr(text)[:40] in str(refused.value)
 
 
 def test_an_operation_that_there_is_not_is_named_with_what_it_may_mean() -> None:
     with pytest.raises(UsageError, match=r"unknown operation 'raed'; did you mean 'read'\?"):
-        require_operations([rule_of("p99.raed <= 5ms at 10")], ["read", "update"])
-    require_operations([rule_of("p99 <= 5ms at 10"), rule_of("capacity >= 1")], ["read"])
+        require_operations([parse_rule("p99.raed <= 5ms at 10")], ["read", "update"])
+    require_operations([parse_rule("p99 <= 5ms at 10"), parse_rule("capacity >= 1")], ["read"])

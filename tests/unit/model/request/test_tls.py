@@ -9,10 +9,10 @@ import pytest
 from plimsoll.model.engine.asked import Tls
 from plimsoll.model.request.dsn import (
     TlsMode,
-    authorities,
+    authorities_of_host,
     is_loopback,
+    make_tls,
     rds_authorities,
-    tls_towards,
 )
 
 OF_RDS = "db-1.c9akciq32.eu-west-1.rds.amazonaws.com"
@@ -23,7 +23,7 @@ OF_RDS = "db-1.c9akciq32.eu-west-1.rds.amazonaws.com"
     [("verify", Tls(verify=True, ca_pem="PEM")), ("require", Tls(verify=False)), ("off", None)],
 )
 def test_each_mode(mode: TlsMode, expected: Tls | None) -> None:
-    assert tls_towards(mode, "PEM") == expected
+    assert make_tls(mode, "PEM") == expected
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_each_mode(mode: TlsMode, expected: Tls | None) -> None:
     ],
 )
 def test_rds_vouches_for_its_own_servers(host: str, by_rds: bool) -> None:
-    assert authorities(host) == (rds_authorities() if by_rds else None)
+    assert authorities_of_host(host) == (rds_authorities() if by_rds else None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import endpoints_by_state
-from plimsoll.requests.request_values import checked_request
+from plimsoll.requests.request_values import validate_request
 from tests.support.requested import REQUESTED
 
 ON = {"name": "doublewrite-on", "parameters": {"innodb_doublewrite": "ON"}}
@@ -17,7 +17,7 @@ OFF = {"name": "doublewrite-off", "parameters": {"innodb_doublewrite": "OFF"}}
 
 def refused(**changes: Any) -> str:
     with pytest.raises(UsageError) as caught:
-        checked_request({**REQUESTED, "toggle": {"states": [ON, OFF]}, **changes})
+        validate_request({**REQUESTED, "toggle": {"states": [ON, OFF]}, **changes})
     return str(caught.value)
 
 

@@ -56,7 +56,7 @@ def test_percentile(buckets: dict[int, int], share: float, expected: int | None)
     )
 )
 def test_added_histograms_hold_every_operation(histograms: list[dict[int, int]]) -> None:
-    total = clocks.added(histograms)
+    total = clocks.merge_histograms(histograms)
     assert sum(total.values()) == sum(sum(h.values()) for h in histograms)
     for upper, count in total.items():
         assert count == sum(h.get(upper, 0) for h in histograms)
@@ -72,7 +72,7 @@ def test_a_long_run_is_drawn_in_wider_bins(length_s: int, width_s: int) -> None:
 def test_a_bin_of_several_seconds_has_its_mean_rate_and_its_worst_latency() -> None:
     clock = clock_of(2000)
     start = start_epoch_s() + 10
-    (row,) = clocks.operation_rows(
+    (row,) = clocks.build_operation_rows(
         clock, [second(start, {100: 99, 200: 1}), second(start + 1, {100: 90, 8000: 10})]
     )
     assert row["t"] == 10
@@ -83,7 +83,7 @@ def test_a_bin_of_several_seconds_has_its_mean_rate_and_its_worst_latency() -> N
 def test_two_steps_in_one_bin_are_no_double_rate() -> None:
     start = start_epoch_s() + 10
     steps = [second(start, {100: 50}, step=1), second(start + 2, {100: 150}, step=2)]
-    (row,) = clocks.operation_rows(clock_of(2000), steps)
+    (row,) = clocks.build_operation_rows(clock_of(2000), steps)
     assert (row["t"], row["t2"], row["rate"]) == (10, 15, 100)
 
 
@@ -93,33 +93,33 @@ def test_series_lie_on_top_of_one_another() -> None:
         {"t": 1, "series": "reads", "value": 3.0},
         {"t": 2, "series": "writes", "value": 5.0},
     ]
-    placed = clocks.stacked(rows, "series", "value", ["reads", "writes"])
+    placed = clocks.stack_rows(rows, "series", "value", ["reads", "writes"])
     found = {(row["t"], row["series"]): (row["from"], row["to"]) for row in placed}
     assert found == {(1, "reads"): (0, 3), (1, "writes"): (3, 7), (2, "writes"): (0, 5)}
 
 
 def test_a_second_without_operations_has_no_latency() -> None:
-    (row,) = clocks.operation_rows(clock_of(60), [second(start_epoch_s(), {})])
+    (row,) = clocks.build_operation_rows(clock_of(60), [second(start_epoch_s(), {})])
     assert (row["rate"], row["p50_us"], row["p99_us"], row["max_us"]) == (0, None, None, None)
 
 
 def test_no_line_crosses_a_gap() -> None:
     rows = [{"t": t, "operation": "read"} for t in (0, 1, 2, 5, 6, 20)]
-    found = clocks.with_segments(rows, ("operation",), 1.5)
+    found = clocks.number_segments(rows, ("operation",), 1.5)
     assert [row["segment"] for row in found] == [0, 0, 0, 1, 1, 2]
 
 
 def test_a_sample_that_cloudwatch_lacks_is_no_row() -> None:
     samples = [TargetSample(epoch_ms=start_epoch_s() * 1000, read_iops=5.0)]
     names = {"read_iops": "reads", "write_iops": "writes"}
-    assert clocks.target_rows(clock_of(60), samples, names) == [
+    assert clocks.build_target_rows(clock_of(60), samples, names) == [
         {"t": 0, "series": "reads", "value": 5.0}
     ]
 
 
 def test_the_phases_are_those_of_the_moments_and_the_warming_ends_with_the_first_step() -> None:
     clock = clocks.Clock(RESULT, SECONDS)
-    found = {row["phase"]: (row["t"], row["t2"]) for row in phases.phase_rows(clock, RESULT)}
+    found = {row["phase"]: (row["t"], row["t2"]) for row in phases.build_phase_rows(clock, RESULT)}
     ended = RESULT.moments.ended
     assert ended is not None
     length = (ended - START).total_seconds()
@@ -131,25 +131,25 @@ def test_the_phases_are_those_of_the_moments_and_the_warming_ends_with_the_first
     }
     no_warming = RESULT.request.prepare.model_copy(update={"warm_s": 0})
     request = RESULT.request.model_copy(update={"prepare": no_warming})
-    cold = phases.phase_rows(clock, RESULT.model_copy(update={"request": request}))
+    cold = phases.build_phase_rows(clock, RESULT.model_copy(update={"request": request}))
     assert "warming" not in {row["phase"] for row in cold}
 
 
 def test_the_heat_map_holds_every_operation_in_its_latency() -> None:
     clock = clocks.Clock(RESULT, SECONDS)
-    rows = clocks.heat_rows(clock, SECONDS.operations)
+    rows = clocks.build_heat_rows(clock, SECONDS.operations)
     assert sum(row["count"] for row in rows) == sum(
         sum(s.buckets.values()) for s in SECONDS.operations
     )
     for upper_us in (100, 117, 1024, 4871):
-        (row,) = clocks.heat_rows(clock, [second(start_epoch_s(), {upper_us: 3})])
+        (row,) = clocks.build_heat_rows(clock, [second(start_epoch_s(), {upper_us: 3})])
         assert row["from_us"] < upper_us <= row["to_us"] * 1.02
         assert row["to_us"] / row["from_us"] == pytest.approx(2**0.25, rel=0.01)
 
 
 @given(st.lists(st.integers(1, 10**7), min_size=1, max_size=40))
 def test_every_count_has_its_class(counts: list[int]) -> None:
-    rows, classes = clocks.with_classes([{"count": count} for count in counts])
+    rows, classes = clocks.classify_cells([{"count": count} for count in counts])
     assert len(classes) <= clocks.HEAT_CLASSES
     for row in rows:
         first, _, last = row["class"].replace(",", "").partition(" to ")

@@ -67,4 +67,4 @@ def test_of_one_load_what_lasts_comes_before_what_credits_paid_for() -> None:
     capacity = judge_sustained([burst, lasts], Rules(limits_us={"update": 300}, confirmation=None))
     assert len(capacity.steps) == 2
     assert rows.by_load(capacity)[2].throughput_ops_per_second == 300
-    assert rows.at_capacity(capacity) is rows.by_load(capacity)[2]
+    assert rows.find_capacity_load(capacity) is rows.by_load(capacity)[2]

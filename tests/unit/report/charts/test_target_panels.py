@@ -5,7 +5,7 @@ from typing import Any
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.report.charts.chart import Label, Panel
 from plimsoll.report.charts.panels import Panels
-from plimsoll.report.charts.target_panels import add_target
+from plimsoll.report.charts.target_panels import add_target_panels
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run(iops=1000)
@@ -22,7 +22,7 @@ CLUSTER = CassandraTarget.model_validate(
 def drawn(target: Any) -> Panels:
     request = RESULT.request.model_copy(update={"target": target})
     panels = Panels(RESULT.model_copy(update={"request": request}), SECONDS)
-    add_target(panels)
+    add_target_panels(panels)
     return panels
 
 

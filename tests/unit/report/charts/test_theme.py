@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from plimsoll.report.charts.theme import COLORS, SERIES, TARGET, Theme, resolved
+from plimsoll.report.charts.theme import COLORS, SERIES, TARGET, Theme, insert_colors
 
 Linear = tuple[float, float, float]
 
@@ -108,4 +108,4 @@ def test_both_themes_have_the_same_colors() -> None:
 
 def test_resolved_leaves_no_variable() -> None:
     drawn = '<path fill="var(--series-1)" stroke="var(--ink)"/>'
-    assert resolved(drawn, "dark") == '<path fill="#5ab4f2" stroke="#e9eff5"/>'
+    assert insert_colors(drawn, "dark") == '<path fill="#5ab4f2" stroke="#e9eff5"/>'

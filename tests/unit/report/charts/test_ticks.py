@@ -46,10 +46,10 @@ def test_clients_are_whole(most: float, expected: list[int]) -> None:
     [(0, 60, "0:00"), (3725, 7200, "62:05"), (3725, 7201, "1:02:05")],
 )
 def test_a_long_run_is_told_in_hours(t: float, length_s: float, expected: str) -> None:
-    assert scale.clock_text(t, length_s) == expected
+    assert scale.format_clock(t, length_s) == expected
 
 
 def test_of_many_marks_every_nth_is_named_and_those_that_matter() -> None:
-    assert scale.named(0) == set()
-    assert scale.named(20) == set(range(20))
-    assert scale.named(41, [7]) == {*range(0, 41, 3), 7}
+    assert scale.choose_labels(0) == set()
+    assert scale.choose_labels(20) == set(range(20))
+    assert scale.choose_labels(41, [7]) == {*range(0, 41, 3), 7}

@@ -13,9 +13,9 @@ from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import compare_page
 from plimsoll.report.charts.rows import curve_rows
-from plimsoll.report.comparing.comparing import compare, equal_loads
-from plimsoll.report.comparing.ratios import ratio_of, welch
-from plimsoll.report.experiment.choice import matrix
+from plimsoll.report.comparing.comparing import compare_runs, equal_loads
+from plimsoll.report.comparing.ratios import divide_capacities, welch_ratio
+from plimsoll.report.experiment.choice import build_matrix
 from tests.support.synthetic_run import synthetic_run
 
 SLOW, _ = synthetic_run(run_id="slow")
@@ -44,7 +44,9 @@ TOO_SLOW = ((1, 1000.0, 5000.0), (2, 1100.0, 9000.0))
 
 
 def test_the_ratio_has_an_interval_and_a_sentence() -> None:
-    found = ratio_of("fast", capacity(*TWICE, repeats=4), "slow", capacity(*KNEE, repeats=4))
+    found = divide_capacities(
+        "fast", capacity(*TWICE, repeats=4), "slow", capacity(*KNEE, repeats=4)
+    )
     assert found is not None
     assert found.low is not None
     assert found.high is not None
@@ -70,7 +72,7 @@ def test_only_loads_that_nobody_tried_are_said_not_to_have_been(
     """2 clients do the most, whatever of the heavier loads passes."""
     found = capacity(*KNEE[:2], *tried, (6, 1950.0, 5000.0))
     assert (found.at, found.max_sustainable_throughput_ops_per_second) == (2, 1900)
-    told = compare([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
+    told = compare_runs([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
     said = [text for text in told if text.startswith("1,000 IOPS") and "was tried" in text]
     assert [str(untried) in text for text in said] == ([True] if untried else [])
 
@@ -82,7 +84,7 @@ def test_only_loads_that_nobody_tried_are_said_not_to_have_been(
 def test_neighbors_far_apart_hide_no_other_stretch(tried: tuple[int, ...], untried: str) -> None:
     steps = [(clients, 1900.0 + clients, 700.0) for clients in tried]
     found = capacity(*steps).model_copy(update={"bracket": (tried[0], tried[-1])})
-    told = compare([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
+    told = compare_runs([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
     assert any(f"no load between {untried} was tried" in text for text in told)
 
 
@@ -95,14 +97,14 @@ def test_the_rings_are_on_the_heaviest_load_that_passed_and_the_lightest_that_fa
 def test_alike_runs_show_no_difference() -> None:
     same = capacity(*KNEE, repeats=4)
     other = capacity((1, 1000, 500), (2, 1905, 600), (4, 1950, 5000), repeats=4)
-    found = ratio_of("b", other, "a", same)
+    found = divide_capacities("b", other, "a", same)
     assert found is not None
     assert found.differs is False
     assert "no difference can be shown" in found.sentence
 
 
 def test_without_repetitions_there_is_no_interval() -> None:
-    found = ratio_of("b", capacity(*TWICE), "a", capacity(*KNEE))
+    found = divide_capacities("b", capacity(*TWICE), "a", capacity(*KNEE))
     assert found is not None
     assert (found.low, found.high, found.differs) == (None, None, None)
     assert "not known" in found.sentence
@@ -122,13 +124,13 @@ def test_a_bound_makes_a_bound(
     bound: str,
     differs: bool,
 ) -> None:
-    found = ratio_of("a", capacity(*mine), "b", capacity(*theirs))
+    found = divide_capacities("a", capacity(*mine), "b", capacity(*theirs))
     assert found is not None
     assert (found.bound, found.differs, found.low) == (bound, differs, None)
 
 
 def test_two_lower_bounds_have_no_ratio() -> None:
-    assert ratio_of("a", capacity(*OPEN_END), "b", capacity(*OPEN_END)) is None
+    assert divide_capacities("a", capacity(*OPEN_END), "b", capacity(*OPEN_END)) is None
 
 
 def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
@@ -137,13 +139,13 @@ def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
     for _ in range(2000):
         a = [2000 * math.exp(draws.gauss(0, 0.02)) for _ in range(5)]
         b = [1000 * math.exp(draws.gauss(0, 0.06)) for _ in range(3)]
-        _, low, high = welch(a, b)
+        _, low, high = welch_ratio(a, b)
         covered += low <= 2.0 <= high
     assert 0.935 <= covered / 2000 <= 0.99
 
 
 def test_names_say_what_differs() -> None:
-    found = compare([SLOW, FAST])
+    found = compare_runs([SLOW, FAST])
     assert [line.label for line in found.runs] == ["1,000 IOPS", "2,000 IOPS"]
     assert [(d.field, d.values) for d in found.differences] == [
         ("target.volume.iops", ("1000", "2000"))
@@ -152,7 +154,7 @@ def test_names_say_what_differs() -> None:
 
 def test_runs_of_one_request_are_told_apart_by_their_ids() -> None:
     again = SLOW.model_copy(update={"run_id": "again"})
-    assert [line.label for line in compare([SLOW, again]).runs] == ["slow", "again"]
+    assert [line.label for line in compare_runs([SLOW, again]).runs] == ["slow", "again"]
 
 
 def test_equal_loads_are_those_that_both_tried() -> None:
@@ -188,7 +190,7 @@ def test_what_a_client_is_and_an_only_load_belong_to_the_question(
     mine: tuple[int, tuple[int, ...]], theirs: tuple[int, tuple[int, ...]], alike: bool
 ) -> None:
     runs = [of_clients(SLOW, *mine), of_clients(FAST, *theirs)]
-    found = compare(runs)
+    found = compare_runs(runs)
     assert (found.sentences != ()) == alike
     assert (found.equal_loads != ()) == alike
 
@@ -196,17 +198,17 @@ def test_what_a_client_is_and_an_only_load_belong_to_the_question(
 def test_how_often_an_answer_is_repeated_is_no_part_of_the_question() -> None:
     limits = FAST.request.limits.model_copy(update={"confirmation": Confirmation(least=6)})
     oftener = FAST.request.model_copy(update={"limits": limits})
-    assert compare([SLOW, FAST.model_copy(update={"request": oftener})]).sentences
+    assert compare_runs([SLOW, FAST.model_copy(update={"request": oftener})]).sentences
     once = FAST.request.model_copy(
         update={"limits": limits.model_copy(update={"confirmation": None})}
     )
-    assert compare([SLOW, FAST.model_copy(update={"request": once})]).sentences == ()
+    assert compare_runs([SLOW, FAST.model_copy(update={"request": once})]).sentences == ()
 
 
 def test_the_matrix_has_a_row_for_each_number_of_threads() -> None:
     """As in reference experiment R2: storage x threads, each cell at one load."""
     runs = [of_clients(one, threads, (1,)) for threads in (8, 32) for one in (SLOW, FAST)]
-    found = matrix(runs)
+    found = build_matrix(runs)
     assert found is not None
     assert [row.workload for row in found.rows] == [
         "8 connections a client",
@@ -220,16 +222,18 @@ def test_the_matrix_has_a_row_for_each_number_of_threads() -> None:
 
 def test_curves_lie_over_each_other_only_where_the_question_is_the_same() -> None:
     results = [SLOW, FAST, with_workload(SLOW, "ycsb-c")]
-    page = compare_page.render(results, compare(results), None)
+    page = compare_page.render_comparison(results, compare_runs(results), None)
     for title in ("Throughput by load (ycsb-a)", "Throughput by load (ycsb-c)"):
         assert title in page
     alike = [SLOW, FAST]
-    assert "<h3>Throughput by load</h3>" in compare_page.render(alike, compare(alike), None)
+    assert "<h3>Throughput by load</h3>" in compare_page.render_comparison(
+        alike, compare_runs(alike), None
+    )
 
 
 def test_runs_that_ask_different_things_have_no_ratio() -> None:
     other = with_workload(FAST, "ycsb-c")
-    found = compare([SLOW, other])
+    found = compare_runs([SLOW, other])
     assert found.sentences == ()
     assert found.equal_loads == ()
 
@@ -237,17 +241,17 @@ def test_runs_that_ask_different_things_have_no_ratio() -> None:
 def test_a_run_without_a_figure_is_named_with_its_reason() -> None:
     failed = SLOW.model_copy(update={"capacity": capacity(*TOO_SLOW), "run_id": "x"})
     none = SLOW.model_copy(update={"capacity": None, "run_id": "y"})
-    warnings = compare([failed, none]).warnings
+    warnings = compare_runs([failed, none]).warnings
     assert any("y has no figure" in warning for warning in warnings)
 
 
 def test_a_machine_is_not_compared_with_aws_in_silence() -> None:
     cloud = FAST.model_copy(update={"local": False})
-    assert "cannot be compared" in compare([SLOW, cloud]).warnings[0]
+    assert "cannot be compared" in compare_runs([SLOW, cloud]).warnings[0]
 
 
 def test_the_price_of_each_run() -> None:
-    first, second = compare([SLOW, FAST], [0.5, 0.7]).runs
+    first, second = compare_runs([SLOW, FAST], [0.5, 0.7]).runs
     assert first.figure_ops_per_second is not None
     assert first.usd_per_million == pytest.approx(0.5 / (first.figure_ops_per_second * 0.0036))
     assert second.usd_per_million is not None
@@ -264,7 +268,7 @@ def test_the_decision_matrix_names_what_to_buy_for_each_workload() -> None:
     results[3] = results[3].model_copy(
         update={"request": with_workload(FAST, "ycsb-c").request, "run_id": "c-fast"}
     )
-    found = matrix(results, [0.5, 0.7, 0.5, 0.7])
+    found = build_matrix(results, [0.5, 0.7, 0.5, 0.7])
     assert found is not None
     assert found.targets == ("1,000 IOPS", "2,000 IOPS")
     a, c = found.rows
@@ -276,20 +280,20 @@ def test_the_decision_matrix_names_what_to_buy_for_each_workload() -> None:
 
 
 def test_a_missing_cell_stays_empty() -> None:
-    found = matrix([SLOW, FAST, with_workload(SLOW, "ycsb-c")])
+    found = build_matrix([SLOW, FAST, with_workload(SLOW, "ycsb-c")])
     assert found is not None
     assert found.rows[1].cells[1] is None
     assert found.rows[1].decision.startswith("not decided: of 2,000 IOPS nothing is known")
 
 
 def test_two_runs_of_one_workload_are_no_matrix() -> None:
-    assert matrix([SLOW, FAST]) is None
+    assert build_matrix([SLOW, FAST]) is None
 
 
 def test_the_page_tells_the_ratio_and_the_matrix() -> None:
     results = [SLOW, FAST, with_workload(SLOW, "ycsb-c")]
-    found = compare(results)
-    page = compare_page.render(results, found, matrix(results))
+    found = compare_runs(results)
+    page = compare_page.render_comparison(results, found, build_matrix(results))
     assert found.sentences[0] in page
     assert "What to buy" in page
 
@@ -307,10 +311,12 @@ def test_dollars_come_from_the_runs_themselves_and_say_what_they_are() -> None:
     )
     runs = [synthetic_run(run_id=name)[0] for name in ("a", "b")]
     priced = [run.model_copy(update={"cost": cost}) for run in runs]
-    first = compare(priced).runs[0]
+    first = compare_runs(priced).runs[0]
     assert first.figure_ops_per_second is not None
     assert first.usd_per_million == pytest.approx(0.5 / (first.figure_ops_per_second * 0.0036))
-    assert any("against this machine's throughput" in line for line in compare(priced).warnings)
-    given = compare(priced, (1.0, 1.0)).runs[0]
+    assert any(
+        "against this machine's throughput" in line for line in compare_runs(priced).warnings
+    )
+    given = compare_runs(priced, (1.0, 1.0)).runs[0]
     assert given.usd_per_million == pytest.approx(2 * (first.usd_per_million or 0))
-    assert compare(runs).runs[0].usd_per_million is None
+    assert compare_runs(runs).runs[0].usd_per_million is None

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.capacity import judge
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.results import RunResult, StepResult
-from plimsoll.report.comparing.ratios import pairs_of, ratio_between
+from plimsoll.report.comparing.ratios import divide_figures, pair_steps
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, _ = synthetic_run()
@@ -44,8 +44,8 @@ def drifting(place: int, factor: float) -> RunResult:
 
 def test_pairs_tell_apart_what_two_groups_cannot() -> None:
     io1, nvme = drifting(0, 1.0), drifting(1, 1.2)
-    groups = ratio_between("nvme", nvme, "io1", io1, apart_s=None)
-    paired = ratio_between("nvme", nvme, "io1", io1, apart_s=12)
+    groups = divide_figures("nvme", nvme, "io1", io1, apart_s=None)
+    paired = divide_figures("nvme", nvme, "io1", io1, apart_s=12)
     assert groups is not None
     assert paired is not None
     assert (groups.differs, groups.pairs) == (False, None)
@@ -57,8 +57,8 @@ def test_pairs_tell_apart_what_two_groups_cannot() -> None:
 
 def test_the_ratio_is_of_the_first_to_the_second_whichever_began() -> None:
     io1, nvme = run({0: 100, 2: 101, 4: 99}), run({1: 200, 3: 202, 5: 198})
-    there = ratio_between("nvme", nvme, "io1", io1, apart_s=12)
-    back = ratio_between("io1", io1, "nvme", nvme, apart_s=12)
+    there = divide_figures("nvme", nvme, "io1", io1, apart_s=12)
+    back = divide_figures("io1", io1, "nvme", nvme, apart_s=12)
     assert there is not None
     assert back is not None
     assert math.isclose(there.value, 2.0)
@@ -67,16 +67,16 @@ def test_the_ratio_is_of_the_first_to_the_second_whichever_began() -> None:
 
 def test_a_turn_that_was_missed_loses_one_pair_and_no_step_is_in_two() -> None:
     io1, nvme = run({0: 100, 4: 110}), run({1: 200, 3: 210, 5: 220})
-    assert pairs_of(io1, nvme, 12) == [(100, 200), (110, 210)]
+    assert pair_steps(io1, nvme, 12) == [(100, 200), (110, 210)]
 
 
 def test_steps_far_apart_are_no_pair() -> None:
-    assert pairs_of(run({0: 100, 20: 100}), run({10: 200, 30: 200}), 12) == []
+    assert pair_steps(run({0: 100, 20: 100}), run({10: 200, 30: 200}), 12) == []
 
 
 def test_without_three_pairs_the_groups_are_compared() -> None:
     io1, nvme = run({0: 100, 20: 101, 40: 99}), run({1: 200, 30: 201, 50: 202})
-    found = ratio_between("nvme", nvme, "io1", io1, apart_s=12)
+    found = divide_figures("nvme", nvme, "io1", io1, apart_s=12)
     assert found is not None
     assert found.pairs is None
     assert found.repetitions == (3, 3)

@@ -9,17 +9,22 @@ import pytest
 from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.capacity import judge
-from plimsoll.experiments.conclude_experiment import concluded
-from plimsoll.experiments.records import run_id_of
+from plimsoll.experiments.conclude_experiment import build_result
+from plimsoll.experiments.records import cell_run_id
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import ExperimentRecord, ExperimentResult
 from plimsoll.model.run.quote import RunCost
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.experiment.page import cells_table, gains_table, matrix_table, render
+from plimsoll.report.experiment.page import (
+    cells_table,
+    gains_table,
+    matrix_table,
+    render_experiment,
+)
 from plimsoll.report.experiment.summary import CellRun
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, _ = synthetic_run()
@@ -73,8 +78,8 @@ def result_of(
     """Conclude an experiment: each cell came to a capacity, to nothing (None), or never began."""
     asked = asked or experiment()
     measured = []
-    for cell in cells_of(asked):
-        run_id = run_id_of("e", cell)
+    for cell in expand_cells(asked):
+        run_id = cell_run_id("e", cell)
         if cell.name not in found:
             measured.append(CellRun(cell, run_id, None, None))
             continue
@@ -102,7 +107,7 @@ def result_of(
         submitted_at=now(),
         ended_at=now(),
     )
-    return concluded(record, asked, measured)
+    return build_result(record, asked, measured)
 
 
 def cost(usd_per_hour: float | None) -> RunCost:
@@ -289,7 +294,7 @@ def test_a_cell_without_an_answer_says_why() -> None:
 
 def test_the_page_and_its_tables_hold_every_cell() -> None:
     result = result_of(WHOLE)
-    page = render(result)
+    page = render_experiment(result)
     for told in ("What to buy", "high or mid: they differ by too little to matter", result.answer):
         assert told in page
     table = matrix_table(result)
@@ -306,4 +311,4 @@ def test_an_experiment_without_any_answer_decides_nothing() -> None:
     result = result_of({"low-reads": None})
     assert {decision.best for decision in result.decisions} == {None}
     assert [gain.outcome for gain in result.gains] == ["not decided"] * 4
-    assert "No cell has an answer" in render(result)
+    assert "No cell has an answer" in render_experiment(result)

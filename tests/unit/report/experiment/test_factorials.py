@@ -9,11 +9,11 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import Factorial
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult
 from plimsoll.model.run.run_record import RunState
-from plimsoll.report.experiment.factorials import factorials
-from plimsoll.report.experiment.page import factorials_table, render
+from plimsoll.report.experiment.factorials import compute_factorials
+from plimsoll.report.experiment.page import factorials_table, render_experiment
 from plimsoll.report.experiment.summary import CellRun
 from plimsoll.report.phase_tables import phases_table
-from plimsoll.requests.cells import cells_of
+from plimsoll.requests.cells import expand_cells
 from tests.unit.report.experiment.test_experiment_summary import (
     RESULT,
     at_one_load,
@@ -53,7 +53,7 @@ def cells(
 ) -> list[CellRun]:
     """Cells by `instance-storage`, with what their runs came to; the limit is the CPU."""
     runs = []
-    for cell in cells_of(asked):
+    for cell in expand_cells(asked):
         name = f"{cell.variants['instance']}-{cell.variants['storage']}"
         update = {
             "capacity": found.get(name),
@@ -68,7 +68,7 @@ def cells(
 
 def only(found: dict[str, Capacity | None]) -> Factorial:
     asked = experiment()
-    (factorial,) = factorials(asked, cells(found, asked))
+    (factorial,) = compute_factorials(asked, cells(found, asked))
     return factorial
 
 
@@ -140,9 +140,9 @@ def test_every_other_axis_makes_a_table_of_its_own() -> None:
     three = mixes | {"all-mixes": {"limits": {"statistic": "p50"}}}
     found: dict[str, Capacity | None] = {name: capacity(f) for name, f in FIGURES.items()}
     asked = experiment(mix=three)
-    assert [one.question for one in factorials(asked, cells(found, asked))] == list(three)
+    assert [one.question for one in compute_factorials(asked, cells(found, asked))] == list(three)
     asked = experiment(mix=mixes)  # two variants: then there are three pairs of axes
-    squares = factorials(asked, cells(found, asked))
+    squares = compute_factorials(asked, cells(found, asked))
     assert [(one.beside, one.axis, one.question) for one in squares] == [
         ("instance", "storage", "reads"), ("instance", "storage", "both"),
         ("mix", "storage", "small"), ("mix", "storage", "large"),
@@ -158,8 +158,8 @@ def test_axes_that_change_no_target_are_not_laid_against_each_other() -> None:
     }
     shared["target"]["volume"]["iops"] = 1000
     asked = Experiment.model_validate({"name": "e", "request": shared, "axes": axes})
-    runs = [CellRun(cell, cell.name, None, None) for cell in cells_of(asked)]
-    assert factorials(asked, runs) == ()
+    runs = [CellRun(cell, cell.name, None, None) for cell in expand_cells(asked)]
+    assert compute_factorials(asked, runs) == ()
 
 
 def phase(one: float, many: float, *, reached: bool) -> PhaseResult:
@@ -183,7 +183,7 @@ def test_each_phase_at_each_of_its_loads_has_a_table_of_its_own() -> None:
         name: phase(100, figure, reached=name.startswith("small"))
         for name, figure in FIGURES.items()
     }
-    pushed = [*factorials(asked, cells({}, asked, phases))]
+    pushed = [*compute_factorials(asked, cells({}, asked, phases))]
     assert [one.question for one in pushed] == [
         "charge, 1 connection", "charge, 16 connections", "all, the search"
     ]  # fmt: skip
@@ -203,7 +203,10 @@ def test_the_page_shows_phases_and_effects() -> None:
         for cell, run in zip(result.cells, runs, strict=False)
     ]
     shown = result.model_copy(
-        update={"cells": (*outcomes, *result.cells[4:]), "factorials": factorials(asked, runs)}
+        update={
+            "cells": (*outcomes, *result.cells[4:]),
+            "factorials": compute_factorials(asked, runs),
+        }
     )
     table = phases_table(shown)
     assert table is not None
@@ -212,7 +215,7 @@ def test_the_page_shows_phases_and_effects() -> None:
         "1,000 (CPU)",
         "2,000",
     ]
-    page = render(shown)
+    page = render_experiment(shown)
     assert ">Phases</h2>" in page
     assert "storage gains more on large than on small" in page
     assert phases_table(result) is None

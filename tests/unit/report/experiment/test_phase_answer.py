@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.model.run.experiment_record import Effect, Factorial
-from plimsoll.report.experiment.answer import phase_answers
+from plimsoll.report.experiment.answer import describe_phase_gains
 
 NOTHING = Effect(ratio=1.01, low=0.97, high=1.05)
 TWICE = Effect(ratio=2.0, low=1.8, high=2.2)
@@ -41,7 +41,7 @@ SEARCH = phase("all, the search", UNSURE, UNSURE)
     ],
 )
 def test_a_gain_is_said_where_it_is_sure(small: Effect, large: Effect, says: str) -> None:
-    told, after = phase_answers([phase("load, 16 connections", small, large), SEARCH])
+    told, after = describe_phase_gains([phase("load, 16 connections", small, large), SEARCH])
     assert told.startswith("From slow to fast: ")
     assert says in told
     assert after == "What follows is of the load that lasts after them."
@@ -49,7 +49,7 @@ def test_a_gain_is_said_where_it_is_sure(small: Effect, large: Effect, says: str
 
 def test_phases_of_one_kind_are_said_together() -> None:
     phases = [phase(f"{name}, 1 connection", NOTHING, NOTHING) for name in ("load", "check", "pay")]
-    told, _ = phase_answers([*phases, phase("load, 16 connections", TWICE, TWICE), SEARCH])
+    told, _ = describe_phase_gains([*phases, phase("load, 16 connections", TWICE, TWICE), SEARCH])
     assert told == (
         "From slow to fast: load at 16 connections gains 2.00 times on small and 2.00 times on"
         " large; nothing is gained in load at 1 connection, check at 1 connection and pay at 1"
@@ -58,13 +58,13 @@ def test_phases_of_one_kind_are_said_together() -> None:
 
 
 def test_a_search_of_a_phase_is_named_as_one() -> None:
-    told, _ = phase_answers([phase("load, its search", TWICE, TWICE), SEARCH])
+    told, _ = describe_phase_gains([phase("load, its search", TWICE, TWICE), SEARCH])
     assert told.startswith("From slow to fast: the search of load gains 2.00 times on small")
 
 
 def test_where_a_cell_has_no_phases_nothing_is_said_of_any() -> None:
-    assert phase_answers([SEARCH]) == []
+    assert describe_phase_gains([SEARCH]) == []
 
 
 def test_without_phases_there_is_nothing_to_say_first() -> None:
-    assert phase_answers([phase("all", TWICE, TWICE)]) == []
+    assert describe_phase_gains([phase("all", TWICE, TWICE)]) == []

@@ -3,8 +3,8 @@
 import pytest
 
 from plimsoll.model.run.statements_seen import ColumnSeen
-from plimsoll.workload.declared import read
-from plimsoll.workload.derive.columns import declared_type
+from plimsoll.workload.declared import read_part
+from plimsoll.workload.derive.columns import map_type
 from plimsoll.workload.tables import Column
 from plimsoll.workload.values import Scope
 
@@ -35,5 +35,7 @@ TYPES = [
 
 @pytest.mark.parametrize(("seen", "ours", "same"), TYPES)
 def test_a_type_is_one_that_workloads_have(seen: str, ours: str, same: bool) -> None:
-    assert declared_type(ColumnSeen(name="x", type=seen).type) == (ours, same)
-    assert read(Column, {"type": ours, "value": {"literal": None}}, Scope(row=True)).type == ours
+    assert map_type(ColumnSeen(name="x", type=seen).type) == (ours, same)
+    assert (
+        read_part(Column, {"type": ours, "value": {"literal": None}}, Scope(row=True)).type == ours
+    )

@@ -11,7 +11,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload import Compiled, load_workload, parse_workload
 from plimsoll.workload.derive.derived import Derived, derive
-from plimsoll.workload.derive.document import text_of
+from plimsoll.workload.derive.document import dump_document
 from tests.unit.workload.derive.digests import (
     COMMITS,
     OLTP_READ_WRITE,
@@ -27,7 +27,7 @@ from tests.unit.workload.derive.digests import (
 
 def compiled(derived: Derived) -> Compiled:
     """Read a derived workload's file as a user of it would."""
-    return parse_workload(text_of(derived.document)).compile()
+    return parse_workload(dump_document(derived.document)).compile()
 
 
 def weights(derived: Derived) -> dict[str, float]:
@@ -260,7 +260,7 @@ def test_postgresql_has_its_own_field_and_names_in_small_letters() -> None:
     document = derive(told).document
     statement = document["operations"]["select_orders_by_id"]["statements"][0]
     assert statement["postgres"] == "SELECT note FROM {orders} WHERE id = ?"
-    assert parse_workload(text_of(document)).compile(protocol="postgres").engine.operations
+    assert parse_workload(dump_document(document)).compile(protocol="postgres").engine.operations
 
 
 def test_updates_of_one_column_that_differ_much_in_their_number_stay_apart() -> None:

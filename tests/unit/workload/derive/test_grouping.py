@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.workload.derive.grouping import Part, transaction_of
+from plimsoll.workload.derive.grouping import Part, find_transaction
 
 CASES = [
     ([1000, 10_000, 2000], 1000, [(0, 1), (1, 10), (2, 2)]),
@@ -21,4 +21,4 @@ CASES = [
 def test_whole_multiples_are_parts(
     calls: list[int], commits: int, found: list[tuple[int, int]]
 ) -> None:
-    assert transaction_of(calls, commits) == tuple(Part(*part) for part in found)
+    assert find_transaction(calls, commits) == tuple(Part(*part) for part in found)

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.errors import WorkloadError
 from plimsoll.workload.derive.parts import CHARACTERS_MOST
-from plimsoll.workload.derive.reading import DEPTH_MOST, shape_of
+from plimsoll.workload.derive.reading import DEPTH_MOST, read_shape
 from tests.unit.workload.derive.digests import BY_NAME
 
 READ = [
@@ -61,14 +61,14 @@ READ = [
 
 @pytest.mark.parametrize(("text", "written", "slots"), READ)
 def test_a_statement_is_read(text: str, written: str, slots: list[str]) -> None:
-    shape = shape_of(text, "sql", BY_NAME, "shop")
+    shape = read_shape(text, "sql", BY_NAME, "shop")
     assert shape.written(many=3) == written
     assert [f"{slot.role} {slot.column}" for slot in shape.slots] == slots
 
 
 def test_numbers_and_texts_that_a_server_left_are_values_too() -> None:
     text = "SELECT c FROM sbtest1 WHERE id = 4711 AND c = 'a secret' LIMIT 5"
-    shape = shape_of(text, "sql", BY_NAME)
+    shape = read_shape(text, "sql", BY_NAME)
     assert shape.written() == "SELECT c FROM {sbtest1} WHERE id = ? AND c = ? LIMIT ?"
 
 
@@ -87,7 +87,7 @@ POSTGRES = [
 
 @pytest.mark.parametrize(("text", "written"), POSTGRES)
 def test_a_statement_of_postgresql_is_read(text: str, written: str) -> None:
-    assert shape_of(text, "postgres", BY_NAME, "public").written(many=2) == written
+    assert read_shape(text, "postgres", BY_NAME, "public").written(many=2) == written
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_statement_of_postgresql_is_read(text: str, written: str) -> None:
     ],
 )
 def test_locks_and_aggregates_are_seen(text: str, locks: bool, aggregates: bool) -> None:
-    shape = shape_of(text, "sql", BY_NAME)
+    shape = read_shape(text, "sql", BY_NAME)
     assert (shape.writes, shape.aggregates) == (locks, aggregates)
 
 
@@ -125,13 +125,13 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "why"), REFUSED)
 def test_what_cannot_be_taken_says_why(text: str, why: str) -> None:
     with pytest.raises(WorkloadError, match=why):
-        shape_of(text, "sql", BY_NAME)
+        read_shape(text, "sql", BY_NAME)
 
 
 def test_no_error_repeats_a_value() -> None:
     for condition in ("LIKE 'secret'", "~ 'secret"):
         with pytest.raises(WorkloadError) as refused:
-            shape_of(f"SELECT c FROM sbtest1 WHERE c {condition}", "sql", BY_NAME)
+            read_shape(f"SELECT c FROM sbtest1 WHERE c {condition}", "sql", BY_NAME)
         assert "secret" not in str(refused.value)
 
 
@@ -157,7 +157,7 @@ def _calls(text: str) -> int:
 
     sys.setprofile(count)
     try:
-        shape_of(text, "sql", BY_NAME)
+        read_shape(text, "sql", BY_NAME)
     except WorkloadError:
         pass
     finally:

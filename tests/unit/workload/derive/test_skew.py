@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import pytest
 
-from plimsoll.workload.derive.skew import Pool, zipfian_constant
+from plimsoll.workload.derive.skew import Pool, estimate_zipfian_constant
 
 ROWS, EACH, POOL = 6_000, 12, 120
 PAGES = ROWS // EACH
@@ -34,21 +34,27 @@ def simulated(constant: float, accesses: int = 40_000) -> Pool:
 
 @pytest.mark.parametrize("constant", [0.6, 0.8, 0.99])
 def test_the_constant_is_found_again(constant: float) -> None:
-    assert zipfian_constant(simulated(constant)) == pytest.approx(constant, abs=0.06)
+    assert estimate_zipfian_constant(simulated(constant)) == pytest.approx(constant, abs=0.06)
 
 
 def test_rows_that_are_asked_for_alike_are_seen() -> None:
-    assert zipfian_constant(simulated(0.0)) == 0.0
+    assert estimate_zipfian_constant(simulated(0.0)) == 0.0
 
 
 def test_of_data_that_fits_nothing_is_concluded() -> None:
-    assert zipfian_constant(Pool(pages=1000, data_pages=1100, rows=50_000, missed=0.0)) is None
+    assert (
+        estimate_zipfian_constant(Pool(pages=1000, data_pages=1100, rows=50_000, missed=0.0))
+        is None
+    )
 
 
 def test_more_reads_than_rows_asked_for_alike_would_cause_tell_nothing() -> None:
-    assert zipfian_constant(Pool(pages=1713, data_pages=15_700, rows=150_000, missed=0.999)) is None
+    assert (
+        estimate_zipfian_constant(Pool(pages=1713, data_pages=15_700, rows=150_000, missed=0.999))
+        is None
+    )
 
 
 def test_a_pool_that_hardly_misses_is_as_uneven_as_can_be() -> None:
-    found = zipfian_constant(Pool(pages=1000, data_pages=4000, rows=50_000, missed=0.001))
+    found = estimate_zipfian_constant(Pool(pages=1000, data_pages=4000, rows=50_000, missed=0.001))
     assert found == pytest.approx(0.999)
