@@ -24,8 +24,8 @@ from pathlib import Path
 import plimsoll.local.twin as twin
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-packaged = twin.packaged_folder
-twin.packaged_folder = lambda name: Path({functions!r}) if name == "functions" else packaged(name)
+find = twin.find_packaged_folder
+twin.find_packaged_folder = lambda name: Path({functions!r}) if name == "functions" else find(name)
 from plimsoll.cli.main import main
 main()
 """

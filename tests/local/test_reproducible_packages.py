@@ -19,8 +19,8 @@ from pathlib import Path
 from plimsoll.model.deployment.functions import FUNCTIONS
 from stacks import packaging
 platform = getattr(packaging, sys.argv[1])
-kind = packaging.kinds(FUNCTIONS.values(), platform)["load-client"]
-packaging.build(kind, Path(sys.argv[2]), platform)
+kind = packaging.choose_kinds(FUNCTIONS.values(), platform)["load-client"]
+packaging.build_package(kind, Path(sys.argv[2]), platform)
 """
 DAY_S = 86_400
 
