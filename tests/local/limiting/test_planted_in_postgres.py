@@ -17,7 +17,14 @@ from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
-from tests.local.limiting.planting import Ground, Planted, operation, settings_with
+from tests.local.limiting.planting import (
+    OTHERS_MOST_PERCENT,
+    TRIES,
+    Ground,
+    Planted,
+    operation,
+    settings_with,
+)
 
 ROWS = 60_000  # of which the server's own memory holds a third, and the system's none
 HOT_ROWS = 2_000
@@ -106,18 +113,23 @@ def test_buffer_pool(ground: Ground) -> None:
 def test_storage_latency(ground: Ground) -> None:
     """One connection that commits each change: it waits for one flush after another.
 
-    Looks have to find one in three quarters of cases. Of at least 12 looks (of 0.5 s, on a busy
-    machine) and 25 ms between two flushes of 1 s, fewer do with a chance of 1 in 6,700.
+    The server is looked at, and three quarters of the looks have to find a flush. On a machine that
+    others keep busy, 11 ms were seen between two flushes of 400 ms: of 12 looks fewer do with a
+    chance of 1 in 4,700, and are looked at again there.
     """
     # the table and its index are read now, not by the load
     ground.sql("SET enable_seqscan = off", "SELECT SUM(n) FROM hot WHERE id > 0")
     update = operation("UPDATE hot SET n = n + 1 WHERE id = $1", key_max=HOT_ROWS)
-    planted = ground.step(
-        update,
-        connections=1,
-        at_start=lambda: ground.put_on(latency_us=10 * LONG_IO_US),
-        duration_s=6.0,
-    )
+    for _ in range(TRIES):
+        planted = ground.step(
+            update,
+            connections=1,
+            at_start=lambda: ground.put_on(latency_us=4 * LONG_IO_US),
+            duration_s=6.0,
+        )
+        if planted.limiting.reached or planted.others_percent < OTHERS_MOST_PERCENT:
+            break
+        ground.put_on()
     assert_named(planted, "storage_latency", "commits/s", "flushes/s of the log, under way in")
 
 
