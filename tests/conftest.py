@@ -30,14 +30,21 @@ settings.load_profile("plimsoll")
 
 SLOWEST_FILES = 10
 
-# Files that share one costly fixture: a Cassandra of 1 GiB, synthesized templates, a twin whose
-# functions do what their event says.
+# Files that share a costly fixture: a Cassandra of 1 GiB, a twin (its stand-in for AWS and its
+# functions take 1 GiB), a browser, synthesized templates. Every worker that gets one of the files
+# starts what they share, and memory is short before processors are.
 CASSANDRA = {"cassandra", "test_cassandra", "test_cassandra_server", "test_cassandra_target"}
-TOGETHER = ("infrastructure", "local/aws")
+TOGETHER = (
+    "browser", "infrastructure", "local/aws", "local/experiments", "local/service",
+    "local/workflow",
+)  # fmt: skip
 ALONE = "local"  # the only folder in which `make test` looks for tests that are marked `alone`
 # The groups that take longest, the longest first. The others follow in the order of their tiers:
 # `local` waits for servers and volumes, while `aws` and `unit` compute.
-LONGEST_FIRST: tuple[str, ...] = ()
+LONGEST_FIRST = (
+    "local/service", "local/workflow", "cassandra", "local/experiments", "browser",
+    "infrastructure", "local/aws",
+)  # fmt: skip
 TIERS = ("local", "faults", "browser", "infrastructure", "report", "aws", "unit")
 
 

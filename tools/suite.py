@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / ".cache" / "hunt"
-WORKERS = max(4, 3 * len(os.sched_getaffinity(0)))
+WORKERS = max(4, 5 * len(os.sched_getaffinity(0)) // 2)  # each may need 2 GiB of memory
 TOGETHER = ("-n", str(WORKERS), "--dist", "loadscope", "--no-loadscope-reorder")
 QUICK = ("--hypothesis-profile", "quick")
 SECOND_OPINION = "tests/second_opinion"
