@@ -38,6 +38,11 @@ TOGETHER = (
     "browser", "infrastructure", "local/aws", "local/experiments", "local/service",
     "local/workflow",
 )  # fmt: skip
+# Files of these folders that start what they need themselves.
+APART = {
+    "test_busy_machine", "test_canary_verb", "test_console_verb", "test_late_metrics",
+    "test_run_verb", "test_ui",
+}  # fmt: skip
 ALONE = "local"  # the only folder in which `make test` looks for tests that are marked `alone`
 # The groups that take longest, the longest first. The others follow in the order of their tiers:
 # `local` waits for servers and volumes, while `aws` and `unit` compute.
@@ -58,6 +63,8 @@ def group(nodeid: str) -> str:
     file = file_of(nodeid)
     if file.parts[0] == "local" and CASSANDRA & {file.stem, file.parent.name}:
         return "cassandra"
+    if file.stem in APART:
+        return str(file)
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))
 
 
