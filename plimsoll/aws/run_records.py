@@ -108,7 +108,7 @@ class Records:
 
         Raises:
             RunStoppedError: The run is being stopped, or has ended.
-            TimeLimitPassedError: Its time limit has passed.
+            TimeLimitPassedError: The run's time limit has passed.
             BudgetPassedError: The deadline that its budget sets has passed.
         """
         record = self.get(run_id)

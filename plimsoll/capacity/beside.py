@@ -35,7 +35,7 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
         finished: every finished step of the run, in the order in which they ran.
 
     Raises:
-        UsageError: As `next_step`.
+        UsageError: See `plan_next_step`.
     """
     of_search = [step for step in finished if step.purpose not in (WITH, WITHOUT)]
     following = plan_next_step(request.search, of_search, request.limits, request.toggle)

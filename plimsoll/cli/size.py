@@ -384,7 +384,7 @@ def _extract_measured(
 
     Raises:
         UsageError: The run measured too little; the message names its folder.
-        NoGroundError: Its figures are doubtful.
+        NoGroundError: The run's figures are doubtful.
     """
     try:
         return extract_measured(result, statistic, limit_us)

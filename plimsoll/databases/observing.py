@@ -28,7 +28,7 @@ def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
     Raises:
         PlimsollError: The server is unreachable, refuses, keeps no statement statistics, or sends
             an answer that cannot be read.
-        UsageError: Its family keeps none.
+        UsageError: The target's family keeps none.
     """
     try:
         with _open_family_reader(target) as reader:

@@ -46,7 +46,7 @@ def prepare_dataset(
         compiled: The workload whose dataset it is.
         connections: The number of connections that insert at the same time.
         seed: The seed of the rows' random parts.
-        load_order: By `key`, or by `number` as YCSB inserts, so that hashed keys come
+        load_order: `key`, or `number` as YCSB inserts, so that hashed keys come
             unordered.
         on_progress: Called now and then with the number of all rows present.
         cancel: Token that ends the call while rows are inserted; the next call continues from

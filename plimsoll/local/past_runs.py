@@ -93,7 +93,7 @@ def restore_run(settings: RunSettings, result: RunResult, folder: Path) -> bool:
     """Record a run that is over, with its files; return False if its id exists.
 
     Raises:
-        UsageError: Its id is not a valid run id.
+        UsageError: The run's id is not valid.
     """
     if not re.fullmatch(RUN_ID, result.run_id):
         raise UsageError(f"{folder}: {words.escape_controls(result.run_id)!r} is no run's id")

@@ -245,7 +245,7 @@ def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
     refused; naming its major version instead is allowed.
 
     Raises:
-        UsageError: Its support has ended, or it is not in the table.
+        UsageError: The version's support has ended, or it is not in the table.
     """
     require_unended(engine, version, on=on)
     major = rds_majors(engine).get(major_of(engine, version))

@@ -95,7 +95,7 @@ def extract_measured(
 
     Raises:
         UsageError: The run measured too little, or nothing that applies to AWS.
-        NoGroundError: Its figures are doubtful.
+        NoGroundError: The run's figures are doubtful.
     """
     waits = [Seen(step, None).waits for step in result.steps]
     processors = result.processors or (os.cpu_count() if result.local else None)

@@ -217,7 +217,7 @@ class Phase(Model):
         """Return the phase's workload for the run's records.
 
         Raises:
-            UsageError: As `PhaseWorkload.on`.
+            UsageError: See `PhaseWorkload.on`.
         """
         return of_run if self.workload is None else self.workload.on(of_run)
 

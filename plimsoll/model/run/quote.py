@@ -49,7 +49,7 @@ class Quote(Model):
     """Time and cost of a request. If a price is missing, the sum is None; `missing` names it."""
 
     region: str
-    database_version: str | None = None  # as RDS resolved it; None if RDS was not asked
+    database_version: str | None = None  # resolved by RDS; None if RDS was not asked
     as_of: date | None  # date of the oldest price used
     phases: tuple[QuotePhase, ...]
     time_s: Amounts

@@ -307,7 +307,7 @@ class Versions(Model):
 
     plimsoll: str
     engine: str | None
-    database: str | None = None  # as RDS resolved the requested version; None for an endpoint
+    database: str | None = None  # the version that RDS resolved; None for an endpoint
     server: str | None  # the server's own version string
     workload_sha256: str | None
 
