@@ -1,4 +1,4 @@
-"""How the code is written, as far as a test can hold it: descriptions begin with what a thing is."""
+"""How the code is written: what a test can hold of it. Descriptions begin with what a thing is."""
 
 import re
 from pathlib import Path
