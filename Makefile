@@ -120,7 +120,7 @@ namespaces: $(STAMPS)/package
 
 $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 	@command -v "$${CC:-cc}" >/dev/null || { echo "the emulated volume is built from source: it needs a C compiler (on Debian or Ubuntu: apt-get install build-essential)" >&2; exit 1; }
-	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -c 'from plimsoll.volumes.build import native_part; [native_part(name) for name in ("core", "shim", "watcher")]'; fi
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -c 'from plimsoll.volumes.build import find_native_part; [find_native_part(name) for name in ("core", "shim", "watcher")]'; fi
 	@touch $@
 
 .PHONY: lint
