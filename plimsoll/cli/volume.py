@@ -53,7 +53,7 @@ _COLUMNS = (
 
 
 def format_rates_header() -> str:
-    """Return the column titles for `rates_line`."""
+    """Return the column titles for `format_rates`."""
     return "".join(name.rjust(width) for name, width in _COLUMNS)
 
 

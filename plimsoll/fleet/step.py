@@ -20,7 +20,7 @@ def merge_step(
     *,
     server_after: ServerCounters | None,
 ) -> StepResult:
-    """Compute a step from results that are in memory; see `step_of`."""
+    """Compute a step from results that are in memory; see `build_step`."""
     return build_step(fold_clients(plan, results), failed, server_after=server_after)
 
 
@@ -118,7 +118,7 @@ def _make_step(
         latency_us={
             name: latency
             for name, totals in operations.items()
-            # of a load that was refused, an operation without an answer needs no latency
+            # An operation of a refused load may have had no answer, and then has no latency.
             if (latency := _known_latencies(totals)) or refused is None
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},

@@ -117,7 +117,7 @@ def _charge_rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
 
 
 def _charge_aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
-    """Yield all charges except I/Os, whose number is known only afterwards (`io_cost`)."""
+    """Yield all charges except I/Os, whose number is known only afterwards (`compute_io_cost`)."""
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     writer = f"{target.instance_class} ({words.ENGINES[target.engine]}), one writer"

@@ -76,7 +76,7 @@ def find_caps(target: Made, *, lasting: bool = True) -> Caps:
 
 
 def apply_credits(caps: Caps, target: Made, held: Collection[CreditBucket]) -> Caps:
-    """Return a target's limits while the credits in some buckets last; see `caps_of`."""
+    """Return a target's limits while the credits in some buckets last; see `find_caps`."""
     return caps if isinstance(target, AuroraTarget) else _apply_storage_limits(caps, target, held)
 
 

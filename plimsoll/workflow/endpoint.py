@@ -19,7 +19,7 @@ def find_endpoint_addresses(
 
     Args:
         request: A request whose target is an endpoint. Without a toggle it has one state, named "".
-        allowed: The allowed endpoints and their secrets, as in `endpoint_address`.
+        allowed: The allowed endpoints and their secrets, as in `find_endpoint_address`.
 
     Raises:
         UsageError: The deployment does not allow load on one of them, or not with this secret.

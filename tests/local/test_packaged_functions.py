@@ -84,7 +84,7 @@ class DeployedFunction:
     """A function as the synthesized template describes it.
 
     package: The folder of the asset that its code is.
-    variables: Its environment variables, with the values of one machine.
+    variables: The function's environment variables, with the values of one machine.
     """
 
     package: Path

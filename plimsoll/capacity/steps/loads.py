@@ -97,7 +97,7 @@ def select_undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
     """Return the steps that are neither void nor disputed by an audit, in their order.
 
     Raises:
-        UsageError: See `gather`.
+        UsageError: See `group_by_load`.
     """
     read = [
         _make_repetition(step, n, rules) for n, step in enumerate(steps, 1) if step.void is None

@@ -32,7 +32,7 @@ def default_settings(major: int) -> dict[str, str | int]:
 def server_command(
     postgres: Path, directory: Path, port: int, settings: Settings
 ) -> list[str | os.PathLike[str]]:
-    """Return the server's command line; its data and `access_file` are in the directory."""
+    """Return the server's command line; its data and the access file are in the directory."""
     own: Settings = {
         "listen_addresses": "127.0.0.1",
         "port": port,

@@ -1,6 +1,6 @@
 """The job of the load engine: half of the contract with `plimsoll_engine`.
 
-The other half is `engine/src/spec/`; `engine_report` holds what the engine returns. The engine
+The other half is `engine/src/spec/`; `answered` holds what the engine returns. The engine
 takes a `LoadSpec` as JSON and returns a `LoadReport` as JSON. Both refuse unknown fields.
 """
 

@@ -43,7 +43,7 @@ SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little b
 # A volume's cap makes good up to this much of the time in which the machine held its I/Os up, so
 # that a window's mean reaches the cap on a busy machine.
 CATCH_UP_MS = 1000
-TRIES = 10  # of a limit of the processors: while others keep them busy, or the machine is stopped
+TRIES = 10  # steps at most, while others keep the processors busy or the machine is stopped
 OTHERS_MOST_PERCENT = 25.0
 EARLIER_S = 0.2  # than the window's end: a look that comes late must not see the time after it
 TICK_S = 0.02

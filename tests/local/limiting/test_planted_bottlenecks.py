@@ -29,7 +29,7 @@ from tests.local.limiting.planting import (
     settings_with,
 )
 
-ROWS = 30_000  # of which the buffer pool holds a quarter
+ROWS = 30_000  # the buffer pool holds a quarter of them
 HOT_ROWS = 2_000  # all of them in the buffer pool
 FAT_ROWS = 4_000  # likewise
 WIDE_ROWS = 5_000

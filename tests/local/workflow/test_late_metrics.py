@@ -18,7 +18,7 @@ from plimsoll.model.settings import Setting
 from tests.local.workflow.conftest import measured, tiny, why
 
 PERIOD_S = 6
-IOPS = 100  # of gp2 without credits: so few that a machine that others keep busy reaches them
+IOPS = 100  # gp2 without credits: so few that even a busy machine reaches them
 LATE_S = 4.0
 Ended = tuple[RunResult, str]
 
