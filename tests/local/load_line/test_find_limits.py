@@ -110,6 +110,7 @@ def test_four_hot_rows_behind_a_lock_are_found_as_row_locks(
     assert "of what the load added to it" in limiting.evidence[0]
 
 
+@pytest.mark.whole  # in `make test`, limiting/test_planted_bottlenecks.py names the CPU
 @pytest.mark.alone  # a server can be at the limit of its processors only where it has them
 def test_the_processor_of_a_server_on_this_machine_is_seen_and_named(find: Find) -> None:
     limiting = find(ADD_UP, 3_000, "")
