@@ -1,12 +1,12 @@
-"""How far a search can be trusted, and what its interval covers: the tables of docs/method.md.
+"""How far a search can be trusted: the tables of docs/evidence/search.md.
 
     .venv/bin/python -m benchmarks.capacity            # about a quarter of an hour on two cores
     .venv/bin/python -m benchmarks.capacity --seeds 20 --print
 
 Simulated databases of known capacity (`tests/unit/capacity/simulators.py`), every strategy, three
 noises and what clouds do besides, a hundred seeds or more each, none of which served for tuning.
-Nothing is timed. The tables replace what stands between the marks in docs/method.md, so that no
-figure there was typed.
+Nothing is timed. The tables replace what stands between the marks in docs/evidence/search.md, so
+that no figure there was typed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from tests.unit.capacity.statistics.test_intervals import coverage
 from tests.unit.capacity.test_bad_windows import SEARCHES, slow_at
 from tests.unit.capacity.trials import Score, run, score, targets
 
-PAGE = Path(__file__).parent.parent / "docs" / "method.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "search.md"
 STRATEGIES = ("steps", "ramp", "rate")
 NOISES = (0.0, 0.05, 0.10)
 WORLDS = {

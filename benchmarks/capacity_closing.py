@@ -1,4 +1,4 @@
-"""What the closing steps of a search find out: two tables of docs/method.md.
+"""What the closing steps of a search find out: two tables of docs/evidence/closing-steps.md.
 
     .venv/bin/python -m benchmarks.capacity_closing            # some minutes on two cores
     .venv/bin/python -m benchmarks.capacity_closing --seeds 20 --print
@@ -23,7 +23,7 @@ from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
 from tests.unit.capacity.simulators import World, network_bound, queue
 from tests.unit.capacity.trials import OVER_CLAIM, run, search_for, shifted, targets, truth
 
-PAGE = Path(__file__).parent.parent / "docs" / "method.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "closing-steps.md"
 UNWATCHED = Rules(audits_off=frozenset({"drift"}))
 STEADY = {
     "2 % noise": World(noise=0.02),

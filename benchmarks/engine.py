@@ -2,7 +2,7 @@
 
 SECTION: database, tls, canned, open, memory (benchmarks/engine_waiting.py has how clients wait).
 Needs two cores: the client runs on one, the server on the other. Every figure is the median of
-interleaved repetitions; the tables are in docs/performance.md.
+interleaved repetitions; the tables are in docs/evidence/performance.md.
 """
 
 import json

@@ -5,7 +5,7 @@ stops growing), narrow the bracket, repeat the failure that closes it, then *con
 below it by repetitions. A load that is refuted is replaced by a lighter one; a failure that is not
 reproduced, by a heavier one. Tools that stop after the bisection try each load once: with 10 %
 noise they claim too much in a fifth of the runs or more, and a single bad window ends the search
-(docs/method.md).
+(docs/evidence/search.md).
 """
 
 import math

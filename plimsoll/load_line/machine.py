@@ -45,7 +45,7 @@ def choose_threads(target: EngineTarget, connections: int, rate: float | None) -
     """Return the default number of sending threads on this machine.
 
     2 if they share its processors with the database, which then wakes clients less often
-    (docs/performance.md). 1 if the database is elsewhere, so that a processor is left for
+    (docs/evidence/performance.md). 1 if the database is elsewhere, so that a processor is left for
     busy-polling, and 1 at a given rate, where a thread waits for due times.
     """
     shared = rate is None and _is_this_machine(target.host)

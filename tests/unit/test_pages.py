@@ -15,7 +15,8 @@ from tests.support.synthetic_run import synthetic_run
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDES = ("finding", "buying-iops", "ci", "service-for-teams", "reading-a-report")
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+EVIDENCE = sorted(DOCS.glob("evidence/*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *EVIDENCE]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 SAVED_AS = re.compile(r"[Ss]ave (?:a request|this|it)\*{0,2} as `([\w.-]+\.yaml)`")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
@@ -113,4 +114,10 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
 def test_the_readme_leads_to_every_page() -> None:
     linked = {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
     missing = {f"docs/{page.name}" for page in DOCS.glob("*.md")} - linked
+    assert not missing
+
+
+def test_each_page_of_evidence_is_linked_from_a_page_for_users() -> None:
+    linked = {path for page in DOCS.glob("*.md") for path, _ in LINK.findall(page.read_text())}
+    missing = {f"evidence/{page.name}" for page in EVIDENCE} - linked
     assert not missing

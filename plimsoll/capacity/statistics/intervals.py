@@ -7,8 +7,8 @@ by a robust scale (Rousseeuw and Croux 1993, "Alternatives to the Median Absolut
 Resampling is worse: with three repetitions, the percentile bootstrap covers the true value in 75 of
 100 cases (Hesterberg 2015, "What Teachers Should Know About the Bootstrap"), and the studentized
 bootstrap puts the lower end below every observation as soon as there is an outlier.
-`tests/unit/capacity/statistics/test_intervals.py` measures the coverage; docs/method.md has the
-table.
+`tests/unit/capacity/statistics/test_intervals.py` measures the coverage;
+docs/evidence/search.md has the table.
 """
 
 import math

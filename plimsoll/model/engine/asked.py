@@ -142,7 +142,8 @@ class EngineWorkload(Model):
 
 
 POLL_MOST_US = 1_000
-POLL_US = 500  # most of the gain from busy-polling, on slow hosts too (docs/performance.md)
+# Most of the gain from busy-polling, on slow hosts too (docs/evidence/performance.md)
+POLL_US = 500
 
 
 class ClosedLoop(Model):

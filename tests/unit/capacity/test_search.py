@@ -30,7 +30,7 @@ from tests.unit.capacity.trials import Score, run, score, search_for, targets, t
 
 ONCE = Rules(confirmation=None)
 STRATEGIES = ("steps", "ramp", "rate")
-# Trials of each case; benchmarks/capacity.py has hundreds, and writes docs/method.md's table.
+# Trials of each case; benchmarks/capacity.py has hundreds, and writes docs/evidence/search.md.
 FEW, MANY = 12, 32
 TRIALS = pytest.mark.parametrize("trials", [FEW, pytest.param(MANY, marks=pytest.mark.whole)])
 
@@ -263,7 +263,7 @@ def over_claims(trials: int) -> tuple[float, int]:
 
 @pytest.mark.whole
 def test_at_10_percent_noise_hardly_any_search_over_claims() -> None:
-    """Among so few, chance moves the share by half a percent: docs/method.md has thousands."""
+    """Among so few, chance moves the share by half a percent; docs/evidence has thousands."""
     over, runs = over_claims(MANY)
     assert over / runs < 0.015
 
