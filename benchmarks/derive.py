@@ -13,7 +13,7 @@ oltp_read_write is derived too: its operation has to be the same as that of the 
 
 Which rows are asked for is a guess of a derived workload (uniform). `told` is the derived workload
 with the original's distribution, as one who knows it would set it: what it gains is what the guess
-costs.
+costs. The results are in docs/evidence/derive.md.
 """
 
 import argparse
