@@ -5,8 +5,8 @@
     python -m benchmarks.sizing OUT --table    # the table again, from what is in OUT
 
 Each run's folder is kept in OUT/WORKLOAD/CELL; what is there already is not run again, so that an
-interrupted benchmark goes on where it was. The table of docs/sizing.md is written between its
-marks. A quick one belongs into a folder of its own: it has other windows.
+interrupted benchmark goes on where it was. The table of docs/evidence/sizing.md is written between
+its marks. A quick one belongs into a folder of its own: it has other windows.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from plimsoll.sizing.predict import Prediction, predict
 from plimsoll.sizing.rank import describe_bound
 from plimsoll.workflow.past import extract_measured
 
-PAGE = Path(__file__).parents[1] / "docs/sizing.md"
+PAGE = Path(__file__).parents[1] / "docs/evidence/sizing.md"
 BEGIN, END = "<!-- benchmarks/sizing.py writes this table -->", "<!-- end of the table -->"
 NEAR = 0.20  # of what was measured
 BASE = "io1-2000"

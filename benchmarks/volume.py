@@ -1,7 +1,7 @@
 """How true an emulated volume is, judged by fio: `python -m benchmarks.volume WHAT --dir DIR`.
 
 WHAT: caps, engines, latency, credits, throughput or fairness. Each prints a Markdown table for
-docs/volumes.md. Needs fio (on Debian: apt-get install fio) and an otherwise idle machine.
+docs/evidence/volumes.md. Needs fio (on Debian: apt-get install fio) and an otherwise idle machine.
 """
 
 import math
