@@ -98,7 +98,7 @@ def test_a_page_names_the_headings_that_a_report_has() -> None:
     assert named <= headings, named - headings
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     for path, anchor in LINK.findall(page.read_text()):
         if path.startswith("http"):
