@@ -22,6 +22,7 @@ from plimsoll.model.run.experiment_record import (
     ExperimentSubmitted,
 )
 from plimsoll.model.service.answers import RUN_ID
+from plimsoll.requests.cells import check_experiment
 
 router = APIGatewayRouter()
 ExperimentId = Annotated[
@@ -67,7 +68,7 @@ def start_experiment(
         caller.require_team(experiment.team)
     experiment_id = submit_experiment(
         settings,
-        experiment.model_copy(update={"team": caller.team}),
+        check_experiment(experiment.model_copy(update={"team": caller.team})),
         idempotency_key=idempotency_key,
     )
     path = router.current_event.request_context.path.rstrip("/")

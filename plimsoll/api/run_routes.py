@@ -23,6 +23,7 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.listing import list_page, summarize_record
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import submit_run
@@ -61,8 +62,8 @@ def start_run(
     if "team" in request.model_fields_set:
         caller.require_team(request.team)
     request.require_nothing_of_one_machine("`plimsoll run --local`")
-    request = request.model_copy(update={"team": caller.team})
-    run_id = submit_run(settings, request, idempotency_key=idempotency_key)
+    checked = check_request(request.model_copy(update={"team": caller.team}))
+    run_id = submit_run(settings, checked, idempotency_key=idempotency_key)
     path = router.current_event.request_context.path.rstrip("/")
     return Response(
         status_code=202,

@@ -27,11 +27,11 @@ from plimsoll.quoting.charges import (
 )
 from plimsoll.quoting.extents import (
     Given,
-    estimate_dataset_duration,
+    estimate_duration,
     estimate_extents,
     find_dataset_source,
 )
-from plimsoll.requests.request_workload import list_prepared_tables
+from plimsoll.requests.checked_request import CheckedRequest
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -46,7 +46,7 @@ BETWEEN_ZONES = (
 
 
 def estimate_quote(
-    request: Request,
+    checked: CheckedRequest,
     prices: PriceTable,
     *,
     database_version: str | None = None,
@@ -55,18 +55,18 @@ def estimate_quote(
     """Estimate a run's time and cost.
 
     Args:
-        request: What is asked for.
+        checked: What is asked for.
         prices: The price table of the region.
         database_version: The version that RDS resolved the requested one to; None if RDS was not
             asked.
         given: The source of the dataset; None if the request alone decides it.
 
     Raises:
-        UsageError: The workload is not possible, or the budget cannot suffice.
+        UsageError: The budget cannot suffice.
     """
-    rows = sum(table.rows for table in list_prepared_tables(request))
+    request = checked.request
     given = given or find_dataset_source(request)
-    length = estimate_dataset_duration(request, rows, given)
+    length = estimate_duration(checked, given)
     ways = estimate_extents(request, length, given)
     lines = tuple(_make_lines(request, prices, ways))
     missing = tuple(dict.fromkeys(_price_name(line.price) for line in lines if line.usd is None))
@@ -199,11 +199,11 @@ def _write_notes(
 # Whether a run is possible, as far as that is known before anything is made.
 
 
-def require_possible(request: Request, prices: PriceTable, *, local: bool) -> None:
+def require_possible(checked: CheckedRequest, prices: PriceTable, *, local: bool) -> None:
     """Refuse a run that is not possible.
 
     Args:
-        request: What is asked for.
+        checked: What is asked for.
         prices: The price table of the region.
         local: Whether it is to run on one machine as a stand-in for AWS.
 
@@ -212,9 +212,9 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
             for the target.
     """
     if local:
-        require_stand_in(request)
-    if request.budget_usd is not None:
-        divide_budget(request, estimate_quote(request, prices))
+        require_stand_in(checked.request)
+    if checked.request.budget_usd is not None:
+        divide_budget(checked.request, estimate_quote(checked, prices))
 
 
 def today() -> date:

@@ -1,15 +1,15 @@
-"""The size of a request's rows in bytes, before a server stores them. Pure."""
+"""The size of rows in bytes, before a server stores them. Pure."""
+
+from collections.abc import Iterable
 
 from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
-from plimsoll.model.request.request import Request
-from plimsoll.requests.request_workload import list_prepared_tables
+from plimsoll.workload.compiled import Table
 
 _NUMBER_BYTES = 20
 
 
-def estimate_rows_bytes(request: Request) -> int:
-    """Return an upper limit of the bytes of a request's rows, before its load."""
-    tables = list_prepared_tables(request)
+def estimate_rows_bytes(tables: Iterable[Table]) -> int:
+    """Return an upper limit of the bytes of the rows with which tables are prepared."""
     return sum(table.rows * sum(map(_estimate_width, table.row)) for table in tables)
 
 

@@ -12,7 +12,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.request.expectations import FORMS
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import validate_request
 from plimsoll.workload import list_builtin_names
 from tests.support.requested import REQUESTED
 
