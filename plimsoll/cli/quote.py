@@ -15,11 +15,11 @@ from plimsoll.cli.service_calls import connect_service, json_option, service_opt
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.service_client import Service
 from plimsoll.model.aws.prices import PriceOverrides
-from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine
+from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine, add_amounts
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import add_amounts, require_known_version, today
 from plimsoll.quoting.quotes import estimate_quote as quote_request
+from plimsoll.quoting.quotes import require_known_version, today
 from plimsoll.report.folder import read_model
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.checked_request import CheckedRequest

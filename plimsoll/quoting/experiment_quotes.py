@@ -8,9 +8,16 @@ from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
 from plimsoll.model.request.request import Request
-from plimsoll.model.run.quote import Amounts, CellQuote, DatasetQuote, ExperimentQuote, QuoteLine
+from plimsoll.model.run.quote import (
+    Amounts,
+    CellQuote,
+    DatasetQuote,
+    ExperimentQuote,
+    QuoteLine,
+    add_amounts,
+)
 from plimsoll.quoting.extents import READ_MIB_S, Given, estimate_dataset_gib
-from plimsoll.quoting.quotes import NOTES, add_amounts, estimate_quote, note_extended_support
+from plimsoll.quoting.quotes import NOTES, estimate_quote, note_extended_support
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.prepared_datasets import SharedDataset, plan_shared_datasets
 
@@ -147,11 +154,7 @@ def quote_experiment(
             dict.fromkeys(
                 [
                     *(name for one in every for name in one.missing),
-                    *(
-                        f"{one.snapshot.price.item} {one.snapshot.price.name}"
-                        for one in datasets
-                        if one.snapshot.usd is None
-                    ),
+                    *(one.snapshot.price.full_name for one in datasets if one.snapshot.usd is None),
                 ]
             )
         ),
