@@ -137,7 +137,6 @@ def describe_absent(step: StepResult) -> str | None:
 
     Without it the step did not measure what was asked for. Operations that only time out still keep
     the target busy, and have a latency.
-    the target busy all the same, and have a latency.
     """
     for one in step.background:
         if one.clients_ran < one.clients:

@@ -25,7 +25,6 @@ def check_sense(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | Non
 
     A closing step whose connections were refused does not count against the answer, except in a
     soak, which uses the answer's own load.
-    is: that is the answer's own.
     """
     nothing, purpose = explain_nothing(step, fold), step.plan.purpose
     if nothing is None and (lacking := describe_absent(step)) is not None:

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.fleet import merge
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.phase_plan import plan_pass, slice_pass
 from plimsoll.fleet.plan import compute_period_wait_ms, make_load_spec
-from plimsoll.fleet.step import merge_step
+from plimsoll.fleet.step import Window, merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
 from plimsoll.model.request.phases import (
     count_phase_steps,
@@ -123,7 +122,7 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
     assert step.step.purpose is None
     assert not any("ran together" in problem for problem in step.problems)
     fold = fold_clients(planned(warmup_s=0, duration_s=600), [quick, slow])
-    assert merge.Window(fold).length_s == 2.0  # of a step of the search
+    assert Window(fold).length_s == 2.0  # of a step of the search
 
 
 @pytest.mark.parametrize(
