@@ -20,7 +20,6 @@ from plimsoll.local.room import (
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.row_bytes import estimate_rows_bytes
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
@@ -65,7 +64,7 @@ def _bytes_at_most(checked: CheckedRequest) -> float:
         return 0
     if load_adds_rows(checked):
         return float("inf")
-    return _GROWTH * estimate_rows_bytes(checked.tables) + _SERVER_BYTES
+    return _GROWTH * checked.rows_bytes + _SERVER_BYTES
 
 
 def _memory_share() -> float:

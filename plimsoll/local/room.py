@@ -14,7 +14,6 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.quoting.times import lightest_step_clients
 from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.row_bytes import estimate_rows_bytes
 
 _MIB = 2**20
 _GIB = 2**30
@@ -75,8 +74,8 @@ def disk_bytes(checked: CheckedRequest) -> int:
     nodes, copies = 1, 1
     if isinstance(target, CassandraTarget):
         nodes, copies = target.nodes, target.copies
-    rows_bytes = estimate_rows_bytes(checked.tables)
-    return round(copies * _LEAST_GROWTH * rows_bytes) + nodes * _LEAST_SERVER_BYTES
+    rows_bytes = round(copies * _LEAST_GROWTH * checked.rows_bytes)
+    return rows_bytes + nodes * _LEAST_SERVER_BYTES
 
 
 def memory_bytes(request: Request) -> int:

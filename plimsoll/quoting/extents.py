@@ -34,7 +34,6 @@ from plimsoll.quoting.times import (
     writing_iops,
 )
 from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.row_bytes import estimate_rows_bytes
 
 JUDGING_S = 15.0  # write the results, judge the step, plan the next one
 _WRITING_S = 3.0  # time in which a client writes its results, after its load
@@ -352,7 +351,7 @@ def estimate_dataset_gib(checked: CheckedRequest) -> float:
     target = checked.request.target
     if target.snapshot is not None and isinstance(target, RdsTarget):
         return float(target.volume.size_gib)
-    size = GROWTH * estimate_rows_bytes(checked.tables) / _GIB
+    size = GROWTH * checked.rows_bytes / _GIB
     if isinstance(target, EndpointTarget | AuroraTarget):
         return size
     return min(size, float(target.volume.size_gib))
@@ -361,9 +360,8 @@ def estimate_dataset_gib(checked: CheckedRequest) -> float:
 def estimate_duration(checked: CheckedRequest, given: Given) -> Duration:
     """Estimate how long a run takes, with the source of its dataset taken into account."""
     request = checked.request
-    rows = sum(table.rows for table in checked.tables)
     searching = [checked.search_request(phase.name) for phase in request.phases if phase.search]
-    length = _estimate_duration(request, rows, searching)
+    length = _estimate_duration(request, checked.rows, searching)
     if given == "loaded":
         return length
     mib = estimate_dataset_gib(checked) * _GIB / _MIB

@@ -15,6 +15,7 @@ from plimsoll.complaints import Complaint, Range, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.engine.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.model.request.expectations import parse_rule, require_operations
 from plimsoll.model.request.load_request import WorkloadChoice
 from plimsoll.model.request.phases import Phase, records_per_operation
@@ -26,6 +27,8 @@ from plimsoll.workload.workload import Workload
 
 # the fields of a request that a phase has too
 _OF_A_PHASE = (("workload",), ("search",), ("limits",))
+
+_NUMBER_BYTES = 20
 
 # workloads by what chose them: `WorkloadChoice` as JSON, and the protocol
 CompiledWorkloads = dict[tuple[str, Protocol], Compiled]
@@ -63,6 +66,16 @@ class CheckedRequest:
     def tables(self) -> tuple[Table, ...]:
         """All tables of these datasets."""
         return tuple(table for compiled in self.datasets for table in compiled.tables)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of these tables, before the load."""
+        return sum(table.rows for table in self.tables)
+
+    @property
+    def rows_bytes(self) -> int:
+        """An upper limit of the bytes of these rows, before a server stores them."""
+        return sum(table.rows * sum(map(_estimate_width, table.row)) for table in self.tables)
 
     def search_request(self, phase: str | None) -> Request:
         """Return the request for a search: the run's own, or one with a phase's fields in place.
@@ -178,6 +191,20 @@ def read_workload_choice(choice: WorkloadChoice) -> Workload:
 def hash_workload(request: Request) -> str:
     """Return the SHA-256 of the workload's text, which identifies what was measured."""
     return hashlib.sha256(read_workload_choice(request.workload).text.encode()).hexdigest()
+
+
+def _estimate_width(value: Value) -> int:
+    """Return the most bytes that a value takes."""
+    match value:
+        case TextValue():
+            return value.length
+        case PatternValue():
+            return len(value.pattern)
+        case FormatValue():
+            return len(value.template) + sum(map(_estimate_width, value.of))
+        case LiteralValue():
+            return max(_NUMBER_BYTES, len(str(value.value)))
+    return _NUMBER_BYTES
 
 
 def request_protocol(request: Request) -> Protocol:

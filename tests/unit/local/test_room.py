@@ -18,7 +18,6 @@ from plimsoll.local.room import (
     require_room,
 )
 from plimsoll.requests.checked_request import CheckedRequest, validate_request
-from plimsoll.requests.row_bytes import estimate_rows_bytes
 from tests.support.requested import REQUESTED
 
 GIB = 2**30
@@ -47,7 +46,7 @@ def endpoint() -> CheckedRequest:
 )
 def test_rows_are_as_wide_as_their_columns(workload: str, per_row: int, grows: bool) -> None:
     asked = request(workload, 1000)
-    assert (estimate_rows_bytes(asked.tables), load_adds_rows(asked)) == (1000 * per_row, grows)
+    assert (asked.rows_bytes, load_adds_rows(asked)) == (1000 * per_row, grows)
 
 
 def test_a_bulk_insert_adds_rows() -> None:
