@@ -22,7 +22,7 @@ from plimsoll.model.request.phases import Phase, records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.library import list_builtin_names, load_workload, parse_workload
+from plimsoll.workload.library import load_builtin_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
 # the fields of a request that a phase has too
@@ -179,13 +179,8 @@ def read_workload_choice(choice: WorkloadChoice) -> Workload:
         except UsageError as error:
             raise error.within("workload", "definition") from None
     assert choice.name is not None  # noqa: S101 - the model has one of both
-    names = list_builtin_names()
-    if choice.name not in names:  # never a file name, as a request may come from anyone
-        path = ("workload", "name")
-        raise UsageError(
-            complain_of_unknown("workload", choice.name, names, path, value=choice.name)
-        )
-    return load_workload(choice.name)
+    # never a file's name, as a request may come from anyone
+    return load_builtin_workload(choice.name, ("workload", "name"))
 
 
 def hash_workload(request: Request) -> str:
