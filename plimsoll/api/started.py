@@ -3,8 +3,8 @@
 from typing import TypeVar
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse, OpenAPIResponseHeader
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import JSON
 from plimsoll.model.base import Model
@@ -43,7 +43,7 @@ def describe_start(what: str, answer: type[Model]) -> dict[int, OpenAPIResponse]
     }
 
 
-def answer_start(router: BaseRouter, own_id: str, answer: Answer) -> Response[Answer]:
+def answer_start(router: APIGatewayRouter, own_id: str, answer: Answer) -> Response[Answer]:
     """Answer a start, with the address of what was started."""
     path = router.current_event.request_context.path.rstrip("/")
     headers = {"Location": f"{path}/{own_id}"}
