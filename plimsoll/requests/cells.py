@@ -31,7 +31,7 @@ class CheckedExperiment:
 
     Attributes:
         experiment: The experiment.
-        cells: Its cells, in the order of the axes.
+        cells: The cells, in the order of the axes.
         requests: The cells' requests with their workloads, in the same order.
     """
 
