@@ -24,6 +24,7 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult
 from plimsoll.model.run.results import RunResult
+from plimsoll.requests.checked_request import check_request
 
 FIXED_S = 15.0
 PER_STEP_S = 2.0
@@ -69,7 +70,7 @@ def measure(asked: Request) -> Measured:
         LocalTwin(Path(home)) as twin,
     ):
         twin_s = time.monotonic() - began
-        run = LocalRun(twin, asked)
+        run = LocalRun(twin, check_request(asked))
         run.wait()
         result = run.files.get(RESULT, RunResult)
         assert result.failure is None, result.failure

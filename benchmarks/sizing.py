@@ -24,6 +24,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.validation import validate
 from plimsoll.report.folder import RESULT, read_model
+from plimsoll.requests.checked_request import check_request
 from plimsoll.sizing.caps import find_caps, replace_processors
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.predict import Prediction, predict
@@ -114,7 +115,7 @@ def request(load: Load, cell: str, change: Mapping[str, Any], *, quick: bool) ->
 def run_missing(folder: Path, *, quick: bool) -> None:
     """Run every cell that is not there yet."""
     missing = [
-        (request(load, cell, change, quick=quick), folder / load.name / cell)
+        (check_request(request(load, cell, change, quick=quick)), folder / load.name / cell)
         for load in LOADS
         for cell, change in cells(load).items()
         if (not quick or cell in QUICK) and not (folder / load.name / cell / RESULT).is_file()

@@ -44,6 +44,8 @@ from plimsoll.model.service.live import Live
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.requests.cells import check_experiment
+from plimsoll.requests.checked_request import check_request
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import size
 from plimsoll.workflow.listing import summarize_record
@@ -110,8 +112,8 @@ def _answers() -> Iterator[tuple[str, BaseModel]]:
     known = [one for one in list_workloads().workloads if one.name == "ycsb-a"]
     yield "get_health", Health(status="ok", version=plimsoll.__version__)
     yield "list_workloads", Workloads(workloads=tuple(known))
-    yield "quote_run", estimate_quote(request, read_builtin_prices())
-    yield "quote_experiment", quote_experiment(experiment, read_builtin_prices())
+    yield "quote_run", estimate_quote(check_request(request), read_builtin_prices())
+    yield "quote_experiment", quote_experiment(check_experiment(experiment), read_builtin_prices())
     yield "start_run", Submitted(run_id=RUN_ID, name=request.name, team=TEAM)
     yield "list_scenarios", Scenarios(scenarios=(_scenario(),))
     yield from _of_the_run(request)

@@ -1,4 +1,4 @@
-"""Shared by routes: settings, the caller, and the header with an idempotency key."""
+"""Shared by routes: settings, the caller, the header with an idempotency key, the body's type."""
 
 from typing import Annotated
 
@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Header
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.teams.teams import Caller
 
+JSON = "application/json"
 IdempotencyKey = Annotated[
     str | None,
     Header(

@@ -7,6 +7,13 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import IdempotencyKey, read_caller, read_settings
+from plimsoll.api.started import (
+    answer_start,
+    answer_stop,
+    assign_to_team,
+    describe_start,
+    describe_stop,
+)
 from plimsoll.experiments.lifecycle import (
     get_experiment,
     read_experiment_result,
@@ -22,6 +29,7 @@ from plimsoll.model.run.experiment_record import (
     ExperimentSubmitted,
 )
 from plimsoll.model.service.answers import RUN_ID
+from plimsoll.requests.cells import check_experiment
 
 router = APIGatewayRouter()
 ExperimentId = Annotated[
@@ -32,7 +40,6 @@ ExperimentId = Annotated[
         description="The experiment's id, as `POST /experiments` gave it.",
     ),
 ]
-_JSON = "application/json"
 
 
 @router.post(
@@ -42,18 +49,7 @@ _JSON = "application/json"
     " is checked before anything is made. The same `Idempotency-Key` with the same experiment is"
     " the same experiment.",
     status_code=202,
-    responses={
-        202: {
-            "description": "Accepted; `Location` is its address.",
-            "headers": {
-                "Location": {
-                    "description": "Path of the experiment.",
-                    "schema": {"type": "string"},
-                }
-            },
-            "content": {_JSON: {"model": ExperimentSubmitted}},
-        }
-    },
+    responses=describe_start("experiment", ExperimentSubmitted),
     operation_id="start_experiment",
     tags=["experiments"],
 )
@@ -63,22 +59,10 @@ def start_experiment(
 ) -> Response[ExperimentSubmitted]:
     """Start an experiment of the caller's team."""
     settings, caller = read_settings(router), read_caller(router)
-    if "team" in experiment.model_fields_set:
-        caller.require_team(experiment.team)
-    experiment_id = submit_experiment(
-        settings,
-        experiment.model_copy(update={"team": caller.team}),
-        idempotency_key=idempotency_key,
-    )
-    path = router.current_event.request_context.path.rstrip("/")
-    return Response(
-        status_code=202,
-        content_type=_JSON,
-        body=ExperimentSubmitted(
-            experiment_id=experiment_id, name=experiment.name, team=caller.team
-        ),
-        headers={"Location": f"{path}/{experiment_id}"},
-    )
+    checked = check_experiment(assign_to_team(experiment, caller))
+    own_id = submit_experiment(settings, checked, idempotency_key=idempotency_key)
+    answer = ExperimentSubmitted(experiment_id=own_id, name=experiment.name, team=caller.team)
+    return answer_start(router, own_id, answer)
 
 
 @router.get(
@@ -120,17 +104,11 @@ def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
     summary="Stop an experiment",
     description="Stops every run of it and deletes their targets; what was measured is compared."
     " Idempotent.",
-    responses={
-        200: {"description": "It has ended.", "content": {_JSON: {"model": ExperimentRecord}}},
-        202: {
-            "description": "It is being stopped.",
-            "content": {_JSON: {"model": ExperimentRecord}},
-        },
-    },
+    responses=describe_stop(ExperimentRecord),
     operation_id="stop_experiment",
     tags=["experiments"],
 )
 def delete_experiment(experiment_id: ExperimentId) -> Response[ExperimentRecord]:
     """Stop an experiment of the caller's team."""
     record = stop_experiment(read_settings(router), read_caller(router).team, experiment_id)
-    return Response(status_code=200 if record.state.ended else 202, content_type=_JSON, body=record)
+    return answer_stop(record.state, record)

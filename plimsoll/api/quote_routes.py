@@ -13,6 +13,8 @@ from plimsoll.model.run.quote import ExperimentQuote, Quote
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.requests.cells import check_experiment
+from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.engine_version import resolve_rds_version
 from plimsoll.workflow.submit import resolve_version
 
@@ -32,9 +34,9 @@ def quote_run(
     request: Annotated[Request, Body(description="As for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
-    settings = read_settings(router)
+    settings, checked = read_settings(router), check_request(request)
     version = resolve_version(settings, request.target)
-    return estimate_quote(request, override_prices(settings.prices), database_version=version)
+    return estimate_quote(checked, override_prices(settings.prices), database_version=version)
 
 
 @router.post(
@@ -55,7 +57,7 @@ def quote_matrix(
     prices = override_prices(settings.prices)
     ask = cache(resolve_rds_version)
     return quote_experiment(
-        experiment,
+        check_experiment(experiment),
         prices,
         runs_most=team.concurrent_runs,
         version_of=lambda request: resolve_version(settings, request.target, ask=ask),

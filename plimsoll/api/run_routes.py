@@ -10,6 +10,13 @@ from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 from plimsoll.api import run_views
 from plimsoll.api.context import IdempotencyKey, read_caller, read_settings
 from plimsoll.api.problems import ApiError
+from plimsoll.api.started import (
+    answer_start,
+    answer_stop,
+    assign_to_team,
+    describe_start,
+    describe_stop,
+)
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
 from plimsoll.model.request.request import Request
@@ -23,6 +30,7 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.listing import list_page, summarize_record
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import submit_run
@@ -31,7 +39,6 @@ router = APIGatewayRouter()
 RunId = Annotated[
     str, Path(pattern=RUN_ID, max_length=60, description="The run's id, as `POST /runs` gave it.")
 ]
-_JSON = "application/json"
 
 
 @router.post(
@@ -40,15 +47,7 @@ _JSON = "application/json"
     description="Checks the request, records it and starts its workflow; does not wait for it. The"
     " same `Idempotency-Key` with the same request is the same run, however often it is sent.",
     status_code=202,
-    responses={
-        202: {
-            "description": "Accepted; `Location` is its address.",
-            "headers": {
-                "Location": {"description": "Path of the run.", "schema": {"type": "string"}}
-            },
-            "content": {_JSON: {"model": Submitted}},
-        }
-    },
+    responses=describe_start("run", Submitted),
     operation_id="start_run",
     tags=["runs"],
 )
@@ -58,18 +57,11 @@ def start_run(
 ) -> Response[Submitted]:
     """Start a run of the caller's team."""
     settings, caller = read_settings(router), read_caller(router)
-    if "team" in request.model_fields_set:
-        caller.require_team(request.team)
+    request = assign_to_team(request, caller)
     request.require_nothing_of_one_machine("`plimsoll run --local`")
-    request = request.model_copy(update={"team": caller.team})
-    run_id = submit_run(settings, request, idempotency_key=idempotency_key)
-    path = router.current_event.request_context.path.rstrip("/")
-    return Response(
-        status_code=202,
-        content_type=_JSON,
-        body=Submitted(run_id=run_id, name=request.name, team=caller.team),
-        headers={"Location": f"{path}/{run_id}"},
-    )
+    run_id = submit_run(settings, check_request(request), idempotency_key=idempotency_key)
+    answer = Submitted(run_id=run_id, name=request.name, team=request.team)
+    return answer_start(router, run_id, answer)
 
 
 @router.get(
@@ -186,10 +178,7 @@ def get_report(run_id: RunId) -> ReportLinks:
     "/runs/<run_id>",
     summary="Stop a run",
     description="Stops it and deletes its target; what it measured stays. Idempotent.",
-    responses={
-        200: {"description": "It has ended.", "content": {_JSON: {"model": RunSummary}}},
-        202: {"description": "It is being stopped.", "content": {_JSON: {"model": RunSummary}}},
-    },
+    responses=describe_stop(RunSummary),
     operation_id="stop_run",
     tags=["runs"],
 )
@@ -197,11 +186,7 @@ def delete_run(run_id: RunId) -> Response[RunSummary]:
     """Stop a run of the caller's team."""
     read_own_run(router, run_id)
     record = stop_run(read_settings(router), run_id)
-    return Response(
-        status_code=200 if record.state.ended else 202,
-        content_type=_JSON,
-        body=summarize_record(record),
-    )
+    return answer_stop(record.state, summarize_record(record))
 
 
 def read_own_run(router: BaseRouter, run_id: str) -> RunRecord:

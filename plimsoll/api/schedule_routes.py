@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import read_caller, read_settings
+from plimsoll.api.context import JSON, read_caller, read_settings
 from plimsoll.checks import schedules
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.model.request.check import Check, CheckDefinition
@@ -21,7 +21,6 @@ CheckName = Annotated[
         description="What the check is called; one of its name in a team.",
     ),
 ]
-_JSON = "application/json"
 
 
 @router.get(
@@ -43,8 +42,8 @@ def list_schedules() -> ScheduledChecks:
     description="All of it is checked, its run too, before anything is made. A check that asks for"
     " another run than before begins a new history. A `rate(...)` fires at once.",
     responses={
-        200: {"description": "Replaced.", "content": {_JSON: {"model": ScheduledCheck}}},
-        201: {"description": "Made.", "content": {_JSON: {"model": ScheduledCheck}}},
+        200: {"description": "Replaced.", "content": {JSON: {"model": ScheduledCheck}}},
+        201: {"description": "Made.", "content": {JSON: {"model": ScheduledCheck}}},
     },
     operation_id="put_schedule",
     tags=["schedules"],
@@ -60,7 +59,7 @@ def put_schedule(
     new = schedules.put_check(settings, caller.team, Check(name=name, **dict(definition)))
     return Response(
         status_code=201 if new else 200,
-        content_type=_JSON,
+        content_type=JSON,
         body=schedules.read_check(settings, caller.team, name),
     )
 

@@ -20,6 +20,7 @@ from plimsoll.model.request.check import Check
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.check_history import HistoryPoint, RunOfCheck
 from plimsoll.model.run.results import RunResult
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import name_run, start_execution, submit_run
 
 # fields that may differ between comparable runs: names and limits
@@ -108,7 +109,7 @@ def _start_run(settings: SubmitSettings, run_id: str, request: Request, *, key: 
     try:
         records_of(settings).get(run_id)
     except RunNotFoundError:
-        submit_run(settings, request, idempotency_key=key)
+        submit_run(settings, check_request(request), idempotency_key=key)
     else:  # an earlier delivery recorded it, perhaps from an older definition
         start_execution(settings.run_machine_arn, run_id)
 

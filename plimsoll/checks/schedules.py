@@ -24,8 +24,8 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.check_history import History
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import require_possible
-from plimsoll.requests.request_workload import compile_workload
-from plimsoll.workflow.submit import check_request, resolve_version
+from plimsoll.requests.checked_request import CheckedRequest, check_request
+from plimsoll.workflow.submit import require_allowed, resolve_version
 
 SCHEDULE_NAME_MOST = 64  # the limit of EventBridge Scheduler
 POINTS_MOST = 200  # the latest points of a history that are judged and shown
@@ -129,24 +129,25 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
         check.request.require_nothing_of_one_machine("`plimsoll run --local`")
     except UsageError as error:
         raise error.within("request") from None
-    _require_possible_run(settings, check.request)
+    checked = _require_possible_run(settings, check.request)
     if check.control_request is not None:
         _require_possible_control(settings, check.control_request)
-    engine = compile_workload(check.request).engine
-    operations = {operation.name for operation in engine.operations}
+    operations = checked.workload.operation_names
     for index, compared in enumerate(check.compare):
         if isinstance(compared, CompareLatency) and compared.operation not in operations:
             name, path = compared.operation, ("compare", index, "operation")
             raise UsageError(complain_of_unknown("operation", name, operations, path, value=name))
 
 
-def _require_possible_run(settings: SubmitSettings, request: Request) -> None:
+def _require_possible_run(settings: SubmitSettings, request: Request) -> CheckedRequest:
     try:
-        check_request(settings, request)
-        require_possible(request, override_prices(settings.prices), local=settings.on_one_machine)
+        checked = check_request(request)
+        require_allowed(settings, request)
+        require_possible(checked, override_prices(settings.prices), local=settings.on_one_machine)
         resolve_version(settings, request.target)
     except UsageError as error:
         raise error.within("request") from None
+    return checked
 
 
 def _require_possible_control(settings: SubmitSettings, request: Request) -> None:

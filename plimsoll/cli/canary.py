@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,10 @@ from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.request.request import Request
 from plimsoll.packaged import find_packaged_folder
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.trial.comparison import Row
 from plimsoll.trial.trial import Allowance, Trial, estimate_deployment_usd
@@ -97,14 +98,14 @@ def _test_one_machine(folder: Path, *, as_json: bool) -> int:
     from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
     from plimsoll.trial.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
 
-    request = _smallest_request()
-    load = request.load.model_copy(
+    checked = _smallest_request()
+    load = checked.request.load.model_copy(
         update={"warmup_s": _LOCAL_WARMUP_S, "duration_s": _LOCAL_WINDOW_S}
     )
-    request = request.model_copy(update={"load": load})
-    with make_twin_home([request]) as home:
+    checked = replace(checked, request=checked.request.model_copy(update={"load": load}))
+    with make_twin_home([checked]) as home:
         place = OnOneMachine(home)
-        return _run_and_compare(place, request, folder, lasts_s=_LOCAL_LASTS_S, as_json=as_json)
+        return _run_and_compare(place, checked, folder, lasts_s=_LOCAL_LASTS_S, as_json=as_json)
 
 
 def _test_aws(
@@ -113,19 +114,18 @@ def _test_aws(
     from plimsoll.trial.on_aws import OnAws, require_orderable  # noqa: PLC0415 - an extra
     from plimsoll.trial.trial import divide_canary_budget  # noqa: PLC0415 - an extra
 
-    request = _smallest_request()
-    allowance = divide_canary_budget(
-        request, estimate_quote(request, read_builtin_prices()), budget_usd
-    )
+    checked = _smallest_request()
+    quote = estimate_quote(checked, read_builtin_prices())
+    allowance = divide_canary_budget(checked.request, quote, budget_usd)
     place = OnAws(folder, region=region, profile=profile)
     place.require_free()
-    require_orderable(request)
+    require_orderable(checked.request)
     announce_plan(place.creates(), allowance, budget_usd)
     if not yes:
         _ask_confirmation()
     return _run_and_compare(
         place,
-        allowance.request,
+        replace(checked, request=allowance.request),
         folder,
         lasts_s=allowance.lasts_s,
         allowance=allowance,
@@ -136,7 +136,7 @@ def _test_aws(
 
 def _run_and_compare(
     place: "Place",
-    request: Request,
+    checked: CheckedRequest,
     folder: Path,
     *,
     lasts_s: float,
@@ -149,9 +149,10 @@ def _run_and_compare(
     from plimsoll.trial.comparison import list_differences, run_on_twin  # noqa: PLC0415 - an extra
     from plimsoll.trial.trial import run_canary  # noqa: PLC0415 - an extra
 
+    request = checked.request
     with CanaryProgress(request) as progress:
         progress.say("the request on this machine, to compare with")
-        reference = run_on_twin(request, folder / "reference", progress)
+        reference = run_on_twin(checked, folder / "reference", progress)
     with CanaryProgress(request) as progress:
         progress.say(f"the canary on {place.name}")
         trial = run_canary(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
@@ -172,11 +173,11 @@ def _run_and_compare(
     return 0 if trial.passed else 1
 
 
-def _smallest_request() -> Request:
+def _smallest_request() -> CheckedRequest:
     asked = read_file(find_packaged_folder("scenarios") / REQUEST)
     assert isinstance(asked, dict)  # noqa: S101 - the file is ours
-    (request,) = asked.values()
-    return request
+    (checked,) = asked.values()
+    return checked
 
 
 def _ask_confirmation() -> None:

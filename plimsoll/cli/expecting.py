@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from plimsoll.report.expectations import (
 )
 from plimsoll.report.folder import RESULT, SECONDS, write_atomically
 from plimsoll.report.summaries import Summary, markdown, summarize_run, write_junit
-from plimsoll.requests.request_workload import compile_workload
+from plimsoll.requests.checked_request import CheckedRequest
 
 # key: run name; value: its folder here, if any, and its result
 Results = dict[str, tuple[Path | None, RunResult]]
@@ -83,22 +83,20 @@ class Expecting:
             if isinstance(rule, BaselineRule) and rule.baseline not in self.baselines:
                 self.baselines[rule.baseline] = read_baseline(Path(rule.baseline))
 
-    def asked_of(self, requests: Mapping[str, Request]) -> dict[str, Request]:
+    def asked_of(self, requests: Mapping[str, CheckedRequest]) -> dict[str, CheckedRequest]:
         """Add the command line's rules to requests, once it is clear that every rule can be judged.
 
         Raises:
             UsageError: A workload lacks an operation, or an earlier result cannot be read.
         """
-        for request in requests.values():
-            workload = compile_workload(request)
-            self.require_operations([one.name for one in workload.engine.operations])
-        self.require_baselines(requests.values())
-        return {
-            name: request.model_copy(
-                update={"expect": tuple(dict.fromkeys((*request.expect, *self.rules)))}
-            )
-            for name, request in requests.items()
-        }
+        for checked in requests.values():
+            self.require_operations(checked.workload.operation_names)
+        self.require_baselines(checked.request for checked in requests.values())
+        return {name: self._add_rules(checked) for name, checked in requests.items()}
+
+    def _add_rules(self, checked: CheckedRequest) -> CheckedRequest:
+        rules = tuple(dict.fromkeys((*checked.request.expect, *self.rules)))
+        return replace(checked, request=checked.request.model_copy(update={"expect": rules}))
 
     def judge(self, result: RunResult) -> RunResult:
         """Check a run against its own rules and those of the command line."""

@@ -14,7 +14,6 @@ from plimsoll.cli.service_calls import connect_service, json_option, service_opt
 from plimsoll.client.remote_watch import POLL_S
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import (
     CellStatus,
     DatasetOutcome,
@@ -32,6 +31,7 @@ from plimsoll.report.experiment.page import (
     matrix_table,
 )
 from plimsoll.report.phase_tables import phases_table
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 
 # Progress on standard error: each cell's start and end, and a status line.
@@ -154,11 +154,11 @@ def start(
     file: Path, *, url: str | None, stack: str | None, key: str | None, wait: bool, as_json: bool
 ) -> int:
     """Start the experiment of FILE, and print its id."""
-    experiment = read_file(file)
-    if not isinstance(experiment, Experiment):
+    asked = read_file(file)
+    if not isinstance(asked, CheckedExperiment):
         raise UsageError(f"{file}: has no `axes`, so it is no experiment: plimsoll submit {file}")
     service = connect_service(url, stack)
-    started = service.start_experiment(experiment, key)
+    started = service.start_experiment(asked.experiment, key)
     if wait:
         click.echo(f"{started.name}  {started.experiment_id}", err=True)
         return _watch(service, started.experiment_id, as_json=as_json)

@@ -50,7 +50,7 @@ from plimsoll.model.service.answers import Runs, RunSummary
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.times import rehearse
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.requests.request_workload import read_workload_choice
+from plimsoll.requests.checked_request import read_workload_choice
 from plimsoll.workflow.history import judge_so_far
 from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record

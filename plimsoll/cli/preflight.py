@@ -14,12 +14,11 @@ from plimsoll.client.address import Address
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PreflightError, UsageError
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.preflight.checks import Check
 from plimsoll.preflight.deployment_checks import REQUEST
 from plimsoll.preflight.preflight import run_preflight
-from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 
 _COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applicable": "dim"}
@@ -38,11 +37,11 @@ def command(request_file: Path, *, url: str | None, stack: str | None, as_json: 
     """
     asked = read_file(request_file)
     address = find_service(url, stack)
-    if isinstance(asked, Experiment):
-        requests = {cell.name: cell.request for cell in expand_cells(asked)}
-        at_once: int | None = asked.runs_at_once
+    if isinstance(asked, CheckedExperiment):
+        requests = {cell.name: cell.request for cell in asked.cells}
+        at_once: int | None = asked.experiment.runs_at_once
     else:
-        requests, at_once = asked, None
+        requests, at_once = {name: checked.request for name, checked in asked.items()}, None
     found = run_preflight(Service(Http(address)), address, requests, stack=stack, at_once=at_once)
     if as_json:
         checks = [check.model_dump(mode="json") for check in found.checks]

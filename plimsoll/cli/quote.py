@@ -15,15 +15,14 @@ from plimsoll.cli.service_calls import connect_service, json_option, service_opt
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.service_client import Service
 from plimsoll.model.aws.prices import PriceOverrides
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.request.request import Request
-from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine
+from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine, add_amounts
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import add_amounts, require_known_version, today
 from plimsoll.quoting.quotes import estimate_quote as quote_request
+from plimsoll.quoting.quotes import require_known_version, today
 from plimsoll.report.folder import read_model
-from plimsoll.requests.cells import apply_to_cells
+from plimsoll.requests.cells import CheckedExperiment
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.experiment_file import read_file
 
 # Output: time by phase, money by item, and the assumptions.
@@ -179,21 +178,25 @@ def command(
     if prices_file is None and (url or stack or os.environ.get(URL_VARIABLE)):
         service = connect_service(url, stack)
     overrides = read_model(prices_file, PriceOverrides) if prices_file else PriceOverrides()
-    if isinstance(asked, Experiment):
+    if isinstance(asked, CheckedExperiment):
         return _quote_experiment(asked, service, overrides, as_json=as_json)
     return _quote_runs(asked, service, overrides, as_json=as_json)
 
 
 def _quote_runs(
-    asked: dict[str, Request], service: Service | None, overrides: PriceOverrides, *, as_json: bool
+    asked: dict[str, CheckedRequest],
+    service: Service | None,
+    overrides: PriceOverrides,
+    *,
+    as_json: bool,
 ) -> int:
     if service is not None:
-        quotes = {name: service.quote(request) for name, request in asked.items()}
+        quotes = {name: service.quote(checked.request) for name, checked in asked.items()}
     else:
         prices = override_prices(overrides)
-        for request in asked.values():
-            require_known_version(request, on=today())
-        quotes = {name: quote_request(request, prices) for name, request in asked.items()}
+        for checked in asked.values():
+            require_known_version(checked.request, on=today())
+        quotes = {name: quote_request(checked, prices) for name, checked in asked.items()}
     if as_json:
         dumped = {name: quote.model_dump(mode="json") for name, quote in quotes.items()}
         click.echo(json.dumps({"quotes": dumped}, indent=2))
@@ -204,15 +207,15 @@ def _quote_runs(
 
 
 def _quote_experiment(
-    asked: Experiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
+    asked: CheckedExperiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
 ) -> int:
     if service is not None:
-        quote = service.quote_experiment(asked)
+        quote = service.quote_experiment(asked.experiment)
     else:
-        apply_to_cells(asked, lambda request: require_known_version(request, on=today()))
+        asked.apply(lambda checked: require_known_version(checked.request, on=today()))
         quote = quote_experiment(asked, override_prices(overrides))
     if as_json:
         click.echo(json.dumps({"experiment": quote.model_dump(mode="json")}, indent=2))
     else:
-        print_experiment_quote(asked.name, quote, console())
+        print_experiment_quote(asked.experiment.name, quote, console())
     return 0 if quote.usd is not None else 1

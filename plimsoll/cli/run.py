@@ -21,10 +21,9 @@ from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.request.request import Request
+from plimsoll.requests.cells import CheckedExperiment
+from plimsoll.requests.checked_request import CheckedRequest, request_protocol
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.request_workload import request_protocol
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -68,14 +67,14 @@ def run(
             "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
         )
     require_all_possible(request_file, asked, local=True)
-    if isinstance(asked, Experiment) and expecting:
+    if isinstance(asked, CheckedExperiment) and expecting:
         raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
-    if isinstance(asked, Experiment) and exporting != Exporting():
+    if isinstance(asked, CheckedExperiment) and exporting != Exporting():
         raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
     if page.shown:
         _require_page(request_file, asked)
     directory = _choose_folder(request_file, out)
-    if isinstance(asked, Experiment):
+    if isinstance(asked, CheckedExperiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
@@ -88,35 +87,36 @@ def run(
     return code
 
 
-def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) -> None:
+def _require_page(request_file: Path, asked: CheckedExperiment | dict[str, CheckedRequest]) -> None:
     """Refuse a page for requests that run without the twin, or that have a page of their own.
 
     Raises:
         UsageError: It is an experiment, its target exists already, or its runs belong to teams.
     """
-    if isinstance(asked, Experiment):
+    if isinstance(asked, CheckedExperiment):
         raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
-    if any(isinstance(request.target, EndpointTarget) for request in asked.values()):
+    requests = [checked.request for checked in asked.values()]
+    if any(isinstance(request.target, EndpointTarget) for request in requests):
         problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
         raise UsageError(f"{request_file}: {problem}")
-    if len(teams := sorted({request.team for request in asked.values()})) > 1:
+    if len(teams := sorted({request.team for request in requests})) > 1:
         problem = f"--ui shows the runs of one team, not of {words.join_names(teams)}"
         raise UsageError(f"{request_file}: {problem}")
 
 
 def _run_all(
-    requests: dict[str, Request],
+    requests: dict[str, CheckedRequest],
     directory: Path,
     expecting: Expecting,
     exporting: Exporting,
-    run_here: Callable[[list[tuple[Request, Path]]], bool],
+    run_here: Callable[[list[tuple[CheckedRequest, Path]]], bool],
     *,
     as_json: bool,
 ) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     runs = list(zip(requests.values(), folders, strict=True))
-    existing = [run for run in runs if isinstance(run[0].target, EndpointTarget)]
-    searches = [(build_search(request), folder) for request, folder in existing]
+    existing = [run for run in runs if isinstance(run[0].request.target, EndpointTarget)]
+    searches = [(build_search(checked.request), folder) for checked, folder in existing]
     interrupted = any(search_into(search, folder) for search, folder in searches)
     made = [run for run in runs if run not in existing]
     interrupted = interrupted or (bool(made) and run_here(made))
@@ -138,7 +138,7 @@ def _choose_folder(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
-def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+def run_here(runs: list[tuple[CheckedRequest, Path]], data_dir: Path | None) -> bool:
     """Run requests on a twin that ends with them; return whether they were interrupted."""
     with ExitStack() as here:
         page = Page(shown=False, opened=False)
@@ -146,7 +146,7 @@ def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
 
 
 def _run_here(
-    here: ExitStack, runs: list[tuple[Request, Path]], *, data_dir: Path | None, page: Page
+    here: ExitStack, runs: list[tuple[CheckedRequest, Path]], *, data_dir: Path | None, page: Page
 ) -> bool:
     """Run requests one after the other on a twin that lives as long as the stack.
 
@@ -161,15 +161,16 @@ def _run_here(
 
     check_machine()
     fetch_programs(
-        {request_protocol(request) for request, _ in runs}, partial(click.echo, err=True)
+        {request_protocol(checked.request) for checked, _ in runs}, partial(click.echo, err=True)
     )
     click.echo("starting the stand-in for AWS on this machine", err=True)
     here.enter_context(interrupt_on_termination())
-    home = here.enter_context(make_twin_home([request for request, _ in runs], parent=data_dir))
-    twin = here.enter_context(LocalTwin(home, settings=team_settings(runs[0][0].team)))
+    home = here.enter_context(make_twin_home([checked for checked, _ in runs], parent=data_dir))
+    team = runs[0][0].request.team
+    twin = here.enter_context(LocalTwin(home, settings=team_settings(team)))
     if page.shown:
         _show_page(twin, here, page, one_run=len(runs) == 1)
-    return any(_run_one(twin, request, folder) for request, folder in runs)
+    return any(_run_one(twin, checked, folder) for checked, folder in runs)
 
 
 def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool) -> None:
@@ -182,13 +183,14 @@ def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool)
     here.enter_context(shown(front, page))
 
 
-def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
+def _run_one(twin: "LocalTwin", checked: CheckedRequest, folder: Path) -> bool:
     from plimsoll.local.runner import LocalRun  # noqa: PLC0415 - an extra
 
+    request = checked.request
     with RunProgress(request) as progress:
         progress.say(f"{request.name}: starting")
         twin.warm("load-client", count_first_clients(request))
-        run = LocalRun(twin, request)
+        run = LocalRun(twin, checked)
         interrupted = wait_or_stop(
             run,
             progress.show,

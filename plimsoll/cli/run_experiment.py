@@ -10,11 +10,10 @@ from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.experiment import ExperimentProgress, print_experiment
 from plimsoll.cli.progress import Lines
 from plimsoll.model.deployment.functions import Setting
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.experiment_record import ExperimentResult
-from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
 
 # Shared by `plimsoll run` of a run and of an experiment.
@@ -75,10 +74,10 @@ def write_report(folder: Path) -> None:
 
 
 def run_experiment(
-    experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
+    checked: CheckedExperiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
     """Run every cell on a twin; return the exit code."""
-    result, interrupted = _run_cells(experiment, directory, data_dir)
+    result, interrupted = _run_cells(checked, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{directory / 'report.html'}")
@@ -86,7 +85,7 @@ def run_experiment(
 
 
 def _run_cells(
-    experiment: Experiment, directory: Path, data_dir: Path | None
+    checked: CheckedExperiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
     """Run it on a twin; return its result, and whether it was interrupted."""
     from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
@@ -94,19 +93,17 @@ def _run_cells(
     from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
-    requests = [cell.request for cell in expand_cells(experiment)]
-    kept = len(
-        plan_shared_datasets(experiment, local=True)
-    )  # snapshots, each as large as a database
+    kept = len(plan_shared_datasets(checked, local=True))  # snapshots, each as large as a database
+    at_once = checked.experiment.runs_at_once + kept
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         interrupt_on_termination(),
-        make_twin_home(requests, at_once=experiment.runs_at_once + kept, parent=data_dir) as home,
+        make_twin_home(checked.requests, at_once=at_once, parent=data_dir) as home,
         LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):
-        twin.warm("load-client", max(count_first_clients(request) for request in requests))
-        local = LocalExperiment(twin, experiment)
+        twin.warm("load-client", max(count_first_clients(cell.request) for cell in checked.cells))
+        local = LocalExperiment(twin, checked)
         interrupted = wait_or_stop(
             local,
             progress.show,

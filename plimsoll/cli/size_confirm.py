@@ -13,6 +13,7 @@ from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.folder import RESULT, read_model
 from plimsoll.report.size_tables import describe_confirmation
+from plimsoll.requests.checked_request import check_request
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.boundary import compare_with_run, write_confirming_request
 from plimsoll.sizing.from_run import Measured
@@ -68,10 +69,11 @@ def confirm_prediction(
             statistic=first.capacity.statistic,
             limits_us=wish.limits_us,
         )
-        require_all_possible(Path("--confirm"), {request.name: request}, local=True)
+        checked = check_request(request)
+        require_all_possible(Path("--confirm"), {request.name: checked}, local=True)
         expected = f"{words.rate(found.low)} to {words.throughput(found.high)} predicted here"
         click.echo(f"confirming: {target_words(option.target)}, {expected}", err=True)
-        if run_here([(request, place)], None):
+        if run_here([(checked, place)], None):
             raise KeyboardInterrupt
         failure = read_model(place / RESULT, RunResult).failure
         if failure is not None:

@@ -20,8 +20,8 @@ from plimsoll.cli.show import print_results
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.service.answers import Submitted
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 
 
@@ -63,13 +63,14 @@ def submit(
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
     refuse_used_folder(out)
-    requests = read_file(request_file)
-    if isinstance(requests, Experiment):
+    asked = read_file(request_file)
+    if isinstance(asked, CheckedExperiment):
         raise UsageError(
             f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
         )
     if wait:
-        expecting.asked_of(requests)
+        expecting.asked_of(asked)
+    requests = {name: checked.request for name, checked in asked.items()}
     address = find_service(url, stack)
     service = Service(Http(address))
     if not no_preflight:

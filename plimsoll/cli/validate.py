@@ -23,9 +23,9 @@ from plimsoll.quoting.quotes import (
     today,
 )
 from plimsoll.quoting.times import describe_pass, describe_search
-from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.cells import CheckedExperiment
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.phase_workload import make_search_request
 from plimsoll.sizing.cheapest import require_searchable
 
 
@@ -53,31 +53,32 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         raise
     if as_json:
         click.echo(json.dumps(_build_bodies(asked), indent=2))
-    for name, request in requests.items():
-        workload = request.workload.name or "its own workload"
-        click.echo(f"{name}: {describe_target(request.target)}; {workload}", err=as_json)
-        for line in (*_estimate_times(request), *(() if local else _list_warnings(request))):
+    for name, checked in requests.items():
+        workload = checked.request.workload.name or "its own workload"
+        click.echo(f"{name}: {describe_target(checked.request.target)}; {workload}", err=as_json)
+        for line in (*_estimate_times(checked), *(() if local else _list_warnings(checked))):
             click.echo(f"  {line}", err=as_json)
-    at_most = " at most" if isinstance(asked, Experiment) and asked.want is not None else ""
+    searched = isinstance(asked, CheckedExperiment) and asked.experiment.want is not None
+    at_most = " at most" if searched else ""
     runs = words.plural(len(requests), "run")
     click.echo(f"{request_file} is valid: {runs}{at_most}", err=as_json)
 
 
-def _estimate_times(request: Request) -> Iterator[str]:
+def _estimate_times(checked: CheckedRequest) -> Iterator[str]:
     """Estimate the duration of each search, phases first."""
-    for phase in request.phases:
+    for phase in checked.request.phases:
         if phase.to_completion is None:
-            yield f"phase {phase.name}: {describe_search(make_search_request(request, phase.name))}"
+            yield f"phase {phase.name}: {describe_search(checked.search_request(phase.name))}"
         else:
             yield f"phase {phase.name}: {describe_pass(phase.to_completion)}"
-    yield describe_search(request)
+    yield describe_search(checked.request)
 
 
-def _build_bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
+def _build_bodies(asked: CheckedExperiment | dict[str, CheckedRequest]) -> dict[str, Any]:
     """Return the bodies that the service accepts unchanged."""
-    if isinstance(asked, Experiment):
-        return _build_body(asked)
-    bodies = {name: _build_body(request) for name, request in asked.items()}
+    if isinstance(asked, CheckedExperiment):
+        return _build_body(asked.experiment)
+    bodies = {name: _build_body(checked.request) for name, checked in asked.items()}
     return next(iter(bodies.values())) if len(bodies) == 1 else {"runs": bodies}
 
 
@@ -88,28 +89,29 @@ def _build_body(asked: Experiment | Request) -> dict[str, Any]:
 
 
 def require_all_possible(
-    request_file: Path, asked: Experiment | dict[str, Request], *, local: bool
-) -> dict[str, Request]:
+    request_file: Path, asked: CheckedExperiment | dict[str, CheckedRequest], *, local: bool
+) -> dict[str, CheckedRequest]:
     """Return the runs of a file by name, if each of them is possible.
 
     Raises:
         UsageError: A budget cannot suffice, RDS has no such version, or this machine has no such
             target.
     """
-    if isinstance(asked, Experiment):
+    if isinstance(asked, CheckedExperiment):
         try:
             require_searchable(asked, read_builtin_prices())
         except UsageError as error:
             place = Place(str(request_file))
             raise UsageError(*(replace(c, place=place) for c in error.complaints)) from None
-        requests = {cell.name: cell.request for cell in expand_cells(asked)}
+        names = [cell.name for cell in asked.cells]
+        requests = dict(zip(names, asked.requests, strict=True))
     else:
         requests = asked
-    for name, request in requests.items():
+    for name, checked in requests.items():
         try:
-            require_possible(request, read_builtin_prices(), local=local)
+            require_possible(checked, read_builtin_prices(), local=local)
             if not local:
-                require_known_version(request, on=today())
+                require_known_version(checked.request, on=today())
         except UsageError as error:
             source = f"{request_file}: {name}" if len(requests) > 1 else str(request_file)
             place = Place(source)
@@ -131,8 +133,8 @@ def _list_errors(error: UsageError) -> list[dict[str, object]]:
     ]
 
 
-def _list_warnings(request: Request) -> list[str]:
+def _list_warnings(checked: CheckedRequest) -> list[str]:
     """List what may go wrong with a run on AWS."""
-    quoted = estimate_quote(request, read_builtin_prices())
+    quoted = estimate_quote(checked, read_builtin_prices())
     lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
     return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.packaged import find_packaged_folder
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 
 
@@ -40,15 +40,15 @@ def scenarios() -> Scenarios:
     made = []
     for file in sorted(find_packaged_folder("scenarios").glob("*.yaml")):
         asked, text = read_file(file), file.read_text(encoding="utf-8")
-        matrix = asked if isinstance(asked, Experiment) else None
-        requests = {} if isinstance(asked, Experiment) else asked
+        matrix = asked.experiment if isinstance(asked, CheckedExperiment) else None
+        requests = {} if isinstance(asked, CheckedExperiment) else asked
         made.append(
             Scenario(
                 name=file.stem,
                 about=_read_first_sentence(text),
                 kind="experiment" if matrix else "runs" if len(requests) > 1 else "run",
                 yaml=text,
-                requests={name: _dump_request(request) for name, request in requests.items()},
+                requests={name: _dump_request(one.request) for name, one in requests.items()},
                 experiment=_dump_request(matrix) if matrix else None,
             )
         )

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from plimsoll.model.histograms import merge_histograms, percentile_us
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import SecondTotals
 from plimsoll.model.service.live import OperationSeries, ResourceSeries, SecondSeries
-from plimsoll.report.charts.clock import merge_histograms, percentile_us
 
 _LEAST = {  # a bin gets the least of these, not their mean
     "burst_balance_percent",

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from plimsoll.model.engine.answered import SecondReport
+from plimsoll.model.histograms import merge_histograms, percentile_us
 from plimsoll.model.service.live import LiveSecond, LiveSecondOperation
-from plimsoll.report.charts.clock import merge_histograms, percentile_us
 
 
 class ToldSeconds:

@@ -15,6 +15,7 @@ from plimsoll.model.deployment.function_settings import (
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.run.experiment_record import DatasetOutcome, ExperimentRecord
 from plimsoll.model.run.run_record import Restored, RunState
+from plimsoll.requests.cells import check_experiment
 from plimsoll.requests.prepared_datasets import (
     SharedDataset,
     compute_keeping_s,
@@ -30,7 +31,9 @@ from plimsoll.workflow.submit import record_request
 
 def plan_datasets(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:
     """Return the datasets that an experiment prepares once."""
-    return plan_shared_datasets(experiment, local=record.local)
+    if experiment.dataset is None:  # whoever follows an experiment asks twice a second
+        return ()
+    return plan_shared_datasets(check_experiment(experiment), local=record.local)
 
 
 def record_dataset(
@@ -49,7 +52,7 @@ def record_dataset(
         microsecond=0
     )
     try:
-        record_request(settings, shared.request, run_id=run_id, prepares_until=until)
+        record_request(settings, shared.checked, run_id=run_id, prepares_until=until)
     except LimitReachedError as error:
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error

@@ -24,7 +24,7 @@ from plimsoll.model.deployment.function_settings import (
     RunSettings,
     ServiceSettings,
 )
-from plimsoll.model.request.experiment import Cell, Experiment
+from plimsoll.model.request.experiment import Cell
 from plimsoll.model.run.experiment_record import (
     CellStatus,
     ExperimentRecord,
@@ -34,7 +34,7 @@ from plimsoll.model.run.experiment_record import (
 from plimsoll.model.run.run_record import RunState
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import require_possible
-from plimsoll.requests.cells import apply_to_cells, expand_cells
+from plimsoll.requests.cells import CheckedExperiment, expand_cells
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
 from plimsoll.sizing.cheapest import require_searchable
 from plimsoll.targets.engine_version import resolve_rds_version
@@ -46,7 +46,7 @@ SEEDS = 2**31
 
 def submit_experiment(
     settings: ExperimentSettings,
-    experiment: Experiment,
+    checked: CheckedExperiment,
     *,
     idempotency_key: str | None = None,
 ) -> str:
@@ -54,13 +54,13 @@ def submit_experiment(
 
     Args:
         settings: The settings of the deployment.
-        experiment: The experiment.
+        checked: The experiment.
         idempotency_key: A key; with the same key and experiment, the call returns the same id.
 
     Raises:
         UsageError: One of its runs is not possible, or the key was used for another experiment.
     """
-    cells = expand_cells(experiment)
+    experiment, cells = checked.experiment, checked.cells
     local, results_days = settings.on_one_machine, settings.results_days
     for cell in () if local else cells:
         cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
@@ -70,12 +70,12 @@ def submit_experiment(
         raise UsageError(Complaint(("pairs",), problem))
     prices = override_prices(settings.prices)
     ask = cache(resolve_rds_version)  # called once for cells with the same version
-    apply_to_cells(experiment, lambda asked: require_possible(asked, prices, local=local))
-    require_searchable(experiment, prices)
-    apply_to_cells(experiment, lambda asked: resolve_version(settings, asked.target, ask=ask))
-    for shared in plan_shared_datasets(experiment, local=local):
+    checked.apply(lambda asked: require_possible(asked, prices, local=local))
+    require_searchable(checked, prices)
+    checked.apply(lambda asked: resolve_version(settings, asked.request.target, ask=ask))
+    for shared in plan_shared_datasets(checked, local=local):
         try:
-            require_possible(shared.request, prices, local=local)
+            require_possible(shared.checked, prices, local=local)
             resolve_version(settings, shared.request.target, ask=ask)
         except UsageError as error:
             raise error.within("dataset") from None

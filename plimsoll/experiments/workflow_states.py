@@ -21,6 +21,7 @@ from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_
 from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import record_request
 
@@ -88,7 +89,8 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
     try:
         timings = ONE_MACHINE_TIMINGS if settings.on_one_machine else AWS_TIMINGS
         turn = find_turn(experiment, experiment_id, this, timings)
-        record_request(settings, this.request, run_id=run_id, turn=turn, restores=restores)
+        checked = check_request(this.request)
+        record_request(settings, checked, run_id=run_id, turn=turn, restores=restores)
     except LimitReachedError as error:
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error

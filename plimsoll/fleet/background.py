@@ -3,7 +3,6 @@
 Only the part within the step's window counts.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -130,24 +129,3 @@ def _list_problems(one: BackgroundResult) -> Iterator[str]:
     if one.ran_s and one.clients_ran and one.throughput_ops_per_second == 0:
         cut = f", {words.number(one.unanswered)} were cut off" if one.unanswered else ""
         yield f"background {one.name}: no operation was answered in the window{cut}"
-
-
-def describe_absent(step: StepResult) -> str | None:
-    """Describe which background load did not run as planned; None if all did.
-
-    Without it the step did not measure what was asked for. Operations that only time out still keep
-    the target busy, and have a latency.
-    the target busy all the same, and have a latency.
-    """
-    for one in step.background:
-        if one.clients_ran < one.clients:
-            why = "; ".join(describe_failures(one.failed)[:1]) or "they never answered"
-            missing = words.plural(one.clients - one.clients_ran, "client")
-            return f"{missing} of the background {one.name} did not run: {why}"
-        if one.errors and all(t.latency_us.mean is None for t in one.operations.values()):
-            codes: Counter[str] = Counter()
-            for totals in one.operations.values():
-                codes.update(totals.errors)
-            ((code, _),) = codes.most_common(1)
-            return f"no operation of the background {one.name} succeeded: most failed with {code}"
-    return None

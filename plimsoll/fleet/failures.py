@@ -1,33 +1,18 @@
-"""Describes failed clients, and steps without any answer, to people."""
+"""Describes failed clients to people."""
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from plimsoll import errors, words
 from plimsoll.model.run.fleet import FailedClient
-from plimsoll.model.run.results import StepResult
-
-if TYPE_CHECKING:  # needs the engine, which functions that only describe failures lack
-    from plimsoll.fleet.fold import Fold
 
 CAUSES_TOLD = 10  # different causes listed for a step
 CLIENTS_NAMED = 10  # clients listed for one cause, or as late
 _OF_THE_ENGINE = "EngineError"
-PROBLEMS_TOLD = 3  # a hundred clients may have a hundred problems
 # a function's own error begins with its message; Lambda's errors, as time-outs, with their type
 _MESSAGE = re.compile(r'\{("errorType": ?"[^"]*", ?)?"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """The reason why a step says nothing about its target."""
-
-    reason: str
-    passing: bool  # whether a repetition may give a result
 
 
 def is_too_late(client: FailedClient) -> bool:
@@ -97,54 +82,3 @@ def extract_cause(cause: str) -> str:
     except ValueError:
         message = text
     return " ".join(message.split())
-
-
-def explain_nothing(step: StepResult, fold: "Fold") -> Nothing | None:
-    """Return why a step cannot be judged; None if it can, or if connections were refused.
-
-    A repetition may help if the machine stalled or started clients slowly, but not if operations or
-    clients fail.
-    """
-    index, fleet = step.plan.index, step.fleet
-    if step.step.refused is not None:
-        return None
-    if not fold.ran:
-        causes = "; ".join(describe_failures(fleet.failed)[:PROBLEMS_TOLD])
-        late = bool(fleet.failed) and not fleet.missing and all(map(is_too_late, fleet.failed))
-        reason = f"no client of step {index} ran: {causes or 'none of them started'}"
-        return Nothing(reason, passing=late)
-    if silence := _explain_unanswered(step, fold):
-        return silence
-    if step.step.throughput_ops_per_second is None:
-        reason = f"the clients of step {index} did not run together for a whole second"
-        return Nothing(reason, passing=True)
-    return None
-
-
-def _explain_unanswered(step: StepResult, fold: "Fold") -> Nothing | None:
-    """Describe which operations have no latency in a step's window, and why.
-
-    A time-out counts as a latency with its full length; other failures have none.
-    """
-    silent = [name for name, latency in step.step.latency_us.items() if not latency]
-    if not silent:
-        return None
-    every = len(silent) == len(step.step.latency_us)
-    who = "operation" if every else " and no ".join(silent)
-    failures: Counter[str] = Counter()
-    for name in silent:
-        failures.update(step.operations[name].errors)
-    examples = fold.error_examples
-    reasons = [
-        f"{words.number(count)} failed with {code}"
-        + (f" ({examples[code]})" if code in examples else "")
-        for code, count in failures.most_common(3)
-    ]
-    if fold.unanswered:
-        reasons.append(f"{words.number(fold.unanswered)} still waited for their answers at its end")
-    reasons.extend(step.problems[:PROBLEMS_TOLD])
-    if len(step.problems) > PROBLEMS_TOLD:
-        reasons.extend(["...", step.problems[-1]])
-    why = "; ".join(reasons) or f"none was sent within its {words.duration(step.plan.duration_s)}"
-    reason = f"no {who} was answered in the window of step {step.plan.index}: {why}"
-    return Nothing(reason, passing=not failures)

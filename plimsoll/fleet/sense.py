@@ -1,16 +1,27 @@
 """Steps without a usable result: they are void if a repetition may help, else the run ends."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.errors import StepError
-from plimsoll.fleet.background import describe_absent
-from plimsoll.fleet.failures import Nothing, explain_nothing
+from plimsoll.fleet.failures import describe_failures, is_too_late
 from plimsoll.fleet.fold import Fold
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.results import StepResult
 
 VOID_MAX = 5  # the run gives up after this many void steps in a row
+PROBLEMS_TOLD = 3  # a hundred clients may have a hundred problems
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The reason why a step says nothing about its target."""
+
+    reason: str
+    passing: bool  # whether a repetition may give a result
 
 
 def mark_void(step: StepResult, reason: str) -> StepResult:
@@ -25,7 +36,6 @@ def check_sense(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | Non
 
     A closing step whose connections were refused does not count against the answer, except in a
     soak, which uses the answer's own load.
-    is: that is the answer's own.
     """
     nothing, purpose = explain_nothing(step, fold), step.plan.purpose
     if nothing is None and (lacking := describe_absent(step)) is not None:
@@ -61,3 +71,74 @@ def require_sense(
         raise StepError(nothing.reason)
     if len(last) == VOID_MAX and None not in last:
         raise StepError(f"{VOID_MAX} steps in a row say nothing; the last: {last[-1]}")
+
+
+def explain_nothing(step: StepResult, fold: Fold) -> Nothing | None:
+    """Return why a step cannot be judged; None if it can, or if connections were refused.
+
+    A repetition may help if the machine stalled or started clients slowly, but not if operations or
+    clients fail.
+    """
+    index, fleet = step.plan.index, step.fleet
+    if step.step.refused is not None:
+        return None
+    if not fold.ran:
+        causes = "; ".join(describe_failures(fleet.failed)[:PROBLEMS_TOLD])
+        late = bool(fleet.failed) and not fleet.missing and all(map(is_too_late, fleet.failed))
+        reason = f"no client of step {index} ran: {causes or 'none of them started'}"
+        return Nothing(reason, passing=late)
+    if silence := _explain_unanswered(step, fold):
+        return silence
+    if step.step.throughput_ops_per_second is None:
+        reason = f"the clients of step {index} did not run together for a whole second"
+        return Nothing(reason, passing=True)
+    return None
+
+
+def _explain_unanswered(step: StepResult, fold: Fold) -> Nothing | None:
+    """Describe which operations have no latency in a step's window, and why.
+
+    A time-out counts as a latency with its full length; other failures have none.
+    """
+    silent = [name for name, latency in step.step.latency_us.items() if not latency]
+    if not silent:
+        return None
+    every = len(silent) == len(step.step.latency_us)
+    who = "operation" if every else " and no ".join(silent)
+    failures: Counter[str] = Counter()
+    for name in silent:
+        failures.update(step.operations[name].errors)
+    examples = fold.error_examples
+    reasons = [
+        f"{words.number(count)} failed with {code}"
+        + (f" ({examples[code]})" if code in examples else "")
+        for code, count in failures.most_common(3)
+    ]
+    if fold.unanswered:
+        reasons.append(f"{words.number(fold.unanswered)} still waited for their answers at its end")
+    reasons.extend(step.problems[:PROBLEMS_TOLD])
+    if len(step.problems) > PROBLEMS_TOLD:
+        reasons.extend(["...", step.problems[-1]])
+    why = "; ".join(reasons) or f"none was sent within its {words.duration(step.plan.duration_s)}"
+    reason = f"no {who} was answered in the window of step {step.plan.index}: {why}"
+    return Nothing(reason, passing=not failures)
+
+
+def describe_absent(step: StepResult) -> str | None:
+    """Describe which background load did not run as planned; None if all did.
+
+    Without it the step did not measure what was asked for. Operations that only time out still keep
+    the target busy, and have a latency.
+    """
+    for one in step.background:
+        if one.clients_ran < one.clients:
+            why = "; ".join(describe_failures(one.failed)[:1]) or "they never answered"
+            missing = words.plural(one.clients - one.clients_ran, "client")
+            return f"{missing} of the background {one.name} did not run: {why}"
+        if one.errors and all(t.latency_us.mean is None for t in one.operations.values()):
+            codes: Counter[str] = Counter()
+            for totals in one.operations.values():
+                codes.update(totals.errors)
+            ((code, _),) = codes.most_common(1)
+            return f"no operation of the background {one.name} succeeded: most failed with {code}"
+    return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
+from plimsoll.model.histograms import merge_histograms, percentile_us
 from plimsoll.model.judging.steps import Span, Statistic
 from plimsoll.model.run.results import SecondTotals, StepResult
 
@@ -69,10 +70,12 @@ def find_longest_stall_s(
 
 
 def _make_span(seconds: Sequence[SecondTotals], statistic: Statistic) -> Span:
-    buckets: dict[str, Counter[int]] = defaultdict(Counter)
+    buckets: dict[str, list[dict[int, int]]] = defaultdict(list)
     for second in seconds:
-        buckets[second.operation].update(second.buckets)
-    read = {name: _read_statistic(counts, statistic) for name, counts in buckets.items()}
+        buckets[second.operation].append(second.buckets)
+    read = {
+        name: _read_statistic(merge_histograms(each), statistic) for name, each in buckets.items()
+    }
     return Span(
         throughput_ops_per_second=sum(second.succeeded for second in seconds) / SPAN_S,
         latency_us={name: us for name, us in read.items() if us is not None},
@@ -88,9 +91,5 @@ def _read_statistic(buckets: Mapping[int, int], statistic: Statistic) -> float |
         return sum(upper * count for upper, count in buckets.items()) / total
     if statistic == "max":
         return float(max(buckets))
-    rank, below = math.ceil(SHARES[statistic] * total), 0
-    for upper in sorted(buckets):
-        below += buckets[upper]
-        if below >= rank:
-            break
-    return float(upper)
+    upper = percentile_us(buckets, SHARES[statistic])
+    return None if upper is None else float(upper)

@@ -1,16 +1,64 @@
-"""A step's result, computed from all of its clients and the server's counters."""
+"""A step's result, computed from all of its clients and the server's counters.
 
+Counts are added and histograms merged: percentiles are never averaged, they come from the merged
+histogram. A step's window is the time in which all clients ran.
+"""
+
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from statistics import fmean, median
 
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend
 from plimsoll.databases.family import family_of
-from plimsoll.fleet import merge
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
 from plimsoll.fleet.fold import Fold, fold_clients
-from plimsoll.model.judging.steps import STATISTICS, Step
-from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
-from plimsoll.model.run.results import FleetFigures, OperationTotals, ServerFigures, StepResult
+from plimsoll.model.judging.steps import STATISTICS, Half, Step
+from plimsoll.model.run.fleet import (
+    ClientResult,
+    FailedClient,
+    ServerCounters,
+    ServerLook,
+    StepPlan,
+)
+from plimsoll.model.run.results import (
+    FleetFigures,
+    OperationTotals,
+    SecondTotals,
+    ServerFigures,
+    ServerLooks,
+    StepResult,
+)
+
+SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
+
+
+class Window:
+    """The time in which all clients ran. `whole` if it is every client's full window."""
+
+    def __init__(self, fold: Fold) -> None:
+        """Intersect the windows of the clients that ran.
+
+        Clients of a pass to completion end when they are done: its window lasts from first to last.
+
+        Raises:
+            ValueError: No client ran.
+        """
+        starts, ends = fold.window_starts, fold.window_ends
+        if starts.least is None or starts.most is None or ends.least is None or ends.most is None:
+            raise ValueError("no client ran")
+        if fold.plan.operations is not None:
+            self.start_epoch_ms, self.end_epoch_ms, self.whole = starts.least, ends.most, True
+            return
+        self.start_epoch_ms = starts.most
+        self.end_epoch_ms = ends.least
+        self.whole = max(starts.spread or 0, ends.spread or 0) < SAME_WINDOW_MS
+
+    @property
+    def length_s(self) -> float:
+        """Its length in seconds; 0 if the windows do not overlap."""
+        return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
 def merge_step(
@@ -39,23 +87,23 @@ def build_step(
         server_after: The server's counters after the load; None if it did not answer.
         beside: The sums of background clients, whose statements the server counts too.
     """
-    fleet = merge.summarize_fleet(fold, failed)
+    fleet = summarize_fleet(fold, failed)
     server = _make_server_figures((fold, *beside), server_after)
     operations, seconds = fold.operations(), fold.seconds()
-    window = merge.Window(fold) if fold.ran else None
+    window = Window(fold) if fold.ran else None
     plan = fold.plan
     # to completion, so it lasted as long as it took
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
     if window is not None:
-        throughput = merge.throughput(fold, window, seconds)
+        throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
             throughput = 0.0  # the load has failed, however briefly those that were let in ran
         read = {
             "throughput_ops_per_second": throughput,
-            "halves": merge.compute_halves(fold, window, seconds),
-            "trend": detect_trend(merge.list_second_counts(fold, window, seconds)),
+            "halves": compute_halves(fold, window, seconds),
+            "trend": detect_trend(list_second_counts(fold, window, seconds)),
         }
         step = step.model_copy(update=read)
     return StepResult(
@@ -86,14 +134,14 @@ def _make_server_figures(
     sent = sum(fold.statements_sent for fold in folds) if complete else None
     family = family_of(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
-    return figures.model_copy(update={"looks": merge.summarize_server_looks(folds[0].looks)})
+    return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
 
 
 def _make_step(
     fold: Fold,
     operations: dict[str, OperationTotals],
     *,
-    window: merge.Window | None,
+    window: Window | None,
     fleet: FleetFigures,
     server: ServerFigures | None,
 ) -> Step:
@@ -150,7 +198,7 @@ def _list_problems(
     plan: StepPlan,
     fleet: FleetFigures,
     server: ServerFigures | None,
-    window: merge.Window | None,
+    window: Window | None,
 ) -> list[str]:
     """Describe the problems of a step for its reader."""
     problems = describe_failures(fleet.failed)
@@ -178,3 +226,108 @@ def _list_problems(
     elif plan.recovery:
         problems.append(f"before it the target recovered as far as it does: {plan.recovery}")
     return problems
+
+
+# The figures of a step that need all of its clients.
+
+
+def compute_halves(
+    fold: Fold, window: Window, seconds: Sequence[SecondTotals]
+) -> tuple[Half, Half]:
+    """Return the figures of both halves of the window, for the steady-state audit."""
+    middle = (window.start_epoch_ms + window.end_epoch_ms) / 2
+    return (
+        _compute_half(fold, seconds, window.start_epoch_ms, middle),
+        _compute_half(fold, seconds, middle, window.end_epoch_ms),
+    )
+
+
+def _compute_half(fold: Fold, seconds: Sequence[SecondTotals], start: float, end: float) -> Half:
+    first, past = _find_whole_seconds(fold, start, end)
+    each = _count_successes(fold, seconds, first, past)
+    return Half(
+        throughput_ops_per_second=sum(each.values()) / len(each) if each else None,
+        latency_us=fold.p99_medians(first, past),
+    )
+
+
+def _find_whole_seconds(fold: Fold, start: float, end: float) -> tuple[int, int]:
+    """Return the first whole second of the load within a time, and the one after the last."""
+    barrier = fold.plan.start_at_epoch_ms
+    return max(0, math.ceil((start - barrier) / 1000)), max(0, math.floor((end - barrier) / 1000))
+
+
+def _count_successes(
+    fold: Fold, seconds: Sequence[SecondTotals], first: int, past: int
+) -> Counter[int]:
+    """Count the successful operations in each second."""
+    zero_s = fold.plan.start_at_epoch_ms // 1000
+    succeeded: Counter[int] = Counter()
+    for second in seconds:
+        if first <= second.epoch_s - zero_s < past:
+            succeeded[second.epoch_s] += second.succeeded
+    return succeeded
+
+
+def list_second_counts(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> list[float]:
+    """Return the successful operations in each whole second of the window."""
+    whole = _find_whole_seconds(fold, window.start_epoch_ms, window.end_epoch_ms)
+    succeeded = _count_successes(fold, seconds, *whole)
+    return [float(succeeded[second]) for second in sorted(succeeded)]
+
+
+def compute_throughput(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> float | None:
+    """Return the throughput in the window; None if the window is empty.
+
+    If a client was later than the warm-up, only whole seconds in which all clients ran count.
+    """
+    if window.whole:
+        return fold.succeeded / window.length_s if window.length_s else None
+    each = list_second_counts(fold, window, seconds)
+    return sum(each) / len(each) if each else None
+
+
+def summarize_fleet(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
+    """Return the figures of the clients: which ran, failed, never answered or were late."""
+    without = set(range(fold.plan.clients)) - fold.ran
+    failed_now = tuple(client for client in failed if client.client in without)
+    return FleetFigures(
+        planned=fold.plan.clients,
+        ran=len(fold.ran),
+        failed=failed_now,
+        missing=tuple(sorted(without - {client.client for client in failed_now})),
+        late=fold.late,
+        start_spread_ms=fold.invoked_epoch_ms.spread,
+        cold_starts=fold.cold_starts,
+        memory_max_mib=fold.memory_max_mib,
+        cpu_us_per_operation=fold.cpu_s * 1e6 / fold.succeeded if fold.succeeded else None,
+        busiest_client=fold.busiest,
+        polled_share=fold.polled_share,
+        most_waiting_percent=fold.most_waiting_percent,
+        engine_version=fold.engine_version,
+    )
+
+
+def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
+    """Summarize the observations of a server; None if there are none."""
+    if not looks:
+        return None
+    shares = [look.checkpoint_share for look in looks if look.checkpoint_share is not None]
+    checkpoints = [look.checkpoint for look in looks if look.checkpoint is not None]
+    return ServerLooks(
+        looks=len(looks),
+        row_lock_waiters=_mean(look.row_lock_waiters for look in looks),
+        table_lock_waiters=_mean(look.table_lock_waiters for look in looks),
+        checkpoint_share=median(shares) if shares else None,
+        page_read_waiters=_mean(look.page_read_waiters for look in looks),
+        inner_lock_waiters=_mean(look.inner_lock_waiters for look in looks),
+        log_waiters=_mean(look.log_waiters for look in looks),
+        log_io_share=_mean(look.log_io for look in looks),
+        autovacuum_workers=_mean(look.autovacuum_workers for look in looks),
+        checkpoint_looks=sum(checkpoints) if checkpoints else None,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -14,7 +14,6 @@ from plimsoll.errors import MissingToolError, UsageError
 from plimsoll.library.arguments import check_name, translate_errors
 from plimsoll.load_line.outcome import write_result
 from plimsoll.model.request.expectations import BaselineRule, parse_rule, require_operations
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.comparing.comparing import Comparison
@@ -23,8 +22,9 @@ from plimsoll.report.expectations import Judged, check_rule, read_baseline
 from plimsoll.report.folder import RESULT, read_run
 from plimsoll.report.headline import build_headline
 from plimsoll.report.tables import list_step_rows
+from plimsoll.requests.cells import CheckedExperiment
+from plimsoll.requests.checked_request import validate_request
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.request_values import validate_request
 
 # Data frames of pandas or polars.
 
@@ -233,10 +233,10 @@ def read_request(source: str | PathLike[str] | Mapping[str, Any]) -> Request:
     """
     with translate_errors():
         if isinstance(source, Mapping):
-            return validate_request(source)
+            return validate_request(source).request
         asked = read_file(Path(source))
-        if isinstance(asked, Experiment):
+        if isinstance(asked, CheckedExperiment):
             raise UsageError(f"{source}: is an experiment, not one run")
         if len(asked) > 1:
             raise UsageError(f"{source}: holds several runs: {', '.join(asked)}")
-        return next(iter(asked.values()))
+        return next(iter(asked.values())).request

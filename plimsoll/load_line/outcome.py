@@ -18,7 +18,7 @@ from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import Moments, RunResult, Seconds, StepResult, Versions
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.folder import RESULT, write_atomically
-from plimsoll.requests.request_workload import hash_workload
+from plimsoll.requests.checked_request import hash_workload
 
 
 def search_and_judge(

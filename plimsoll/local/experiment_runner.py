@@ -10,9 +10,8 @@ from plimsoll.experiments.records import RESULT, open_experiment_files
 from plimsoll.local.faults import Faults, list_faults
 from plimsoll.local.runner import save_files, twin_settings
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import ExperimentResult, ExperimentStatus
-from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.workflow.status import Watcher
 
 POLL_S = 0.5
@@ -22,17 +21,17 @@ RESULT_AT_HOME = "experiment.json"
 class LocalExperiment:
     """One experiment on a twin."""
 
-    def __init__(self, twin: LocalTwin, experiment: Experiment) -> None:
+    def __init__(self, twin: LocalTwin, checked: CheckedExperiment) -> None:
         """Submit it.
 
         Raises:
-            UsageError: The experiment is invalid.
+            UsageError: The experiment is not possible.
         """
         self._twin = twin
-        self._team = experiment.team
-        self._cells = expand_cells(experiment)
+        self._team = checked.experiment.team
+        self._cells = checked.cells
         self.settings = twin_settings(twin)
-        self.experiment_id = submit_experiment(self.settings, experiment)
+        self.experiment_id = submit_experiment(self.settings, checked)
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 
     def look(self) -> ExperimentStatus:

@@ -19,8 +19,7 @@ from plimsoll.local.room import (
     require_room,
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.request import Request
-from plimsoll.requests.row_bytes import estimate_rows_bytes
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
@@ -32,7 +31,7 @@ _SHARE = 0.5  # the share of free memory that a twin's databases may use
 
 @contextmanager
 def make_twin_home(
-    requests: Iterable[Request] = (), *, at_once: int = 1, parent: Path | None = None
+    requests: Iterable[CheckedRequest] = (), *, at_once: int = 1, parent: Path | None = None
 ) -> Iterator[Path]:
     """Make a folder for a twin, with one in memory beside it, and remove both at the end.
 
@@ -59,13 +58,13 @@ def make_twin_home(
         yield home
 
 
-def _bytes_at_most(request: Request) -> float:
+def _bytes_at_most(checked: CheckedRequest) -> float:
     """Return an upper bound in bytes for a request's database; infinite if unknown."""
-    if isinstance(request.target, EndpointTarget):
+    if isinstance(checked.request.target, EndpointTarget):
         return 0
-    if load_adds_rows(request):
+    if load_adds_rows(checked):
         return float("inf")
-    return _GROWTH * estimate_rows_bytes(request) + _SERVER_BYTES
+    return _GROWTH * checked.rows_bytes + _SERVER_BYTES
 
 
 def _memory_share() -> float:
@@ -75,7 +74,7 @@ def _memory_share() -> float:
 class Places:
     """Decides for each database of a twin whether it is in memory or on disk. Thread-safe."""
 
-    def __init__(self, home: Path, request_of: Callable[[str], Request | None]) -> None:
+    def __init__(self, home: Path, request_of: Callable[[str], CheckedRequest | None]) -> None:
         """Use a twin's folders.
 
         Args:

@@ -13,8 +13,7 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.quoting.times import lightest_step_clients
-from plimsoll.requests.request_workload import compile_background, compile_workload
-from plimsoll.requests.row_bytes import estimate_rows_bytes
+from plimsoll.requests.checked_request import CheckedRequest
 
 _MIB = 2**20
 _GIB = 2**30
@@ -28,7 +27,7 @@ _CLIENT_BYTES = 50 * _MIB
 _TWIN_BYTES = 300 * _MIB
 
 
-def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1) -> None:
+def require_room(requests: Sequence[CheckedRequest], folder: Path, *, at_once: int = 1) -> None:
     """Check that the databases fit into a folder, and all processes into memory.
 
     Args:
@@ -47,7 +46,9 @@ def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1)
             f" {_format_gib(needed)}, and {_format_gib(free)} are"
             " free: ask for fewer records, or give another folder (--data-dir)"
         )
-    needed = _TWIN_BYTES + at_once * max(map(memory_bytes, requests), default=0)
+    needed = _TWIN_BYTES + at_once * max(
+        (memory_bytes(checked.request) for checked in requests), default=0
+    )
     free = available_memory_bytes()
     if needed > free:
         raise PlimsollError(
@@ -65,16 +66,16 @@ def _format_gib(count: float) -> str:
     return f"{words.number(round(count / _GIB, 2))} GiB"
 
 
-def disk_bytes(request: Request) -> int:
+def disk_bytes(checked: CheckedRequest) -> int:
     """Return the least bytes that a request's database takes on disk before its load adds any."""
-    if isinstance(request.target, EndpointTarget):
+    target = checked.request.target
+    if isinstance(target, EndpointTarget):
         return 0
     nodes, copies = 1, 1
-    if isinstance(request.target, CassandraTarget):
-        nodes, copies = request.target.nodes, request.target.copies
-    return (
-        round(copies * _LEAST_GROWTH * estimate_rows_bytes(request)) + nodes * _LEAST_SERVER_BYTES
-    )
+    if isinstance(target, CassandraTarget):
+        nodes, copies = target.nodes, target.copies
+    rows_bytes = round(copies * _LEAST_GROWTH * checked.rows_bytes)
+    return rows_bytes + nodes * _LEAST_SERVER_BYTES
 
 
 def memory_bytes(request: Request) -> int:
@@ -88,10 +89,9 @@ def memory_bytes(request: Request) -> int:
     return clients + _MARIADB_BYTES
 
 
-def load_adds_rows(request: Request) -> bool:
+def load_adds_rows(checked: CheckedRequest) -> bool:
     """Return whether the load may leave more rows than it finds."""
-    beside = (compile_background(request, number) for number in range(len(request.background)))
-    sent = (compile_workload(request), *beside)
+    sent = (checked.workload, *checked.background)
     return any(_adds_rows(operation) for one in sent for operation in one.engine.operations)
 
 

@@ -15,8 +15,8 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.deployment.function_settings import ExperimentSettings
 from plimsoll.model.deployment.functions import Setting
-from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.workflow.status import Snapshot, Watcher
 from plimsoll.workflow.submit import submit_run
 
@@ -39,7 +39,7 @@ class LocalRun:
     def __init__(
         self,
         twin: LocalTwin,
-        request: Request,
+        checked: CheckedRequest,
         *,
         idempotency_key: str | None = None,
         prices: PriceOverrides | None = None,
@@ -48,22 +48,23 @@ class LocalRun:
 
         Args:
             twin: The twin to run on.
-            request: The run's request.
+            checked: The run's request.
             idempotency_key: A name chosen by the caller. The same key with the same request gives
                 the same run.
             prices: The prices for its cost and budget, though nothing is spent; None for the
                 built-in ones.
 
         Raises:
-            UsageError: The request is invalid.
+            UsageError: The run is not possible.
         """
         self._twin = twin
         self.settings = twin_settings(twin)
         if prices is not None:
             self.settings = self.settings.model_copy(update={"prices": prices})
-        self.run_id = submit_run(self.settings, request, idempotency_key=idempotency_key)
+        self.run_id = submit_run(self.settings, checked, idempotency_key=idempotency_key)
         self._watcher = Watcher(self.settings, self.run_id)
-        self._faults = Faults(twin, list_faults(request), identifier=f"plimsoll-{self.run_id}")
+        faults = list_faults(checked.request)
+        self._faults = Faults(twin, faults, identifier=f"plimsoll-{self.run_id}")
 
     @property
     def files(self) -> RunFiles:

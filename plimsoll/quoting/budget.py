@@ -19,7 +19,7 @@ from plimsoll.model.aws.prices import Item
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
-from plimsoll.model.run.quote import Amounts, Quote
+from plimsoll.model.run.quote import Amounts, Quote, add_amounts
 from plimsoll.model.run.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, list_fleet_charges
 from plimsoll.quoting.extents import client_charged_s, compute_extent, longest_target_s
@@ -204,9 +204,5 @@ def _client_gib_s_usd(quote: Quote) -> float:
 
 
 def _sum_fleet_amounts(quote: Quote) -> Amounts:
-    lines = [line.usd for line in quote.lines if line.price.item in FLEET_ITEMS and line.usd]
-    return Amounts(
-        least=sum(usd.least for usd in lines),
-        expected=sum(usd.expected for usd in lines),
-        most=sum(usd.most for usd in lines),
-    )
+    lines = (line.usd for line in quote.lines if line.price.item in FLEET_ITEMS)
+    return add_amounts(usd for usd in lines if usd)

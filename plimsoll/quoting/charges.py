@@ -96,23 +96,12 @@ def list_target_charges(target: Target, seconds: float) -> list[Charge]:
 
 
 def _charge_rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
-    volume = target.volume
-    row = find_band(volume, service=target.service)
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     instance = f"{target.instance_class} ({words.ENGINES[target.engine]}), single-AZ"
     price = rds_facts(target.engine).instance_price
     yield Charge(instance, price, target.instance_class, hours)
-    storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
-    yield Charge(storage, Item.RDS_STORAGE, volume.type, volume.size_gib * months)
-    included = row.baseline_iops or 0
-    if volume.iops is not None and (more := volume.iops - included) > 0:
-        beyond = f" above {included:,}" if included else ""
-        yield Charge(f"{more:,} IOPS{beyond}", Item.RDS_IOPS, volume.type, more * months)
-    given = row.min_throughput_mib_s or 0
-    if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
-        what = f"{more:,} MiB/s above {given:,}"
-        yield Charge(what, Item.RDS_THROUGHPUT, volume.type, more * months)
+    yield from _charge_volume(target, months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
 
@@ -128,39 +117,43 @@ def _charge_aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
 
 
 def _charge_ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
-    volume = target.volume
     hours = max(seconds, EC2_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     what = f"{target.instance_type} (Linux)"
     yield Charge(what, Item.EC2_INSTANCE, target.instance_type, hours)
     root = f"gp3 storage of the system, {ROOT_GIB} GiB"
     yield Charge(root, Item.EBS_STORAGE, "gp3", ROOT_GIB * months)
-    if volume.type == "nvme":
-        return  # included in the instance's price
+    if target.volume.type != "nvme":  # included in the instance's price
+        yield from _charge_volume(target, months)
+
+
+_OF_RDS = (Item.RDS_STORAGE, Item.RDS_IOPS, Item.RDS_THROUGHPUT)
+_OF_EBS = (Item.EBS_STORAGE, Item.EBS_IOPS, Item.EBS_THROUGHPUT)
+
+
+def _charge_volume(target: RdsTarget | CassandraTarget, months: float) -> Iterator[Charge]:
+    """Yield the charges of a volume: its size, and what it has beyond what is included."""
+    volume, on_ebs = target.volume, target.service == "ebs"
+    storage, provisioned, throughput = _OF_EBS if on_ebs else _OF_RDS
     row = find_band(volume, service=target.service)
-    storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
-    yield Charge(storage, Item.EBS_STORAGE, volume.type, volume.size_gib * months)
+    what = f"{volume.type} storage, {volume.size_gib:,} GiB"
+    yield Charge(what, storage, volume.type, volume.size_gib * months)
     included = row.baseline_iops or 0
     if volume.iops is not None and (more := volume.iops - included) > 0:
-        yield from _charge_ebs_iops(volume.type, included, more, months)
+        beyond = f" above {included:,}" if included else ""
+        parts = _divide_into_tiers(more) if on_ebs and volume.type == "io2" else {volume.type: more}
+        for name, iops in parts.items():
+            yield Charge(f"{iops:,} IOPS{beyond}", provisioned, name, iops * months)
     given = row.min_throughput_mib_s or 0
     if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
-        what = f"{more:,} MiB/s above {given:,}"
-        yield Charge(what, Item.EBS_THROUGHPUT, volume.type, more * months)
+        yield Charge(f"{more:,} MiB/s above {given:,}", throughput, volume.type, more * months)
 
 
-def _charge_ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iterator[Charge]:
-    """Yield charges for IOPS; those of io2 have tiers, cheaper above 32,000 and 64,000."""
-    beyond = f" above {included:,}" if included else ""
-    above = [max(0, more - tier) for tier in IO2_TIERS] if volume_type == "io2" else [0, 0]
-    parts = {
-        volume_type: more - above[0],
-        "io2-over-32000": above[0] - above[1],
-        "io2-over-64000": above[1],
-    }
-    for name, iops in parts.items():
-        if iops:
-            yield Charge(f"{iops:,} IOPS{beyond}", Item.EBS_IOPS, name, iops * months)
+def _divide_into_tiers(iops: int) -> dict[str, int]:
+    """Divide the IOPS of io2 on EBS among its prices, cheaper above 32,000 and 64,000."""
+    first, second = (max(0, iops - tier) for tier in IO2_TIERS)
+    parts = {"io2": iops - first, "io2-over-32000": first - second, "io2-over-64000": second}
+    return {name: part for name, part in parts.items() if part}
 
 
 def list_fleet_charges(extent: Extent) -> Iterator[Charge]:

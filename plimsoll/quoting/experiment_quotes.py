@@ -8,10 +8,17 @@ from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.experiment import Experiment, plan_batches, shuffle_cells
 from plimsoll.model.request.request import Request
-from plimsoll.model.run.quote import Amounts, CellQuote, DatasetQuote, ExperimentQuote, QuoteLine
+from plimsoll.model.run.quote import (
+    Amounts,
+    CellQuote,
+    DatasetQuote,
+    ExperimentQuote,
+    QuoteLine,
+    add_amounts,
+)
 from plimsoll.quoting.extents import READ_MIB_S, Given, estimate_dataset_gib
-from plimsoll.quoting.quotes import NOTES, add_amounts, estimate_quote, note_extended_support
-from plimsoll.requests.cells import apply_to_cells, expand_cells
+from plimsoll.quoting.quotes import NOTES, estimate_quote, note_extended_support
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.prepared_datasets import SharedDataset, plan_shared_datasets
 
 # A dataset that an experiment prepares once: the preparing run, and its snapshot.
@@ -32,7 +39,7 @@ def quote_dataset(
         database_version: The version that RDS resolved the requested one to; None if RDS was not
             asked.
     """
-    gib = estimate_dataset_gib(shared.request)
+    gib = estimate_dataset_gib(shared.checked)
     on_ebs = isinstance(shared.request.target, CassandraTarget)
     price = prices.price(Item.EBS_SNAPSHOT if on_ebs else Item.RDS_SNAPSHOT, STANDARD)
     quantity = _multiply_amounts(runs_s, gib / 3600 / HOURS_PER_MONTH)
@@ -40,7 +47,7 @@ def quote_dataset(
         name=shared.name,
         runs=len(shared.cells),
         quote=estimate_quote(
-            shared.request, prices, database_version=database_version, given="prepared"
+            shared.checked, prices, database_version=database_version, given="prepared"
         ),
         snapshot=QuoteLine(
             what=f"snapshot of {gib:,.0f} GiB",
@@ -91,7 +98,7 @@ _WORKFLOW = (
 
 
 def quote_experiment(
-    experiment: Experiment,
+    checked: CheckedExperiment,
     prices: PriceTable,
     *,
     runs_most: int | None = None,
@@ -100,7 +107,7 @@ def quote_experiment(
     """Estimate the time and cost of all runs of an experiment.
 
     Args:
-        experiment: What is asked for.
+        checked: What is asked for.
         prices: The price table of the region.
         runs_most: The highest number of runs that the team may have at once; None if unlimited.
         version_of: A function that has RDS resolve a request's engine version; it returns None
@@ -109,19 +116,18 @@ def quote_experiment(
     Raises:
         UsageError: One of the runs is not possible.
     """
-    shared = plan_shared_datasets(experiment, local=False)
+    experiment = checked.experiment
+    shared = plan_shared_datasets(checked, local=False)
     given: Given | None = "restored" if shared else None
-    quotes = apply_to_cells(
-        experiment,
-        lambda request: estimate_quote(
-            request, prices, database_version=version_of(request), given=given
-        ),
+    quotes = checked.apply(
+        lambda one: estimate_quote(
+            one, prices, database_version=version_of(one.request), given=given
+        )
     )
     cells = tuple(
         CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
-        for cell, of_cell in zip(expand_cells(experiment), quotes, strict=True)
+        for cell, of_cell in zip(checked.cells, quotes, strict=True)
     )
-    requests = [cell.request for cell in expand_cells(experiment)]
     at_once = min(experiment.runs_at_once, runs_most or experiment.runs_at_once)
     drawn = (
         range(len(cells)) if experiment.seed is None else shuffle_cells(len(cells), experiment.seed)
@@ -148,18 +154,16 @@ def quote_experiment(
             dict.fromkeys(
                 [
                     *(name for one in every for name in one.missing),
-                    *(
-                        f"{one.snapshot.price.item} {one.snapshot.price.name}"
-                        for one in datasets
-                        if one.snapshot.usd is None
-                    ),
+                    *(one.snapshot.price.full_name for one in datasets if one.snapshot.usd is None),
                 ]
             )
         ),
         notes=(
             *write_dataset_notes(len(cells), datasets),
             *_write_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]),
-            *dict.fromkeys(note for asked in requests for note in note_extended_support(asked)),
+            *dict.fromkeys(
+                note for cell in checked.cells for note in note_extended_support(cell.request)
+            ),
             *NOTES,
         ),
     )

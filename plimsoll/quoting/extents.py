@@ -33,8 +33,7 @@ from plimsoll.quoting.times import (
     state_soak,
     writing_iops,
 )
-from plimsoll.requests.phase_workload import make_search_request
-from plimsoll.requests.row_bytes import estimate_rows_bytes
+from plimsoll.requests.checked_request import CheckedRequest
 
 JUDGING_S = 15.0  # write the results, judge the step, plan the next one
 _WRITING_S = 3.0  # time in which a client writes its results, after its load
@@ -81,12 +80,13 @@ class Duration:
         return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
 
-def estimate_duration(request: Request, rows: int) -> Duration:
-    """Estimate how long a run takes.
+def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]) -> Duration:
+    """Estimate how long a run takes that loads its dataset.
 
     Args:
         request: What is asked for.
         rows: The number of rows of the dataset, over all tables.
+        searching: The request of each phase that searches.
     """
     made = request.target.provisioned
     rehearsed = rehearse(request.search, request.limits)
@@ -108,8 +108,7 @@ def estimate_duration(request: Request, rows: int) -> Duration:
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
     count = rehearsed.steps + times.count_toggle_steps(request)
     arrival = METRICS_ARRIVAL if made else NO_TIME
-    asked = [make_search_request(request, phase.name) for phase in request.phases if phase.search]
-    searches = tuple((one, estimate_duration(one, rows)) for one in asked)
+    searches = tuple((one, _estimate_duration(one, rows, ())) for one in searching)
     of_searches = [p for _, each in searches for p in each.phases if p.name == "search"]
     of_phases = estimate_phases(request, JUDGING_S, of_searches)
     phases = (
@@ -347,23 +346,25 @@ def find_dataset_source(
     return "restored" if restored or request.target.snapshot is not None else "loaded"
 
 
-def estimate_dataset_gib(request: Request) -> float:
+def estimate_dataset_gib(checked: CheckedRequest) -> float:
     """Estimate a dataset's size in GiB; for a user's own snapshot, its volume's size."""
-    target = request.target
+    target = checked.request.target
     if target.snapshot is not None and isinstance(target, RdsTarget):
         return float(target.volume.size_gib)
-    size = GROWTH * estimate_rows_bytes(request) / _GIB
+    size = GROWTH * checked.rows_bytes / _GIB
     if isinstance(target, EndpointTarget | AuroraTarget):
         return size
     return min(size, float(target.volume.size_gib))
 
 
-def estimate_dataset_duration(request: Request, rows: int, given: Given) -> Duration:
+def estimate_duration(checked: CheckedRequest, given: Given) -> Duration:
     """Estimate how long a run takes, with the source of its dataset taken into account."""
-    length = estimate_duration(request, rows)
+    request = checked.request
+    searching = [checked.search_request(phase.name) for phase in request.phases if phase.search]
+    length = _estimate_duration(request, checked.rows, searching)
     if given == "loaded":
         return length
-    mib = estimate_dataset_gib(request) * _GIB / _MIB
+    mib = estimate_dataset_gib(checked) * _GIB / _MIB
     if given == "restored":
         reading = QuotePhase(
             name="prepare",

@@ -1,6 +1,6 @@
 """The quote: how long a request will take and what it costs, before anything is made. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from typing import assert_never
 
@@ -14,7 +14,7 @@ from plimsoll.model.request.cassandra_target import MOST_NODES_HERE, CassandraTa
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.run.quote import Amounts, Quote, QuoteLine
+from plimsoll.model.run.quote import Amounts, Quote, QuoteLine, add_amounts
 from plimsoll.quoting import extents
 from plimsoll.quoting.budget import divide_budget, require_sufficient_budget
 from plimsoll.quoting.charges import (
@@ -27,11 +27,11 @@ from plimsoll.quoting.charges import (
 )
 from plimsoll.quoting.extents import (
     Given,
-    estimate_dataset_duration,
+    estimate_duration,
     estimate_extents,
     find_dataset_source,
 )
-from plimsoll.requests.request_workload import list_prepared_tables
+from plimsoll.requests.checked_request import CheckedRequest
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -46,7 +46,7 @@ BETWEEN_ZONES = (
 
 
 def estimate_quote(
-    request: Request,
+    checked: CheckedRequest,
     prices: PriceTable,
     *,
     database_version: str | None = None,
@@ -55,22 +55,22 @@ def estimate_quote(
     """Estimate a run's time and cost.
 
     Args:
-        request: What is asked for.
+        checked: What is asked for.
         prices: The price table of the region.
         database_version: The version that RDS resolved the requested one to; None if RDS was not
             asked.
         given: The source of the dataset; None if the request alone decides it.
 
     Raises:
-        UsageError: The workload is not possible, or the budget cannot suffice.
+        UsageError: The budget cannot suffice.
     """
-    rows = sum(table.rows for table in list_prepared_tables(request))
+    request = checked.request
     given = given or find_dataset_source(request)
-    length = estimate_dataset_duration(request, rows, given)
+    length = estimate_duration(checked, given)
     ways = estimate_extents(request, length, given)
     lines = tuple(_make_lines(request, prices, ways))
-    missing = tuple(dict.fromkeys(_price_name(line.price) for line in lines if line.usd is None))
-    usd = None if missing else add_amounts([line.usd for line in lines if line.usd is not None])
+    missing = tuple(dict.fromkeys(line.price.full_name for line in lines if line.usd is None))
+    usd = None if missing else add_amounts(line.usd for line in lines if line.usd is not None)
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_target_s(request)
     io = find_io_prices(request.target, prices)
@@ -140,15 +140,6 @@ def _order_amounts(three: list[float]) -> Amounts:
     return Amounts(least=least, expected=min(max(least, expected), most), most=most)
 
 
-def add_amounts(parts: Sequence[Amounts]) -> Amounts:
-    """Add amounts."""
-    return Amounts(
-        least=sum(part.least for part in parts),
-        expected=sum(part.expected for part in parts),
-        most=sum(part.most for part in parts),
-    )
-
-
 def note_extended_support(request: Request) -> tuple[str, ...]:
     """Return a note if RDS charges extra for an old engine version; empty if it does not."""
     target = request.target
@@ -157,10 +148,6 @@ def note_extended_support(request: Request) -> tuple[str, ...]:
     today = datetime.now(UTC).date()
     note = extended_support_note(target.engine, target.engine_version, on=today)
     return () if note is None else (note,)
-
-
-def _price_name(price: Price) -> str:
-    return f"{price.item} {price.name}"
 
 
 def _write_notes(
@@ -199,11 +186,11 @@ def _write_notes(
 # Whether a run is possible, as far as that is known before anything is made.
 
 
-def require_possible(request: Request, prices: PriceTable, *, local: bool) -> None:
+def require_possible(checked: CheckedRequest, prices: PriceTable, *, local: bool) -> None:
     """Refuse a run that is not possible.
 
     Args:
-        request: What is asked for.
+        checked: What is asked for.
         prices: The price table of the region.
         local: Whether it is to run on one machine as a stand-in for AWS.
 
@@ -212,9 +199,9 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
             for the target.
     """
     if local:
-        require_stand_in(request)
-    if request.budget_usd is not None:
-        divide_budget(request, estimate_quote(request, prices))
+        require_stand_in(checked.request)
+    if checked.request.budget_usd is not None:
+        divide_budget(checked.request, estimate_quote(checked, prices))
 
 
 def today() -> date:

@@ -1,8 +1,9 @@
 """The runs of an experiment, each checked as a whole request before anything is created."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
@@ -18,24 +19,63 @@ from plimsoll.model.request.experiment import (
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.validation import validate
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import CheckedRequest, CompiledWorkloads, check_request
 
+Asked = TypeVar("Asked")
 Made = TypeVar("Made")
 
 
-def validate_experiment(value: Mapping[str, Any]) -> Experiment:
-    """Check an experiment given as plain values, with all of its runs.
+@dataclass(frozen=True)
+class CheckedExperiment:
+    """An experiment with its cells, each checked as a whole request.
+
+    Attributes:
+        experiment: The experiment.
+        cells: The cells, in the order of the axes.
+        requests: The cells' requests with their workloads, in the same order.
+    """
+
+    experiment: Experiment
+    cells: tuple[Cell, ...]
+    requests: tuple[CheckedRequest, ...]
+
+    def apply(self, make: Callable[[CheckedRequest], Made]) -> tuple[Made, ...]:
+        """Apply a function to the request of every cell, in the order of the axes.
+
+        Args:
+            make: The function. Its complaints are about fields of the request.
+
+        Raises:
+            UsageError: A call failed; each complaint names where the field was written.
+        """
+        return _apply_to_cells(self.experiment, self.cells, self.requests, make)
+
+
+def validate_experiment(value: Mapping[str, Any]) -> CheckedExperiment:
+    """Read an experiment from plain values, and check it with all of its runs.
 
     Raises:
         UsageError: Something is not valid; each complaint names where it was written.
     """
-    experiment = validate(Experiment, value)
-    expand_cells(experiment)
-    return experiment
+    return check_experiment(validate(Experiment, value))
+
+
+def check_experiment(experiment: Experiment) -> CheckedExperiment:
+    """Check an experiment with all of its runs, whose equal workloads are compiled once.
+
+    Raises:
+        UsageError: A request is not valid, or two are equal; each complaint names where it was
+            written.
+    """
+    cells = expand_cells(experiment)
+    requests = [cell.request for cell in cells]
+    known: CompiledWorkloads = {}
+    check = partial(check_request, known=known)
+    return CheckedExperiment(experiment, cells, _apply_to_cells(experiment, cells, requests, check))
 
 
 def expand_cells(experiment: Experiment) -> tuple[Cell, ...]:
-    """Return every cell with its request, in the order of the axes.
+    """Return every cell with its request, in the order of the axes; compiles no workload.
 
     Raises:
         UsageError: A request is not valid, or two are equal.
@@ -44,7 +84,7 @@ def expand_cells(experiment: Experiment) -> tuple[Cell, ...]:
     complaints: dict[Complaint, None] = {}
     for index, variants in enumerate(combinations(experiment)):
         try:
-            request = validate_request(cell_request(experiment, variants))
+            request = validate(Request, cell_request(experiment, variants))
         except UsageError as error:
             for complaint in error.complaints:
                 complaints[_place_complaint(experiment, variants, complaint)] = None
@@ -78,21 +118,17 @@ def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> No
             complaints[Complaint(("pairs",), f"runs that take turns {problem}")] = None
 
 
-def apply_to_cells(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
-    """Apply a function to the request of every cell, in the order of the axes.
-
-    Args:
-        experiment: The experiment with the cells.
-        make: The function. Its complaints are about fields of the request.
-
-    Raises:
-        UsageError: A call failed; each complaint names where the field was written.
-    """
+def _apply_to_cells(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    requests: Sequence[Asked],
+    make: Callable[[Asked], Made],
+) -> tuple[Made, ...]:
     made: list[Made] = []
     complaints: dict[Complaint, None] = {}
-    for cell in expand_cells(experiment):
+    for cell, request in zip(cells, requests, strict=True):
         try:
-            made.append(make(cell.request))
+            made.append(make(request))
         except UsageError as error:
             for complaint in error.complaints:
                 complaints[_place_complaint(experiment, cell.variants, complaint)] = None

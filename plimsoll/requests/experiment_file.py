@@ -3,16 +3,15 @@
 from pathlib import Path
 
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import validate_experiment
+from plimsoll.requests.cells import CheckedExperiment, validate_experiment
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.input_files import read_inputs
 from plimsoll.requests.request_file import read_requests
 
 AXES = "axes"  # a file with this field is an experiment
 
 
-def read_file(path: Path) -> Experiment | dict[str, Request]:
+def read_file(path: Path) -> CheckedExperiment | dict[str, CheckedRequest]:
     """Read a file: an experiment, or runs by name.
 
     Raises:

@@ -11,9 +11,8 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.experiment import Cell, Experiment
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import expand_cells
-from plimsoll.requests.request_values import validate_request
-from plimsoll.requests.request_workload import compile_prepared_workloads
+from plimsoll.requests.cells import CheckedExperiment, expand_cells
+from plimsoll.requests.checked_request import CheckedRequest, validate_request
 
 KEEPING_MARGIN_S = 86_400  # margin for runs that wait until their team has room
 _MOST = 99
@@ -25,14 +24,19 @@ class SharedDataset:
 
     Attributes:
         number: The number of the dataset, from 1.
-        request: The request that prepares it: its first run's, changed by the experiment's
+        checked: The request that prepares it: its first run's, changed by the experiment's
             `dataset`.
         cells: The indexes of the runs that share it.
     """
 
     number: int
-    request: Request
+    checked: CheckedRequest
     cells: tuple[int, ...]
+
+    @property
+    def request(self) -> Request:
+        """The request that prepares it."""
+        return self.checked.request
 
     @property
     def name(self) -> str:
@@ -44,11 +48,11 @@ class SharedDataset:
         return f"{experiment_id}-d{self.number:02d}"
 
 
-def plan_shared_datasets(experiment: Experiment, *, local: bool) -> tuple[SharedDataset, ...]:
+def plan_shared_datasets(checked: CheckedExperiment, *, local: bool) -> tuple[SharedDataset, ...]:
     """Return the datasets that are prepared once; empty if the experiment does not ask for it.
 
     Args:
-        experiment: What is asked for.
+        checked: What is asked for.
         local: Whether runs are on one machine, where any volume can take a copy. On RDS a restored
             instance gets the volume of the snapshot, and a changed volume would be optimized for
             hours while the target is measured; so there each volume has a dataset of its own.
@@ -56,17 +60,17 @@ def plan_shared_datasets(experiment: Experiment, *, local: bool) -> tuple[Shared
     Raises:
         UsageError: A run's target cannot be restored, or `dataset` changes the dataset's content.
     """
-    if experiment.dataset is None:
+    if checked.experiment.dataset is None:
         return ()
-    groups: dict[str, list[Cell]] = {}
-    for cell in expand_cells(experiment):
-        _require_restorable(cell)
-        groups.setdefault(_sharing_key(cell.request, local=local), []).append(cell)
+    groups: dict[str, list[int]] = {}
+    for index, request in enumerate(checked.requests):
+        _require_restorable(checked.cells[index])
+        groups.setdefault(_sharing_key(request, local=local), []).append(index)
     if len(groups) > _MOST:
         problem = f"the runs have {len(groups)} datasets, more than {_MOST}: none is shared"
         raise UsageError(Complaint(("dataset",), problem))
     return tuple(
-        _plan_shared_dataset(experiment, number, cells, local=local)
+        _plan_shared_dataset(checked, number, cells, local=local)
         for number, cells in enumerate(groups.values(), 1)
     )
 
@@ -87,10 +91,10 @@ def compute_keeping_s(experiment: Experiment, shared: SharedDataset) -> int:
 
 
 def _plan_shared_dataset(
-    experiment: Experiment, number: int, cells: list[Cell], *, local: bool
+    checked: CheckedExperiment, number: int, cells: list[int], *, local: bool
 ) -> SharedDataset:
-    first = cells[0].request
-    asked: dict[str, Any] = apply_patch(first.model_dump(mode="json"), experiment.dataset)
+    experiment, first = checked.experiment, checked.requests[cells[0]]
+    asked: dict[str, Any] = apply_patch(first.request.model_dump(mode="json"), experiment.dataset)
     own: dict[str, Any] = {
         "name": f"dataset-{number}",
         "tags": {"experiment": experiment.name, "dataset": str(number)},
@@ -109,7 +113,7 @@ def _plan_shared_dataset(
             " its runs'"
         )
         raise UsageError(Complaint(("dataset",), problem))
-    return SharedDataset(number, request, tuple(cell.index for cell in cells))
+    return SharedDataset(number, request, tuple(cells))
 
 
 def _require_restorable(cell: Cell) -> None:
@@ -134,15 +138,16 @@ def _require_restorable(cell: Cell) -> None:
         )
 
 
-def _sharing_key(request: Request, *, local: bool) -> str:
+def _sharing_key(checked: CheckedRequest, *, local: bool) -> str:
     """Return a key that is equal for runs that can share a dataset."""
+    request = checked.request
     target = request.target
     datasets = [
         [
             [compiled.dataset, compiled.records, compiled.dataset_parameters],
             [[table.create_sql, table.index_sql, repr(table.row)] for table in compiled.tables],
         ]
-        for compiled in compile_prepared_workloads(request)
+        for compiled in checked.datasets
     ]
     volume: object = None
     version = None

@@ -13,38 +13,46 @@ import yaml
 from plimsoll.complaints import Complaint
 from plimsoll.documents import Document, Parts, node_parts
 from plimsoll.errors import UsageError
-from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import (
+    CheckedRequest,
+    CompiledWorkloads,
+    validate_request,
+)
 
 RUNS = "runs"
 
 
-def read_requests(document: Document) -> dict[str, Request]:
+def read_requests(document: Document) -> dict[str, CheckedRequest]:
     """Read the requests of a document, by run name; a single request has its own name.
 
     Raises:
         UsageError: Something in it is not valid; one line per error.
     """
     if not isinstance(document.value, dict) or RUNS not in document.value:
-        request = document.checked(_check_named_request)
-        return {request.name: request}
+        checked = document.checked(_check_named_request)
+        return {checked.request.name: checked}
     if not isinstance(document.value[RUNS], dict) or not document.value[RUNS]:
         raise document.located(UsageError(Complaint((RUNS,), "must name at least one run")))
     entries = node_parts(document.root)
     _, runs = entries.pop(RUNS)
     base = _make_mapping(entries, document.root)
+    known: CompiledWorkloads = {}
     return {
         str(name): Document(_merge_nodes(base, change), document.source).checked(
-            partial(_check_named_request, run=name)
+            partial(_check_named_request, run=name, known=known)
         )
         for name, (_, change) in node_parts(runs).items()
     }
 
 
-def _check_named_request(value: Mapping[str, Any], run: str | int | None = None) -> Request:
+def _check_named_request(
+    value: Mapping[str, Any],
+    run: str | int | None = None,
+    known: CompiledWorkloads | None = None,
+) -> CheckedRequest:
     if run is not None and "name" in value:
         value = {**value, "name": f"{value['name']}-{run}"}
-    return validate_request(value)
+    return validate_request(value, known)
 
 
 def _merge_nodes(base: yaml.Node, change: yaml.Node) -> yaml.Node:

@@ -24,10 +24,8 @@ from plimsoll.model.request.boundary import (
 )
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
-from plimsoll.model.request.experiment import Experiment
-from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import apply_to_cells
-from plimsoll.requests.request_workload import compile_workload
+from plimsoll.requests.cells import CheckedExperiment
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.sizing.caps import Made, find_caps
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.offers import price_monthly
@@ -124,27 +122,28 @@ def _pick_cell(
 # Preconditions: every cell can be predicted and priced, and has latency limits.
 
 
-def require_searchable(experiment: Experiment, prices: PriceTable) -> None:
+def require_searchable(checked: CheckedExperiment, prices: PriceTable) -> None:
     """Refuse an impossible search for the boundary; any other experiment passes.
 
     Raises:
         UsageError: A cell cannot be predicted or priced. Names the field that caused it.
     """
-    if experiment.want is not None:
-        apply_to_cells(experiment, partial(_require_cell_possible, prices=prices))
+    if checked.experiment.want is not None:
+        checked.apply(partial(_require_cell_possible, prices=prices))
 
 
-def _require_cell_possible(request: Request, prices: PriceTable) -> None:
-    if complaints := list(_find_complaints(request, prices)):
+def _require_cell_possible(checked: CheckedRequest, prices: PriceTable) -> None:
+    if complaints := list(_find_complaints(checked, prices)):
         raise UsageError(*complaints)
 
 
-def _find_complaints(request: Request, prices: PriceTable) -> Iterator[Complaint]:
+def _find_complaints(checked: CheckedRequest, prices: PriceTable) -> Iterator[Complaint]:
+    request = checked.request
     if request.toggle is not None:
         yield Complaint(("toggle",), "cannot go with search: boundary: it has two answers")
-    for operation in compile_workload(request).engine.operations:
-        if operation.name not in request.limits.limits_us:
-            path = ("limits", "limits_us", operation.name)
+    for name in checked.workload.operation_names:
+        if name not in request.limits.limits_us:
+            path = ("limits", "limits_us", name)
             problem = "lacks a limit: search: boundary asks for the load within limits of latency"
             yield Complaint(path, problem)
     target = request.target

@@ -11,10 +11,10 @@ from plimsoll.local.home import make_twin_home
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.base import Model
-from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.report.folder import RESULT, read_model
 from plimsoll.report.words import name_limit
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.trial.place import Teller
 
 
@@ -127,15 +127,15 @@ def _seconds_between(begin: datetime | None, end: datetime | None) -> float | No
 # The twin's run of the canary's request.
 
 
-def run_on_twin(request: Request, folder: Path, teller: Teller) -> RunResult:
+def run_on_twin(checked: CheckedRequest, folder: Path, teller: Teller) -> RunResult:
     """Run a request on one machine, as `plimsoll run --local` does, and save its files.
 
     Raises:
         PlimsollError: The run failed. Then deploying to AWS would be pointless.
     """
     try:
-        with make_twin_home([request]) as home, LocalTwin(home) as twin:
-            run = LocalRun(twin, request)
+        with make_twin_home([checked]) as home, LocalTwin(home) as twin:
+            run = LocalRun(twin, checked)
             run.wait(teller.show)
             run.save(folder)
     finally:

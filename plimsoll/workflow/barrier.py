@@ -32,8 +32,7 @@ from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.budget import measure_fleet_use, price_fleet_usd
-from plimsoll.requests.phase_workload import compile_step
-from plimsoll.requests.request_workload import compile_background
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import connect_as_master
 
@@ -176,7 +175,7 @@ AFTER_STEP_S = 5.0  # time in which clients write their results and the step is 
 def start_or_skip_step(
     settings: PlanStepSettings,
     record: RunRecord,
-    request: Request,
+    checked: CheckedRequest,
     plan: StepPlan,
     finished: Sequence[FinishedStep],
 ) -> dict[str, object] | None:
@@ -191,21 +190,21 @@ def start_or_skip_step(
         BudgetPassedError: A step that the run needs would exceed the budget.
     """
     try:
-        return start_step(settings, record, request, plan, finished)
+        return start_step(settings, record, checked, plan, finished)
     except (BudgetPassedError, TimeLimitPassedError):
         if plan.purpose in CLOSING:
             return None
         if plan.window_factor == 1:
             raise
-    load = request.load  # fall back to the window of an ordinary step
+    load = checked.request.load  # fall back to the window of an ordinary step
     usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
-    return start_step(settings, record, request, plan.model_copy(update=usual), finished)
+    return start_step(settings, record, checked, plan.model_copy(update=usual), finished)
 
 
 def start_step(
     settings: PlanStepSettings,
     record: RunRecord,
-    request: Request,
+    checked: CheckedRequest,
     plan: StepPlan,
     finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
@@ -216,6 +215,7 @@ def start_step(
         BudgetPassedError: The step would exceed the budget.
     """
     assert record.target is not None  # noqa: S101 - the states before this one have set it
+    request = checked.request
     plan = plan_background(request, plan)
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
     late = count_late_steps(finished)
@@ -227,10 +227,10 @@ def start_step(
         return Next.pause(pause_s)
     target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
-        number = datasets.begin_load(compile_step(request, plan.phase))
+        number = datasets.begin_load(checked.of_phase(plan.phase))
         numbered = []
         for load in plan.background:
-            own = datasets.begin_load(compile_background(request, load.number))
+            own = datasets.begin_load(checked.background[load.number])
             numbered.append(load.model_copy(update={"load_number": own}))
     numbers = {"load_number": number, "background": tuple(numbered)}
     plan = _set_barrier(settings, plan, late).model_copy(update=numbers)

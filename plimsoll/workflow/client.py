@@ -38,8 +38,7 @@ from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.engine.asked import EngineTarget, LoadSpec
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
-from plimsoll.requests.phase_workload import compile_step
-from plimsoll.requests.request_workload import compile_background
+from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
 from plimsoll.workflow.metric_points import client_points
 
@@ -274,15 +273,15 @@ def _send_client_load(
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
-    request = files_of(settings, run_id).get(REQUEST, Request)
+    checked = check_request(files_of(settings, run_id).get(REQUEST, Request))
     target = connect_as_load_user(settings, record.target, run_id)
     beside = plan.background_of(client)
     if beside is not None:
-        compiled = compile_background(request, beside.number)
+        compiled = checked.background[beside.number]
         workload = compiled.engine_workload(load_number=beside.load_number)
         spans = list(list_span_loads(plan, beside, client, workload=workload, target=target))
         return join_spans(plan, [(span, send_load(span.spec)) for span in spans]), ()
-    workload = compile_step(request, plan.phase).engine_workload(load_number=plan.load_number)
+    workload = checked.of_phase(plan.phase).engine_workload(load_number=plan.load_number)
     spec = make_load_spec(plan, client, workload=workload, target=target)
     with open_second_sender(run_id, plan, client) as tell:
         return send_and_sample(spec, plan, tell)

@@ -27,6 +27,7 @@ from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.quote import BilledIo
 from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
+from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.node_samples import combine_nodes
@@ -124,7 +125,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         notes=tuple(notes),
         billed_io=billed,
         toggle=_toggle_result(request, steps, record),
-        phases=summarize_phases(request, passes, volume_limits(request)),
+        phases=summarize_phases(check_request(request), passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second

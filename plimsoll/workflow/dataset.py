@@ -15,7 +15,7 @@ from plimsoll.model.deployment.function_settings import (
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.requests.request_workload import compile_prepared_workloads, list_prepared_tables
+from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.dataset_there import (
     count_parts,
@@ -37,7 +37,8 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     A table that an earlier run on the same endpoint has filled gets no parts. A target restored
     from a snapshot gets parts to read instead: each block is read once.
     """
-    record, request = read_running(settings, run_id)
+    record, checked = read_running(settings, run_id)
+    request = checked.request
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     loaded: dict[str, int] = {}
@@ -47,7 +48,7 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
         family.await_ready(master)
     with family.open_datasets(master) as datasets:
         version = datasets.version()
-        for workload in compile_prepared_workloads(request):
+        for workload in checked.datasets:
             if is_own(datasets, request, workload):
                 require_drawn_rows(workload, datasets.count_own(workload))
             else:
@@ -58,8 +59,8 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
         target = target.model_copy(update={"load_user": load_user})
     records_of(settings).change(run_id, target=target, server_version=version)
     if is_restored(record, request):  # on one machine a restored copy is complete at once
-        return {"parts": [] if record.local else divide_reading(list_prepared_tables(request))}
-    parts = _divide_rows(list_prepared_tables(request), loaded, clients=request.prepare.clients)
+        return {"parts": [] if record.local else divide_reading(checked.tables)}
+    parts = _divide_rows(checked.tables, loaded, clients=request.prepare.clients)
     return {"parts": parts}
 
 
@@ -88,7 +89,7 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
         BudgetPassedError: Loading took longer than the budget pays for.
         PlimsollError: A table does not have the expected number of rows.
     """
-    record, request = read_running(settings, run_id)
+    record, checked = read_running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_loading_budget(record, now())
     if failed_parts:
@@ -101,20 +102,20 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     family = family_of(target.protocol)
     counted: dict[str, int] = {}
     with family.open_datasets(target) as datasets:
-        for workload in compile_prepared_workloads(request):
-            own = is_own(datasets, request, workload)
+        for workload in checked.datasets:
+            own = is_own(datasets, checked.request, workload)
             counted |= datasets.count_own(workload) if own else datasets.finish(workload)
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
-    require_in_each_state(settings, record, request)
-    note_layout(settings, record, request, target, counted)
+    require_in_each_state(settings, record, checked)
+    note_layout(settings, record, checked, target, counted)
     records_of(settings).change(run_id, rows=sum(counted.values()))
 
 
-def read_running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:
+def read_running(settings: RunSettings, run_id: str) -> tuple[RunRecord, CheckedRequest]:
     """Read the record and the request of a run that may go on."""
     record = records_of(settings).require_running(run_id)
-    return record, files_of(settings, run_id).get(REQUEST, Request)
+    return record, check_request(files_of(settings, run_id).get(REQUEST, Request))

@@ -13,7 +13,7 @@ from plimsoll.model.deployment.function_settings import ReachSettings, RunSettin
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.requests.request_workload import compile_prepared_workloads, list_prepared_tables
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
 
@@ -34,7 +34,7 @@ def count_parts(rows: int, *, clients: int) -> int:
 def note_layout(
     settings: RunSettings,
     record: RunRecord,
-    request: Request,
+    checked: CheckedRequest,
     target: EngineTarget,
     counts: Mapping[str, int],
 ) -> None:
@@ -42,11 +42,12 @@ def note_layout(
 
     If the server does not say, the file notes why, and the run goes on.
     """
-    tables, unknown = _read_layout(target, compile_prepared_workloads(request), counts)
+    tables, unknown = _read_layout(target, checked.datasets, counts)
+    own_snapshot = checked.request.target.snapshot
     layout = DatasetLayout(
         tables=tables,
-        order=_load_order(settings, record, request),
-        restored_from=record.restores.snapshot if record.restores else request.target.snapshot,
+        order=_load_order(settings, record, checked),
+        restored_from=record.restores.snapshot if record.restores else own_snapshot,
         unknown=unknown,
     )
     files_of(settings, record.run_id).put_model(DATASET, layout)
@@ -64,7 +65,9 @@ def _read_layout(
         return tuple(known), str(error)
 
 
-def _load_order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOrder | None:
+def _load_order(
+    settings: RunSettings, record: RunRecord, checked: CheckedRequest
+) -> LoadOrder | None:
     """Return the order in which this run, or the one that prepared the dataset, loaded the rows.
 
     None if it is not known: on an existing endpoint, or from a snapshot of the user's.
@@ -73,16 +76,14 @@ def _load_order(settings: RunSettings, record: RunRecord, request: Request) -> L
         prepared = files_of(settings, record.restores.prepared_by)
         layout = prepared.find_model(DATASET, DatasetLayout)
         return None if layout is None else layout.order
+    request = checked.request
     if not request.target.provisioned or request.target.snapshot is not None:
         return None
     clients = request.prepare.clients
     return LoadOrder(
         clients=clients,
         connections_per_client=request.prepare.connections_per_client,
-        parts={
-            table.name: count_parts(table.rows, clients=clients)
-            for table in list_prepared_tables(request)
-        },
+        parts={table.name: count_parts(table.rows, clients=clients) for table in checked.tables},
         rows_per_statement=ROWS_PER_STATEMENT,
     )
 
@@ -115,7 +116,9 @@ def require_drawn_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
             )
 
 
-def require_in_each_state(settings: ReachSettings, record: RunRecord, request: Request) -> None:
+def require_in_each_state(
+    settings: ReachSettings, record: RunRecord, checked: CheckedRequest
+) -> None:
     """Check, before anything is measured, that every state of a toggle reaches the dataset.
 
     Raises:
@@ -124,7 +127,7 @@ def require_in_each_state(settings: ReachSettings, record: RunRecord, request: R
     for state, address in record.targets_by_state.items():
         target = connect_as_master(settings, address)
         with family_of(target.protocol).open_datasets(target) as datasets:
-            for workload in compile_prepared_workloads(request):
+            for workload in checked.datasets:
                 note = datasets.read_note(workload.dataset) if datasets.has_place() else None
                 check_complete(workload, note, f"state {state}: {address.host}:{address.port}")
 

@@ -33,7 +33,7 @@ from plimsoll.model.run.results import Moments, PhaseResult, RunResult, Seconds,
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
 from plimsoll.report.expectations import check_expectations
-from plimsoll.requests.request_workload import hash_workload
+from plimsoll.requests.checked_request import check_request, hash_workload
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.workflow.barrier import read_step_plans
 from plimsoll.workflow.conclude import Conclusion, volume_limits
@@ -254,7 +254,7 @@ def _summarize_phases(request: Request, files: RunFiles) -> tuple[PhaseResult, .
     if not request.phases:
         return ()
     passes = [step for step in read_judged_steps(files) if step.plan.phase is not None]
-    return summarize_phases(request, passes, volume_limits(request))
+    return summarize_phases(check_request(request), passes, volume_limits(request))
 
 
 def _moments(record: RunRecord) -> Moments:

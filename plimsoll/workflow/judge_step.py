@@ -31,7 +31,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.results import Preconditioning, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
-from plimsoll.requests.phase_workload import make_search_request
+from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.history import judge_so_far, note_step
 from plimsoll.workflow.metric_points import judged_step_points
@@ -65,7 +65,9 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     failures = read_failed_clients(files.read_all(failures_folder(step)))
     merged = build_step(fold, failures, server_after=after, beside=others)
     merged = add_background_results(merged, others, failures)
-    own = make_search_request(request, plan.phase) if plan.operations is None else request
+    own = request
+    if plan.phase is not None and plan.operations is None:
+        own = check_request(request).search_request(plan.phase)
     merged = add_soak_figures(merged, own.limits.statistic)
     if plan.operations is not None:  # the pass's duration is known only now; its cost depends on it
         files.put_model(plan_path(step), merged.plan)

@@ -9,7 +9,6 @@ from plimsoll.aws.run_records import deadline_error, now, require_loading_budget
 from plimsoll.model.deployment.function_settings import (
     ReachSettings,
 )
-from plimsoll.requests.request_workload import list_prepared_tables
 from plimsoll.targets.connection import connect_as_load_user, connect_as_master
 from plimsoll.workflow.dataset import read_running
 from plimsoll.workflow.dataset_there import (
@@ -29,9 +28,10 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
         BudgetPassedError: The run's budget is spent; some rows may be loaded.
         EngineError: A statement failed on every retry.
     """
-    record, request = read_running(settings, run_id)
+    record, checked = read_running(settings, run_id)
+    request = checked.request
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    table = list_prepared_tables(request)[part["table"]]
+    table = checked.tables[part["table"]]
     if is_restored(record, request):
         rest = read_through(connect_as_master(settings, record.target), table, part)
         return {"rows": 0} if rest is None else {"rows": 0, "rest": rest}

@@ -24,7 +24,7 @@ from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult, StepResult
 from plimsoll.report.comparing.ratios import WORTH
 from plimsoll.report.words import describe_limiting
-from plimsoll.requests.phase_workload import compile_step, make_search_request
+from plimsoll.requests.checked_request import CheckedRequest
 
 # A pass ends when its records are done; neither latency nor steadiness counts against it.
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
@@ -38,38 +38,41 @@ def find_next_pass(phase: Phase, request: Request, finished: Sequence[FinishedSt
 
 
 def planned_pass(
-    coming: Pass, request: Request, before: ServerCounters | None, *, poll_us: int = 0
+    coming: Pass, checked: CheckedRequest, before: ServerCounters | None, *, poll_us: int = 0
 ) -> StepPlan:
     """Plan a pass.
 
     Args:
         coming: The pass.
-        request: The run's request.
+        checked: The run's request.
         before: The server's counters before it; None if the server did not answer.
         poll_us: How long clients busy-poll if the request does not say, in µs.
     """
-    operations = compile_step(request, coming.phase.name).engine.operations
+    operations = checked.of_phase(coming.phase.name).engine.operations
     each = records_per_operation(operations)
-    return plan_pass(coming, request, records_each=each, server_before=before, poll_us=poll_us)
+    return plan_pass(
+        coming, checked.request, records_each=each, server_before=before, poll_us=poll_us
+    )
 
 
 def summarize_phases(
-    request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
+    checked: CheckedRequest, steps: Sequence[StepResult], volume: VolumeLimits | None
 ) -> tuple[PhaseResult, ...]:
     """Summarize each phase that has begun.
 
     Args:
-        request: The run's request.
+        checked: The run's request.
         steps: The passes that have ended, in order.
         volume: The documented limits of the target's volume; None if not known.
     """
     found = []
-    for phase in request.phases:
+    for phase in checked.request.phases:
         own = [step for step in steps if step.plan.phase == phase.name]
         if own and phase.to_completion is not None:
-            found.append(_summarize_completion(request, phase, phase.to_completion, own, volume))
+            completion = phase.to_completion
+            found.append(_summarize_completion(checked.request, phase, completion, own, volume))
         elif own:
-            found.append(_summarize_search(request, phase, own, volume))
+            found.append(_summarize_search(checked, phase, own, volume))
     return tuple(found)
 
 
@@ -99,10 +102,13 @@ def _summarize_completion(
 
 
 def _summarize_search(
-    request: Request, phase: Phase, steps: Sequence[StepResult], volume: VolumeLimits | None
+    checked: CheckedRequest,
+    phase: Phase,
+    steps: Sequence[StepResult],
+    volume: VolumeLimits | None,
 ) -> PhaseResult:
     """Judge the steps of a phase's search as those of a run's own search."""
-    asked = make_search_request(request, phase.name)
+    asked = checked.search_request(phase.name)
     measured = [step.step for step in steps]
     capacity, limit = None, None
     told = "it ended before its search could be judged"
@@ -117,7 +123,7 @@ def _summarize_search(
         told = f"{capacity.summary}; {limit}"
     return PhaseResult(
         name=phase.name,
-        workload=_workload_name(request, phase),
+        workload=_workload_name(checked.request, phase),
         records=None,
         loads=(),
         steps=tuple(step.plan.index for step in steps),

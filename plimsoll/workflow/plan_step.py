@@ -26,7 +26,7 @@ from plimsoll.model.request.search_request import Done, NextStep
 from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import Preconditioning
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.requests.phase_workload import make_search_request
+from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.barrier import (
     Next,
@@ -58,7 +58,8 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
         if not _has_answer(files):
             raise
         return Next.conclude()
-    request = files.get(REQUEST, Request)
+    checked = check_request(files.get(REQUEST, Request))
+    request = checked.request
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
@@ -72,23 +73,23 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
             server_before=family_of(target.protocol).read_counters(target),
         )
         try:
-            return start_step(settings, record, request, warming, finished=[])
+            return start_step(settings, record, checked, warming, finished=[])
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
     for phase, first in number_phases(request.phases):
-        following = _plan_phase_step(settings, record, request, target, phase, first=first)
+        following = _plan_phase_step(settings, record, checked, target, phase, first=first)
         if following is not None:
             return following
     if not so_far(files) and must_wait_for_partner(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
-    return _plan_search_step(settings, record, request, target) or Next.conclude()
+    return _plan_search_step(settings, record, checked, target) or Next.conclude()
 
 
 def _plan_phase_step(
     settings: PlanStepSettings,
     record: RunRecord,
-    request: Request,
+    checked: CheckedRequest,
     target: EngineTarget,
     phase: Phase,
     *,
@@ -99,21 +100,21 @@ def _plan_phase_step(
     if any((one.step.index or 0) > first + phase.steps_most for one in done):
         return None
     if phase.search is not None:
-        return _plan_search_step(settings, record, request, target, phase=phase.name, first=first)
-    coming = find_next_pass(phase, request, done)
+        return _plan_search_step(settings, record, checked, target, phase=phase.name, first=first)
+    coming = find_next_pass(phase, checked.request, done)
     if coming is None:
         return None
     before = family_of(target.protocol).read_counters(target)
-    plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
+    plan = planned_pass(coming, checked, before, poll_us=settings.poll_us)
     return start_step(
-        settings, record, request, limit_to_time_left(settings, record, plan), finished=[]
+        settings, record, checked, limit_to_time_left(settings, record, plan), finished=[]
     )
 
 
 def _plan_search_step(
     settings: PlanStepSettings,
     record: RunRecord,
-    run: Request,
+    checked: CheckedRequest,
     target: EngineTarget,
     *,
     phase: str | None = None,
@@ -124,7 +125,7 @@ def _plan_search_step(
     Args:
         settings: The function's settings.
         record: The run's record.
-        run: The run's request.
+        checked: The run's request.
         target: The engine's connection settings.
         phase: The phase whose search it is; None if it is the run's own.
         first: The number of step numbers reserved before this search's own; None for those of all
@@ -133,7 +134,7 @@ def _plan_search_step(
     Returns:
         None if the search is over.
     """
-    request = make_search_request(run, phase)
+    request = checked.search_request(phase)
     finished = so_far(files_of(settings, record.run_id), phase)
     steps = [done.step for done in finished]
     following = next_run_step(request, steps)
@@ -161,9 +162,9 @@ def _plan_search_step(
         server_before=counters,
         parameters=parameters,
         poll_us=settings.poll_us,
-        first=count_phase_steps(run.phases) if first is None else first,
+        first=count_phase_steps(checked.request.phases) if first is None else first,
     ).model_copy(update={"phase": phase})
-    return start_or_skip_step(settings, record, run, plan, finished)
+    return start_or_skip_step(settings, record, checked, plan, finished)
 
 
 def _switch_before(record: RunRecord, following: NextStep) -> dict[str, object] | None:

@@ -24,7 +24,7 @@ from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.extents import find_dataset_source
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import estimate_quote, require_stand_in
-from plimsoll.requests.request_values import require_known_operations, require_own_tables
+from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.targets.engine_version import AskRds, resolve_database_version, resolve_rds_version
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.reconcile import reconcile_team
@@ -44,7 +44,7 @@ def name_run(team: str, idempotency_key: str | None) -> str:
 
 def submit_run(
     settings: SubmitSettings,
-    request: Request,
+    checked: CheckedRequest,
     *,
     idempotency_key: str | None = None,
 ) -> str:
@@ -52,20 +52,21 @@ def submit_run(
 
     Args:
         settings: The deployment's settings.
-        request: The run's request.
+        checked: The run's request.
         idempotency_key: A name chosen by the caller. The same key with the same request gives the
             same run.
 
     Raises:
-        UsageError: The workload is invalid, the deployment has no targets of this kind or does not
-            allow load on the endpoint, RDS does not offer the engine version, faults are requested
-            on AWS, or the key was used for another request.
+        UsageError: The deployment has no targets of this kind or does not allow load on the
+            endpoint, RDS does not offer the engine version, faults are requested on AWS, or the key
+            was used for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    run_id = name_run(request.team, idempotency_key)
+    team = checked.request.team
+    run_id = name_run(team, idempotency_key)
     created = record_request(
         settings,
-        request,
+        checked,
         run_id=run_id,
         idempotency_key=idempotency_key,
         begins_within=STARTED_WITHIN,
@@ -74,14 +75,14 @@ def submit_run(
         start_execution(settings.run_machine_arn, run_id)
     except Exception:
         if created:
-            give_up_run(settings, run_id, request.team)
+            give_up_run(settings, run_id, team)
         raise
     return run_id
 
 
 def record_request(
     settings: SubmitSettings,
-    request: Request,
+    checked: CheckedRequest,
     *,
     run_id: str,
     idempotency_key: str | None = None,
@@ -96,7 +97,7 @@ def record_request(
 
     Args:
         settings: The deployment's settings.
-        request: The run's request.
+        checked: The run's request.
         run_id: The run's name. A run that is recorded already stays unchanged.
         idempotency_key: The key from which the name was made, if any.
         begins_within: The time after which a run that was not started gives its share back.
@@ -112,7 +113,8 @@ def record_request(
         UsageError: See `submit`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    check_request(settings, request)
+    request = checked.request
+    require_allowed(settings, request)
     local, results_days = settings.on_one_machine, settings.results_days
     if request.team not in settings.teams and not local:
         problem = f"{request.team} is not a team of this deployment"
@@ -124,7 +126,7 @@ def record_request(
     prepares = prepares_until is not None
     given = find_dataset_source(request, restored=restores is not None, prepares=prepares)
     prices = override_prices(settings.prices)
-    quoted = estimate_quote(request, prices, database_version=version, given=given)
+    quoted = estimate_quote(checked, prices, database_version=version, given=given)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -208,19 +210,16 @@ def give_up_run(settings: TeamSettings, run_id: str, team: str) -> None:
         limits.release(run_id, usd=0.0)
 
 
-def check_request(settings: SubmitSettings, request: Request) -> None:
-    """Check what the request's model alone cannot.
+def require_allowed(settings: SubmitSettings, request: Request) -> None:
+    """Refuse a target that the deployment does not have or does not allow.
 
     Raises:
-        UsageError: The workload is invalid, a limit names an unknown operation, the deployment does
-            not allow load on the endpoint or use of the snapshot, or one machine has no stand-in
-            for this target.
+        UsageError: The deployment has no targets of this kind, does not allow load on the endpoint
+            or use of the snapshot, or one machine has no stand-in for this target.
     """
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:
         require_stand_in(request)
-    require_known_operations(request)
-    require_own_tables(request)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
         find_endpoint_addresses(request, settings.allowed_endpoints)

@@ -19,7 +19,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
 from plimsoll.model.run.run_record import NodeAddress, RunRecord, RunState, TargetAddress
-from plimsoll.requests.request_workload import request_protocol
+from plimsoll.requests.checked_request import request_protocol
 from plimsoll.targets.cluster_template import add_nodes
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.ec2_instance import find_data_volume_id

@@ -127,6 +127,11 @@ class Compiled:
         return EngineWorkload(key_spaces=spaces, operations=self.engine.operations)
 
     @property
+    def operation_names(self) -> tuple[str, ...]:
+        """The names of its operations."""
+        return tuple(operation.name for operation in self.engine.operations)
+
+    @property
     def inserts(self) -> bool:
         """Whether operations insert rows with new numbers."""
         return '"next_key"' in self.engine.model_dump_json()

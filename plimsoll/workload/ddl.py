@@ -1,11 +1,43 @@
-"""Creation of a dataset's tables, for each protocol."""
+"""Creation of a dataset's tables, in the language of each protocol."""
 
+import re
 from typing import assert_never
 
+from plimsoll.complaints import Complaint, Scalar
+from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.asked import Protocol
-from plimsoll.workload import cql_ddl, mysql_ddl, postgres_ddl
 from plimsoll.workload.compiled import Table
-from plimsoll.workload.tables import TableShape
+from plimsoll.workload.tables import Column, TableShape, copy_names
+
+POSTGRES_NAME_MOST = 63  # longest name that a server keeps
+
+# Declared types and the PostgreSQL types that hold the same values. MySQL's unsigned bigint maps to
+# BIGINT too: no value of a workload exceeds a signed 64-bit integer.
+_POSTGRES_TYPES = (
+    (r"tinyint(?: unsigned)?|smallint", "SMALLINT"),
+    (r"smallint unsigned|mediumint(?: unsigned)?|int|integer", "INTEGER"),
+    (r"(?:int|integer|bigint) unsigned|bigint", "BIGINT"),
+    (r"((?:var)?char\(\d+\))", r"\1"),
+    (r"(?:tiny|medium|long)?text", "TEXT"),
+    (r"(?:var)?binary\(\d+\)|(?:tiny|medium|long)?blob", "BYTEA"),
+    (r"(decimal\(\d+, ?\d+\))", r"\1"),
+    (r"float", "REAL"),
+    (r"double", "DOUBLE PRECISION"),
+    (r"date", "DATE"),
+    (r"(?:datetime|timestamp)(\(\d\))?", r"TIMESTAMP\1"),
+    (r"json", "JSON"),
+)
+# Declared types and the CQL types that hold the same values
+_CQL_TYPES = (
+    (r"tinyint$", "tinyint"),
+    (r"(tinyint unsigned|smallint)$", "smallint"),
+    (r"(smallint unsigned|int|integer)$", "int"),
+    (r"(int unsigned|integer unsigned|bigint)$", "bigint"),
+    (r"(var)?char\(|(tiny|medium|long)?text$|json$", "varchar"),
+    (r"(var)?binary\(|(tiny|medium|long)?blob$", "blob"),
+    (r"float$", "float"),
+    (r"double$", "double"),
+)
 
 
 def define_tables(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
@@ -14,12 +46,161 @@ def define_tables(table: str, shape: TableShape, protocol: Protocol) -> list[Tab
     Raises:
         WorkloadError: The protocol's databases cannot have such a table.
     """
+    language = _find_language(protocol)
+    columns = language.name_columns(shape)
+    names = map(language.fold, copy_names(table, shape.copies))
+    return [
+        Table(
+            name=name,
+            key_space=table,
+            rows=shape.rows,
+            first=shape.first,
+            columns=tuple(columns.values()),
+            key=tuple(columns[column] for column in shape.primary_key),
+            row=tuple(column.value for column in shape.columns.values()),
+            create_sql=language.create_table(shape, name),
+            index_sql=language.create_indexes(shape, name, copy),
+        )
+        for copy, name in enumerate(names, start=1)
+    ]
+
+
+class _MySql:
+    """The statements of MySQL and its relatives, and what those of other databases differ in."""
+
+    quote = "`"
+    increment = "AUTO_INCREMENT"
+    options = " ENGINE = InnoDB"
+
+    def fold(self, name: str) -> str:
+        """Return a name as the server keeps it."""
+        return name
+
+    def name_columns(self, shape: TableShape) -> dict[str, str]:
+        """Return the columns' names in the database, by those in the workload."""
+        return {name: self.fold(name) for name in shape.columns}
+
+    def create_table(self, shape: TableShape, name: str) -> str:
+        """Return the statement that creates one copy of a table if it does not exist."""
+        names = self.name_columns(shape)
+        lines = [self.write_column(names[each], column) for each, column in shape.columns.items()]
+        if shape.primary_key:
+            lines.append(f"PRIMARY KEY ({self._list_names(shape.primary_key, names)})")
+        body = ",\n  ".join(lines)
+        return f"CREATE TABLE IF NOT EXISTS {self._quoted(name)} (\n  {body}\n){self.options}"
+
+    def create_indexes(self, shape: TableShape, name: str, copy: int) -> dict[str, str]:
+        """Return the statements that create a copy's secondary indexes, by index name.
+
+        They run after loading, as in the original benchmarks: building a whole index at once is
+        faster.
+        """
+        names, statements = self.name_columns(shape), {}
+        for template, columns in shape.indexes.items():
+            index = self.name_index(name, template.replace("{copy}", str(copy)))
+            place = f"{self._quoted(name)} ({self._list_names(columns, names)})"
+            statements[index] = f"CREATE INDEX {self._quoted(index)} ON {place}"
+        return statements
+
+    def name_index(self, _table: str, own: str) -> str:
+        """Return the name of an index of a table."""
+        return own
+
+    def write_column(self, name: str, column: Column) -> str:
+        """Return the definition of a column."""
+        null = "NULL" if column.nullable else "NOT NULL"
+        parts = [self._quoted(name), self.write_type(column.type), null]
+        if column.auto_increment:
+            parts.append(self.increment)
+        if column.default is not None:
+            parts.append(f"DEFAULT {self._write_literal(column.default)}")
+        return " ".join(parts)
+
+    def write_type(self, declared: str) -> str:
+        """Return the database's type for a declared one."""
+        return declared
+
+    def escape(self, text: str) -> str:
+        """Return a text as it stands between quotes."""
+        return text.replace("\\", "\\\\").replace("'", "''")
+
+    def _quoted(self, name: str) -> str:
+        return f"{self.quote}{name}{self.quote}"
+
+    def _list_names(self, columns: tuple[str, ...], names: dict[str, str]) -> str:
+        return ", ".join(self._quoted(names[column]) for column in columns)
+
+    def _write_literal(self, value: Scalar) -> str:
+        if isinstance(value, str):
+            return f"'{self.escape(value)}'"
+        return str(int(value) if isinstance(value, bool) else value)
+
+
+class _Postgres(_MySql):
+    """PostgreSQL's. All names are in lower case, as unquoted names are read."""
+
+    quote = '"'
+    increment = "GENERATED BY DEFAULT AS IDENTITY"
+    options = ""
+
+    def fold(self, name: str) -> str:
+        return name.lower()
+
+    def name_index(self, table: str, own: str) -> str:
+        """Index names are unique within a schema, so one begins with the name of its table.
+
+        If both are too long, only the end of the table's name is kept, which has the number of the
+        copy.
+        """
+        own = own.lower()
+        return f"{table[-(POSTGRES_NAME_MOST - 1 - len(own)) :]}_{own}"
+
+    def write_type(self, declared: str) -> str:
+        for pattern, ours in _POSTGRES_TYPES:
+            if match := re.fullmatch(pattern, declared):
+                return match.expand(ours).upper()
+        raise WorkloadError(f"type {declared!r}: has no counterpart in PostgreSQL here")
+
+    def escape(self, text: str) -> str:
+        return text.replace("'", "''")
+
+
+class _Cassandra(_MySql):
+    """Cassandra's, which lacks secondary indexes and some types. Names as PostgreSQL's."""
+
+    quote = '"'
+    options = ""
+
+    def fold(self, name: str) -> str:
+        return name.lower()
+
+    def name_columns(self, shape: TableShape) -> dict[str, str]:
+        return shape.cql_names
+
+    def create_table(self, shape: TableShape, name: str) -> str:
+        if shape.indexes:
+            raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
+        if not shape.primary_key:
+            raise WorkloadError(Complaint(("primary_key",), "every table of Cassandra has a key"))
+        return super().create_table(shape, name)
+
+    def write_column(self, name: str, column: Column) -> str:
+        return f"{self._quoted(name)} {self.write_type(column.type)}"
+
+    def write_type(self, declared: str) -> str:
+        for pattern, ours in _CQL_TYPES:
+            if re.match(pattern, declared):
+                return ours
+        raise WorkloadError(f"type {declared!r}: has no counterpart in Cassandra here")
+
+
+def _find_language(protocol: Protocol) -> _MySql:
     match protocol:
         case "mysql":
-            return mysql_ddl.define_mysql_tables(table, shape)
+            return _MySql()
         case "cql":
-            return cql_ddl.define_cql_tables(table, shape)
+            return _Cassandra()
         case "postgres":
-            return postgres_ddl.define_postgres_tables(table, shape)
+            return _Postgres()
         case _:
             assert_never(protocol)

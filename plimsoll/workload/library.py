@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.complaints import complain_of_unknown
+from plimsoll.complaints import FieldPath, complain_of_unknown
 from plimsoll.documents import Document, make_document, read_document, read_text
 from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.packaged import find_packaged_folder
@@ -15,11 +15,7 @@ _SUFFIX = ".yaml"
 
 def list_builtin_names() -> list[str]:
     """Return the names of the workloads that come with Plimsoll."""
-    return sorted(
-        entry.name.removesuffix(_SUFFIX)
-        for entry in find_packaged_folder("workloads").iterdir()
-        if entry.name.endswith(_SUFFIX)
-    )
+    return _list_names(find_packaged_folder("workloads"))
 
 
 def load_workload(name: str) -> Workload:
@@ -33,13 +29,25 @@ def load_workload(name: str) -> Workload:
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return parse_workload(read_text(Path(name)), source=name)
-    if name not in list_builtin_names():
-        hint = "a file's name ends in .yaml"
-        raise UsageError(
-            complain_of_unknown("workload", name, list_builtin_names(), value=name, hint=hint)
-        )
-    text = (find_packaged_folder("workloads") / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
-    return parse_workload(text, source=f"{name}{_SUFFIX}")
+    return load_builtin_workload(name, hint="a file's name ends in .yaml")
+
+
+def load_builtin_workload(name: str, path: FieldPath = (), *, hint: str = "") -> Workload:
+    """Read and check a workload that comes with Plimsoll; the name is never a file's.
+
+    Args:
+        name: The workload's name.
+        path: The field that names it.
+        hint: Advice for whoever named an unknown one.
+
+    Raises:
+        UsageError: There is no workload of that name.
+    """
+    folder = find_packaged_folder("workloads")
+    names = _list_names(folder)
+    if name not in names:
+        raise UsageError(complain_of_unknown("workload", name, names, path, value=name, hint=hint))
+    return parse_workload(_read_text(folder, name), source=f"{name}{_SUFFIX}")
 
 
 def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload") -> Workload:
@@ -65,8 +73,17 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
 
 def _read_dataset(name: str) -> Document:
     folder = find_packaged_folder("workloads") / "datasets"
-    known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
+    known = _list_names(folder)
     if name not in known:
         raise UsageError(complain_of_unknown("dataset", name, known, value=name))
-    text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
-    return read_document(text, f"datasets/{name}{_SUFFIX}")
+    return read_document(_read_text(folder, name), f"datasets/{name}{_SUFFIX}")
+
+
+def _list_names(folder: Path) -> list[str]:
+    """Return the names of a folder's documents."""
+    files = (entry.name for entry in folder.iterdir())
+    return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
+
+
+def _read_text(folder: Path, name: str) -> str:
+    return (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")

@@ -33,6 +33,7 @@ from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import submit_run
 from stacks.imports import find_imports, find_module_files, handler_path
 from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, find_engine_wheel, measure_mib
@@ -282,7 +283,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
     settings = settings_on_aws(
         {Setting.RUN_MACHINE_ARN: machine, Setting.ALLOWED_ENDPOINTS: allowed}
     )
-    run_id = submit_run(settings, request)
+    run_id = submit_run(settings, check_request(request))
 
     invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
     parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]

@@ -20,6 +20,8 @@ from plimsoll.model.deployment.deployment import read_deployment
 from plimsoll.model.deployment.functions import FUNCTIONS, Setting
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.cells import check_experiment
+from plimsoll.requests.checked_request import check_request
 from plimsoll.statemachines import STATE_MACHINES
 from stacks.plimsoll import PlimsollStack
 from tests.local.experiments.test_experiment import matrix
@@ -89,10 +91,15 @@ def calls(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[
     with LocalTwin(
         home / "twin", functions_directory=functions, settings=_settings(deployed)
     ) as twin:
-        assert LocalRun(twin, tiny("run")).wait().state is RunState.SUCCEEDED
+        assert LocalRun(twin, check_request(tiny("run"))).wait().state is RunState.SUCCEEDED
         cells = matrix(axes={"clients": {"one": {"search": {"clients": [1]}}}}, **_shared())
-        assert LocalExperiment(twin, cells).wait().record.state is RunState.SUCCEEDED
-        assert LocalExperiment(twin, _search()).wait().record.state is RunState.SUCCEEDED
+        assert (
+            LocalExperiment(twin, check_experiment(cells)).wait().record.state is RunState.SUCCEEDED
+        )
+        assert (
+            LocalExperiment(twin, check_experiment(_search())).wait().record.state
+            is RunState.SUCCEEDED
+        )
         with LocalService(twin) as service:
             _use_the_api(service)
         twin.client("lambda").invoke(FunctionName="janitor", Payload=b"{}")

@@ -15,6 +15,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.checked_request import check_request
 from plimsoll.requests.experiment_file import read_file
 from tests.second_opinion.interpreters import ROOT, StepFunctions, localstack_command, running
 
@@ -25,7 +26,7 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
 ) -> None:
     runs = read_file(ROOT / "scenarios/r1-demo.yaml")
     assert isinstance(runs, dict)
-    request = next(iter(runs.values()))
+    request = next(iter(runs.values())).request
     assert isinstance(request, Request)
     # The workflow is tested, not how quiet this machine is: a busy one needs more clients until it
     # comes to its knee, and may be disturbed.
@@ -38,7 +39,7 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
         LocalTwin(tmp_path / "twin", step_functions_url=localstack.url) as twin,
     ):
         localstack.call_aws_at(twin.endpoint_url, twin.keys)
-        run = LocalRun(twin, patient)
+        run = LocalRun(twin, check_request(patient))
         record = run.wait()
         assert record.failure is None, record.failure
         result = files_of(run.settings, run.run_id).get(RESULT, RunResult)

@@ -13,6 +13,7 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import Failure
+from plimsoll.requests.checked_request import CheckedRequest
 from tests.support.few_prices import PRICES
 from tests.support.synthetic_run import synthetic_run
 
@@ -184,12 +185,12 @@ class Machine:
         self._knee = knee
         self._failure = failure
 
-    def __call__(self, runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+    def __call__(self, runs: list[tuple[CheckedRequest, Path]], data_dir: Path | None) -> bool:
         assert data_dir is None
-        for request, folder in runs:
-            self.asked.append(request)
+        for checked, folder in runs:
+            self.asked.append(checked.request)
             result, _ = synthetic_run(knee=self._knee)
-            changed = {"request": request, "processors": 2, "failure": self._failure}
+            changed = {"request": checked.request, "processors": 2, "failure": self._failure}
             folder.mkdir(parents=True)
             (folder / "result.json").write_text(result.model_copy(update=changed).model_dump_json())
         return False

@@ -32,7 +32,7 @@ UPWARD = {
     ("plimsoll/targets/janitor.py", "plimsoll.quoting.quotes"): "plimsoll.targets is not",
     ("plimsoll/workflow/submit.py", "stacks.fleet"): "plimsoll is not allowed to import stacks",
 }
-CIRCLE = {("plimsoll/fleet/merge.py", "plimsoll.fleet.step"): "No cycles are allowed"}
+CIRCLE = {("plimsoll/fleet/fold.py", "plimsoll.fleet.step"): "No cycles are allowed"}
 
 
 @pytest.mark.parametrize("planted", [UPWARD, CIRCLE], ids=["upward", "in a circle"])

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.quoting.quotes import estimate_quote, target_usd_per_hour
 from plimsoll.report.experiment.summary import layout
-from plimsoll.requests.cells import expand_cells
+from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.sizing.cheapest import require_searchable
 
@@ -22,7 +21,7 @@ SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.name))
 def test_a_scenario_can_be_asked_for(path: Path) -> None:
     asked = read_file(path)
-    cells = expand_cells(asked) if isinstance(asked, Experiment) else tuple(asked)
+    cells = asked.cells if isinstance(asked, CheckedExperiment) else tuple(asked)
     assert len(cells) >= 2
     assert path.read_text().startswith("# Reference experiment R")
 
@@ -44,10 +43,10 @@ def test_its_axes_are_the_studys(
     name: str, targets: tuple[str, ...], questions: tuple[str, ...], cells: int
 ) -> None:
     asked = read_file(ROOT / f"scenarios/{name}.yaml")
-    assert isinstance(asked, Experiment)
-    places = layout(asked)
+    assert isinstance(asked, CheckedExperiment)
+    places = layout(asked.experiment)
     assert (places.target_axes, places.question_axes) == (targets, questions)
-    assert len(expand_cells(asked)) == cells
+    assert len(asked.cells) == cells
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_its_axes_are_the_studys(
 def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
     """As its own quote reckons; the demos are for one machine."""
     asked = read_file(path)
-    assert isinstance(asked, Experiment)
+    assert isinstance(asked, CheckedExperiment)
     found = quote_experiment(asked, read_builtin_prices())
     assert found.usd is not None
     notes = {note for cell in found.cells for note in cell.quote.notes}
@@ -67,28 +66,26 @@ def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
 def test_every_cell_has_dollars(path: Path) -> None:
     """Those of its target by the hour, from which a report has dollars per million operations."""
     asked = read_file(path)
-    requests = (
-        [cell.request for cell in expand_cells(asked)]
-        if isinstance(asked, Experiment)
-        else list(asked.values())
-    )
+    requests = asked.requests if isinstance(asked, CheckedExperiment) else list(asked.values())
     prices = read_builtin_prices()
-    unpriced = [one.name for one in requests if target_usd_per_hour(one, prices) is None]
+    unpriced = [
+        one.request.name for one in requests if target_usd_per_hour(one.request, prices) is None
+    ]
     assert unpriced == []
 
 
 def test_the_canarys_request_is_one_run_with_time_for_its_answer() -> None:
     asked = read_file(ROOT / "scenarios/canary.yaml")
     assert isinstance(asked, dict)
-    (request,) = asked.values()
-    notes = estimate_quote(request, read_builtin_prices()).notes
+    (checked,) = asked.values()
+    notes = estimate_quote(checked, read_builtin_prices()).notes
     assert [note for note in notes if "it will probably" in note] == []
 
 
 def test_r1_repeats_the_published_tables() -> None:
     asked = read_file(ROOT / "scenarios/r1.yaml")
-    assert isinstance(asked, Experiment)
-    for cell in expand_cells(asked):
+    assert isinstance(asked, CheckedExperiment)
+    for cell in asked.cells:
         search, limits = cell.request.search, cell.request.limits
         assert isinstance(search, StepsSearch)
         assert {1, 2, 3, 4, 8} <= set(search.clients)
@@ -101,21 +98,21 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (tmp_path / "example.yaml").write_text(example)
     asked = read_file(tmp_path / "example.yaml")
-    assert isinstance(asked, Experiment)
-    assert len(expand_cells(asked)) == 4
+    assert isinstance(asked, CheckedExperiment)
+    assert len(asked.cells) == 4
 
 
 def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
     """`plimsoll size` asks about the limits of the request where none is named."""
     asked = read_file(ROOT / "scenarios/size-demo.yaml")
     assert isinstance(asked, dict)
-    (request,) = asked.values()
-    assert request.limits.statistic == "p99"
-    assert request.limits.limits_us == {"read": 20_000, "update": 20_000}
+    limits = next(iter(asked.values())).request.limits
+    assert limits.statistic == "p99"
+    assert limits.limits_us == {"read": 20_000, "update": 20_000}
 
 
 def test_the_demo_of_the_boundary_can_be_sought() -> None:
     asked = read_file(ROOT / "scenarios/boundary-demo.yaml")
-    assert isinstance(asked, Experiment)
+    assert isinstance(asked, CheckedExperiment)
     require_searchable(asked, read_builtin_prices())
-    assert len(expand_cells(asked)) == 4
+    assert len(asked.cells) == 4

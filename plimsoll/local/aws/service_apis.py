@@ -31,6 +31,7 @@ from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation, rds_api, snapshots
 from plimsoll.local.resources.registry import Databases
 from plimsoll.model.request.request import Request
+from plimsoll.requests.checked_request import CheckedRequest, check_request
 
 
 class _QuietHandler(MotoRequestHandler):
@@ -39,6 +40,13 @@ class _QuietHandler(MotoRequestHandler):
 
     def log_request(self, *_: object) -> None:
         """Log nothing: on AWS, CloudTrail has the calls."""
+
+
+def _find_request(bucket: str, instance: str) -> CheckedRequest | None:
+    """Return the request of the run for which an instance is created; None if it is no run's."""
+    files = RunFiles(bucket, instance.removeprefix("plimsoll-"))
+    request = files.find_model(REQUEST, Request)
+    return None if request is None else check_request(request)
 
 
 class Services:
@@ -61,10 +69,7 @@ class Services:
         clients.use_factory(lambda service: boto_client_for(REGION, service))
         bucket = configuration["results_bucket"]
         places = Places(
-            Path(configuration["directory"]),
-            lambda instance: RunFiles(bucket, instance.removeprefix("plimsoll-")).find_model(
-                REQUEST, Request
-            ),
+            Path(configuration["directory"]), lambda instance: _find_request(bucket, instance)
         )
         self._databases = Databases(
             places,

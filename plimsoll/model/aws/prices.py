@@ -70,6 +70,11 @@ class Price(Model):
     unit: str
     source: Source | None
 
+    @property
+    def full_name(self) -> str:
+        """The item and the name, for people."""
+        return f"{self.item} {self.name}"
+
 
 class Group(Model):
     """Prices that share a unit and a source."""

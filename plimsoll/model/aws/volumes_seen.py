@@ -6,6 +6,7 @@ from pydantic import Field
 
 from plimsoll import words
 from plimsoll.model.base import Model
+from plimsoll.model.histograms import percentile_us
 
 
 class Escape(Model):
@@ -87,16 +88,7 @@ def _difference(before: VolumeSample, after: VolumeSample, field: str) -> int:
 
 
 def _percentile_us(before: dict[int, int], after: dict[int, int], share: float) -> int | None:
-    counts = {upper: n - before.get(upper, 0) for upper, n in sorted(after.items())}
-    total = sum(counts.values())
-    if total == 0:
-        return None
-    seen = 0
-    for upper, n in counts.items():
-        seen += n
-        if seen >= share * total:
-            return upper
-    return None
+    return percentile_us({upper: n - before.get(upper, 0) for upper, n in after.items()}, share)
 
 
 def rates(

@@ -1,5 +1,6 @@
 """The quote of a run or experiment before it starts, and its cost after it has ended."""
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Annotated, Literal
 
@@ -15,6 +16,16 @@ class Amounts(Model):
     least: float  # lower bound
     expected: float
     most: float  # at the run's time limit, with every step that the search may need
+
+
+def add_amounts(parts: Iterable[Amounts]) -> Amounts:
+    """Add amounts."""
+    each = list(parts)
+    return Amounts(
+        least=sum(part.least for part in each),
+        expected=sum(part.expected for part in each),
+        most=sum(part.most for part in each),
+    )
 
 
 class QuotePhase(Model):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
+from plimsoll.model.histograms import merge_histograms, percentile_us
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import RunResult, Seconds, SecondTotals
 from plimsoll.report.charts import scale
@@ -29,26 +30,6 @@ def bin_width_s(length_s: float, columns: int = COLUMNS_MOST) -> int:
     """Return the smallest bin width with which at most `columns` bins span the length."""
     widths = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
     return next((w for w in widths if length_s / w <= columns), math.ceil(length_s / columns))
-
-
-def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
-    """Return the upper bound of the bucket that holds a percentile; None without any counts."""
-    total = sum(buckets.values())
-    seen = 0
-    for upper, count in sorted(buckets.items()):
-        seen += count
-        if total and seen >= share * total:
-            return upper
-    return None
-
-
-def merge_histograms(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Merge histograms whose buckets have the same bounds."""
-    total: dict[int, int] = defaultdict(int)
-    for histogram in histograms:
-        for upper, count in histogram.items():
-            total[upper] += count
-    return dict(total)
 
 
 class Clock:

@@ -77,6 +77,20 @@ def nested(levels: int) -> dict[str, Any]:
             "reaches beyond the workload's tables: another database, 'mysql'",
             None,
         ),
+        (
+            {
+                "phases": [
+                    {
+                        "name": "batch",
+                        "workload": {"name": "batch-2-validation"},
+                        "to_completion": {"records": 100, "connections": [1]},
+                    }
+                ]
+            },
+            "phases[0].workload",
+            "is of the dataset billing; the run's own is ycsb",
+            None,
+        ),
         ({"search": {"strategy": "steps", "clients": [0]}}, "search.clients[0]", "not 0", ">= 1"),
         ({"faults": [{"step": 1, "volume": {}}]}, "faults", "", None),
         (
@@ -103,6 +117,11 @@ def test_a_wrong_field_is_named_with_what_is_allowed(
     (error,) = named.values()
     assert said in error["detail"]
     assert allowed is None or allowed in error["allowed"]
+
+
+def test_a_quote_is_of_a_request_that_could_run(api: Api) -> None:
+    refused = api("POST", "/quotes", {**REQUESTED, "limits": {"limits_us": {"raed": 100}}})
+    assert (refused.status, list(refused.wrong)) == (422, ["limits.limits_us.raed"])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.experiment.page import render_experiment
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import validate_experiment
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
 from tests.support.synthetic_cells import boundary_experiment, synthetic_cell
@@ -34,7 +34,7 @@ def place(deployment: EverySetting) -> EverySetting:
 
 
 EXPERIMENT = validate_experiment(boundary_experiment(*IOPS, want=30_000, team="dba"))
-CELLS = expand_cells(EXPERIMENT)
+CELLS = EXPERIMENT.cells
 
 
 def ran(place: EverySetting, experiment_id: str, cell: int) -> None:

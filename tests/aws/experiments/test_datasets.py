@@ -19,13 +19,12 @@ from plimsoll.experiments.workflow_states import (
     submit_dataset,
 )
 from plimsoll.model.deployment.deployment import Team
-from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunState, TargetAddress
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import CheckedExperiment, validate_experiment
 from plimsoll.targets.snapshots import find_snapshot
 from plimsoll.workflow.snapshot import keep_dataset
-from plimsoll.workflow.submit import check_request
+from plimsoll.workflow.submit import require_allowed
 from tests.aws.workflow.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import NO_LIMITS, EverySetting
@@ -33,7 +32,7 @@ from tests.support.every_setting import NO_LIMITS, EverySetting
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
 
 
-def experiment(**changes: Any) -> Experiment:
+def experiment(**changes: Any) -> CheckedExperiment:
     value = {
         "name": "matrix",
         "team": "dba",
@@ -208,10 +207,8 @@ def test_a_snapshot_that_the_deployment_does_not_allow_is_not_read(place: EveryS
 
     def asked(arn: str) -> Any:
         target = {**ASKED["target"], "snapshot": arn}
-        return expand_cells(experiment(dataset=None, request={**ASKED, "target": target}))[
-            1
-        ].request
+        return experiment(dataset=None, request={**ASKED, "target": target}).cells[1].request
 
-    check_request(allowing, asked(arns[0]))
+    require_allowed(allowing, asked(arns[0]))
     with pytest.raises(UsageError, match="is not among the snapshots that this deployment allows"):
-        check_request(allowing, asked(arns[1]))
+        require_allowed(allowing, asked(arns[1]))

@@ -29,10 +29,10 @@ from plimsoll.experiments.records import (
 from plimsoll.experiments.workflow_states import plan_experiment, settle_cells, submit_cell
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.judging.capacity import Bound
-from plimsoll.model.request.experiment import Experiment, shuffle_cells
+from plimsoll.model.request.experiment import shuffle_cells
 from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunFigures, RunState
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import CheckedExperiment, validate_experiment
 from plimsoll.statemachines import read_definition
 from plimsoll.workflow.submit import start_execution
 from tests.aws.workflow.conftest import REQUESTED
@@ -43,7 +43,7 @@ ROLE = "arn:aws:iam::123456789012:role/states"
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
 
 
-def experiment(**changes: Any) -> Experiment:
+def experiment(**changes: Any) -> CheckedExperiment:
     value = {
         "name": "matrix",
         "team": "dba",
@@ -84,7 +84,7 @@ def started(place: EverySetting) -> str:
 
 
 def test_one_key_is_one_experiment(place: EverySetting, machines: dict[str, str]) -> None:
-    def submit(asked: Experiment) -> str:
+    def submit(asked: CheckedExperiment) -> str:
         return submit_experiment(place, asked, idempotency_key="monday")
 
     first = submit(experiment())
@@ -153,7 +153,7 @@ def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
 def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: str) -> None:
     plan_experiment(place, started)
     answer = submit_cell(place, started, 3)
-    cell = expand_cells(experiment())[3]
+    cell = experiment().cells[3]
     assert answer == {"run_id": cell_run_id(started, cell)}
     record = place.records.get(cell_run_id(started, cell))
     assert (record.state, record.name, record.team) == (RunState.PENDING, "s3", "dba")
@@ -173,7 +173,7 @@ def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
         submit_cell(place, started, 0)
     with pytest.raises(RunNotFoundError):
-        place.records.get(cell_run_id(started, expand_cells(experiment())[0]))
+        place.records.get(cell_run_id(started, experiment().cells[0]))
 
 
 def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
@@ -190,7 +190,7 @@ def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
     monkeypatch.setattr(clients.s3(), "put_object", stop_first)
     with pytest.raises(RunStoppedError):
         submit_cell(place, started, 0)
-    run = place.records.get(cell_run_id(started, expand_cells(experiment())[0]))
+    run = place.records.get(cell_run_id(started, experiment().cells[0]))
     assert run.state is RunState.STOPPED
 
 

@@ -11,11 +11,10 @@ import pytest
 from plimsoll.complaints import FieldPath, Range, Scalar
 from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment.deployment import Team
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.teams.limits import Limits
 from plimsoll.teams.room import Ask, compute_ask
 from tests.support.aws_resources import SERVICE_TABLE
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import ENDPOINT, request
 
 AT = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
@@ -277,15 +276,15 @@ def test_many_submissions_at_once_never_pass_a_limit_and_all_get_their_turn() ->
 
 def test_a_run_asks_for_its_largest_step_its_volume_and_the_most_that_it_may_cost() -> None:
     asked = request(search={"strategy": "ramp", "clients_max": 40})
-    quoted = estimate_quote(asked, read_builtin_prices())
+    quoted = quote_request(asked)
     assert quoted.usd is not None
     assert compute_ask(asked, quoted) == Ask(
         clients=40, clients_path=("search", "clients_max"), iops=3000, usd_most=quoted.usd.most
     )
     loaders = request(prepare={"clients": 64})
-    of_loaders = compute_ask(loaders, estimate_quote(loaders, read_builtin_prices()))
+    of_loaders = compute_ask(loaders, quote_request(loaders))
     assert (of_loaders.clients, of_loaders.clients_path) == (64, ("prepare", "clients"))
     bounded = request(budget_usd=0.5)
-    assert compute_ask(bounded, estimate_quote(bounded, read_builtin_prices())).usd_most == 0.5
+    assert compute_ask(bounded, quote_request(bounded)).usd_most == 0.5
     endpoint = request(target=ENDPOINT)
-    assert compute_ask(endpoint, estimate_quote(endpoint, read_builtin_prices())).iops == 0
+    assert compute_ask(endpoint, quote_request(endpoint)).iops == 0

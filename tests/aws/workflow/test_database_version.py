@@ -11,6 +11,7 @@ from plimsoll.aws.run_records import now
 from plimsoll.errors import UsageError
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import record_request
 from plimsoll.workflow.target import create_target
 from tests.aws.workflow.conftest import REQUESTED, RUN, recorded
@@ -25,7 +26,7 @@ def asked(version: str, engine: str = "mariadb") -> Request:
 def test_record_and_quote_have_the_version_that_rds_makes_and_the_request_what_was_asked_for(
     deployment: EverySetting,
 ) -> None:
-    assert record_request(deployment, asked("11.4"), run_id=RUN)
+    assert record_request(deployment, check_request(asked("11.4")), run_id=RUN)
     assert deployment.records.get(RUN).database_version == "11.4.10"
     assert deployment.files(RUN).get(QUOTE, Quote).database_version == "11.4.10"
     assert deployment.files(RUN).get(REQUEST, Request).target == asked("11.4").target
@@ -42,13 +43,13 @@ def test_what_cannot_be_made_is_refused_before_anything_is_recorded(
     deployment: EverySetting, version: str, told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        record_request(deployment, asked(version), run_id=RUN)
+        record_request(deployment, check_request(asked(version)), run_id=RUN)
     assert deployment.records.find(RUN) is None
 
 
 def test_a_version_that_is_newer_than_the_table_is_left_to_rds(deployment: EverySetting) -> None:
     """8.0.45 is in RDS's answer, and not in the table."""
-    record_request(deployment, asked("8.0.45", engine="mysql"), run_id=RUN)
+    record_request(deployment, check_request(asked("8.0.45", engine="mysql")), run_id=RUN)
     assert deployment.records.get(RUN).database_version == "8.0.45"
 
 

@@ -13,6 +13,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow import barrier, plan_step
 from plimsoll.workflow.history import (
     note_step,
@@ -157,7 +158,9 @@ def test_a_phase_with_a_search_goes_on_until_that_has_its_answer(
     assert planned["step"] == 6, "the run's own search"
     (found,) = [
         one
-        for one in summarize_phases(request, read_judged_steps(deployment.files(RUN)), None)
+        for one in summarize_phases(
+            check_request(request), read_judged_steps(deployment.files(RUN)), None
+        )
         if one.name == "ask"
     ]
     assert found.capacity is not None

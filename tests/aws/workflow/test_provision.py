@@ -14,6 +14,7 @@ from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
 from plimsoll.model.deployment.function_settings import CassandraPlace
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import HeldBudget
+from plimsoll.requests.checked_request import check_request
 from plimsoll.targets import zones
 from plimsoll.targets.target_stacks import create_stack
 from plimsoll.workflow import start_and_stop, target
@@ -256,7 +257,7 @@ def test_a_deployment_without_cassandra_refuses_it_before_anything_is_made(
     refusal = r"target\.kind: this deployment has no cassandra targets \(allowed: rds, endpoint\)"
     request = Request.model_validate(REQUESTED | {"target": CASSANDRA})
     with pytest.raises(UsageError, match=refusal):
-        record_request(without, request, run_id="refused")
+        record_request(without, check_request(request), run_id="refused")
     recorded(deployment)
     asking_for_cassandra(deployment)
     with pytest.raises(UsageError, match=refusal):

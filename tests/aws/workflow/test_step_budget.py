@@ -12,10 +12,9 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.budget import divide_budget
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.workflow.barrier import require_step_budget
 from tests.support.aws_resources import BUCKET, make_bucket
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import request
 
 
@@ -35,7 +34,7 @@ def record(asked: Request) -> RunRecord:
         request_sha256="0" * 64,
         submitted_at=now(),
         time_limit_s=asked.time_limit_s,
-        budget=divide_budget(asked, estimate_quote(asked, read_builtin_prices())),
+        budget=divide_budget(asked, quote_request(asked)),
     )
 
 
@@ -50,7 +49,7 @@ def test_a_step_starts_only_if_the_budget_pays_for_it_and_those_before_it(files:
     asked = request(budget_usd=0.40, search={"strategy": "steps", "clients": [1, 2, 100]})
     run = record(asked)
     assert run.budget is not None
-    files.put_model(QUOTE, estimate_quote(asked, read_builtin_prices()))
+    files.put_model(QUOTE, quote_request(asked))
     require_step_budget(files, run, asked, planned(asked, 0, 1))
     # 100 clients for 90 s and 24 s before and after them, 1.73 GiB each
     usd = 100 * (90 + 20 + 1 + 3) * 1769 / 1024 * 0.0000133334

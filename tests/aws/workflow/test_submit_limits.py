@@ -13,6 +13,7 @@ from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.checked_request import check_request
 from plimsoll.teams.limits import Limits, find_team_limits
 from plimsoll.teams.reconcile import reconcile_teams
 from plimsoll.teams.room import Ask
@@ -38,7 +39,7 @@ def asked(**changes: Any) -> Request:
 
 
 def submitted(deployment: EverySetting, key: str | None = None, **changes: Any) -> str:
-    return submit.submit_run(deployment, asked(**changes), idempotency_key=key)
+    return submit.submit_run(deployment, check_request(asked(**changes)), idempotency_key=key)
 
 
 def of_team(deployment: EverySetting) -> Limits:

@@ -14,6 +14,7 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment, shuffle_cells
 from plimsoll.model.run.results import Moments, RunResult
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.cells import check_experiment
 from tests.local.workflow.conftest import tiny, wait_until
 
 MACHINE = "experiment"
@@ -65,7 +66,7 @@ def most_at_once(runs: list[Moments]) -> int:
 def test_cells_that_fail_are_told_and_the_matrix_goes_on(
     run_twin: LocalTwin, tmp_path: Path
 ) -> None:
-    running = LocalExperiment(run_twin, matrix(batch_size=3))
+    running = LocalExperiment(run_twin, check_experiment(matrix(batch_size=3)))
     ended = running.wait()
     assert ended.record.failure is None, ended.record.failure
     assert ended.record.state is RunState.SUCCEEDED
@@ -103,7 +104,7 @@ def test_a_search_for_the_boundary_runs_cell_by_cell_until_the_cheapest_is_known
     )
     want = {"ops_per_second": 1, "limits_us": limits_us}
     asked = matrix(search="boundary", want=want, request=shared, axes=axes, at_once=1)
-    running = LocalExperiment(run_twin, asked)
+    running = LocalExperiment(run_twin, check_experiment(asked))
     ended = running.wait()
     assert ended.record.failure is None, ended.record.failure
     result = running.save(tmp_path)
@@ -122,7 +123,7 @@ def test_stopping_it_stops_every_run_and_tears_every_target_down(
         mode="json", exclude={"name", "team", "tags"}
     )
     axes = {"time": {f"s{n}": {"load": {"seed": n}} for n in range(4)}}
-    running = LocalExperiment(run_twin, matrix(request=shared, axes=axes))
+    running = LocalExperiment(run_twin, check_experiment(matrix(request=shared, axes=axes)))
     wait_until(lambda: len(run_twin.databases) == 2, "two targets")
     running.stop()
     ended = running.wait()
@@ -151,7 +152,7 @@ def begun(twin: LocalTwin, timeout_s: int | None = None) -> tuple[LocalExperimen
     if timeout_s is not None:
         brief = json.dumps({**json.loads(written), "TimeoutSeconds": timeout_s})
         states.update_state_machine(stateMachineArn=machine, definition=brief)
-    running = LocalExperiment(twin, matrix(request=shared, axes=axes))
+    running = LocalExperiment(twin, check_experiment(matrix(request=shared, axes=axes)))
     states.update_state_machine(stateMachineArn=machine, definition=written)
     execution = f"{machine.replace(':stateMachine:', ':execution:')}:{running.experiment_id}"
     wait_until(
@@ -209,7 +210,7 @@ def test_an_execution_that_ends_from_outside_leaves_no_run(
 def test_a_cell_is_never_submitted_to_an_experiment_that_is_being_stopped(
     run_twin: LocalTwin,
 ) -> None:
-    running = LocalExperiment(run_twin, matrix())
+    running = LocalExperiment(run_twin, check_experiment(matrix()))
     experiments = open_experiments(running.settings)
     record = experiments.get("default", running.experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)

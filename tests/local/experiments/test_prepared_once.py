@@ -11,6 +11,7 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.cells import check_experiment
 from plimsoll.targets.snapshots import list_snapshots
 from tests.local.experiments.test_experiment import assert_nothing_left
 from tests.local.workflow.conftest import tiny, wait_until
@@ -61,7 +62,7 @@ def assert_no_snapshot_left(twin: LocalTwin) -> None:
 def test_every_run_has_the_rows_that_one_run_loaded(
     run_twin: LocalTwin, target: dict[str, Any] | None, tmp_path: Path
 ) -> None:
-    running = LocalExperiment(run_twin, shared(target))
+    running = LocalExperiment(run_twin, check_experiment(shared(target)))
     ended = running.wait()
     assert ended.record.state is RunState.SUCCEEDED, ended.record.failure
     result = running.save(tmp_path)
@@ -85,7 +86,7 @@ def begun(twin: LocalTwin) -> LocalExperiment:
     request = tiny("cell", load__duration_s=300, time_limit_s=900).model_dump(
         mode="json", exclude={"name", "team", "tags"}
     )
-    running = LocalExperiment(twin, shared(request=request))
+    running = LocalExperiment(twin, check_experiment(shared(request=request)))
     wait_until(
         lambda: bool(running.look().running) or running.look().record.state.ended, "a run begins"
     )
@@ -118,7 +119,7 @@ def test_where_the_preparing_fails_its_runs_are_refused_and_nothing_is_left(
     run_twin: LocalTwin,
 ) -> None:
     broken = {"target": {"parameters": {"no_such_parameter": 1}}}
-    running = LocalExperiment(run_twin, shared(dataset=broken))
+    running = LocalExperiment(run_twin, check_experiment(shared(dataset=broken)))
     assert running.wait().record.state is RunState.SUCCEEDED
     for cell in running.result.cells:
         assert cell.state is None

@@ -8,6 +8,7 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.comparing.ratios import pair_steps
+from plimsoll.requests.cells import check_experiment
 from tests.local.experiments.test_experiment import assert_nothing_left, most_at_once
 from tests.local.workflow.conftest import tiny
 
@@ -31,7 +32,7 @@ def test_steps_of_both_alternate_and_make_pairs(
     run_twin: LocalTwin,
     tmp_path: Path,
 ) -> None:
-    running = LocalExperiment(run_twin, two_volumes())
+    running = LocalExperiment(run_twin, check_experiment(two_volumes()))
     assert running.wait().record.failure is None
     result = running.save(tmp_path)
     runs = [

@@ -26,6 +26,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
+from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import name_run
 from tests.support.requested import REQUESTED
 
@@ -118,7 +119,7 @@ class Bench:
         for function in hold:
             (self._gates / f"{function}-{name_run(request.team, key)}").touch()
         own = PriceOverrides.model_validate(prices or {})
-        return LocalRun(self.twin, request, idempotency_key=key, prices=own)
+        return LocalRun(self.twin, check_request(request), idempotency_key=key, prices=own)
 
     def gate(self, function: str, run: LocalRun) -> Gate:
         """Give a gate that was closed at the run's start."""

@@ -15,6 +15,7 @@ from plimsoll.local.twin import LocalTwin
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.settings import Setting
+from plimsoll.requests.checked_request import check_request
 from tests.local.workflow.conftest import measured, tiny, why
 
 PERIOD_S = 6
@@ -41,7 +42,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     settings = {Setting.METRIC_PERIOD_SECONDS: str(PERIOD_S)}
     home = tmp_path_factory.mktemp("late") / "twin"
     with LocalTwin(home, settings=settings, metrics_late_s=LATE_S) as twin:
-        run = LocalRun(twin, asked)
+        run = LocalRun(twin, check_request(asked))
         record = run.wait(progress.show)
         assert record.failure is None, why(record)
         return run.files.get(RESULT, RunResult), console.export_text()

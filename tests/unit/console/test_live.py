@@ -8,10 +8,9 @@ from plimsoll.console.live import Cursor, is_over, show_live
 from plimsoll.errors import UsageError
 from plimsoll.model.run.quote import Amounts, Quote
 from plimsoll.model.run.run_record import Failure, Recovery, RunState
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote as quoted
 from plimsoll.workflow.past import rebuild_record
 from tests.support.live_run import running_look, whole_steps
+from tests.support.requested import quote_request
 from tests.support.synthetic_run import START, synthetic_run
 
 STEP_S = 15  # warm-up and window
@@ -69,7 +68,7 @@ def test_on_one_machine_nothing_is_spent() -> None:
 
 def test_on_aws_the_target_is_charged_from_its_creation_until_now() -> None:
     look = running_look(4)
-    priced = quoted(look.request, read_builtin_prices())
+    priced = quote_request(look.request)
     provision_at = look.at - timedelta(hours=2)
     on_aws = {"local": False, "provision_at": provision_at, "stack_id": "stack"}
     record = look.record.model_copy(update=on_aws)
@@ -83,9 +82,7 @@ def test_on_aws_the_target_is_charged_from_its_creation_until_now() -> None:
 
 def test_a_price_that_is_missing_leaves_the_sum_unknown() -> None:
     look = running_look(4)
-    priced = quoted(look.request, read_builtin_prices()).model_copy(
-        update={"missing": ("a price",)}
-    )
+    priced = quote_request(look.request).model_copy(update={"missing": ("a price",)})
     record = look.record.model_copy(update={"local": False})
     assert show_live(running_look(4, quote=priced, record=record), Cursor()).money.spent_usd is None
 

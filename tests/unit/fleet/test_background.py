@@ -7,13 +7,12 @@ import pytest
 from plimsoll.fleet.background import (
     add_background_results,
     background_s,
-    describe_absent,
     is_even,
     plan_background,
 )
 from plimsoll.fleet.background_client import join_spans, list_span_loads
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.sense import check_sense
+from plimsoll.fleet.sense import check_sense, describe_absent
 from plimsoll.fleet.step import build_step, merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
 from plimsoll.model.request.request import Request

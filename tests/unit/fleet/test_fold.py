@@ -11,8 +11,15 @@ from random import Random
 import pytest
 
 from plimsoll.errors import UnreadableFileError
-from plimsoll.fleet import merge
 from plimsoll.fleet.fold import Fold, fold_clients
+from plimsoll.fleet.step import (
+    Window,
+    compute_halves,
+    compute_throughput,
+    list_second_counts,
+    summarize_fleet,
+    summarize_server_looks,
+)
 from plimsoll.model.engine.answered import OperationReport, SecondReport, SelfReport
 from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerLook
 from tests.unit.fleet import plain_merge
@@ -91,13 +98,13 @@ def test_folding_is_merging(seed: int, apart_ms: int) -> None:
     plan = planned(clients=len(clients) + 3, duration_s=8)
     failed = [FailedClient(client=len(clients) + 1, error="E", cause="")]
     fold = fold_clients(plan, clients)
-    seconds, window, plain = fold.seconds(), merge.Window(fold), plain_merge.Window(clients)
+    seconds, window, plain = fold.seconds(), Window(fold), plain_merge.Window(clients)
     assert vars(window) == vars(plain)
     assert fold.operations() == plain_merge.operations(clients)
     assert list(fold.operations()) == list(plain_merge.operations(clients))
     assert seconds == plain_merge.seconds(plan, clients)
     halves = zip(
-        merge.compute_halves(fold, window, seconds),
+        compute_halves(fold, window, seconds),
         plain_merge.halves(plan, plain, clients),
         strict=True,
     )
@@ -105,12 +112,12 @@ def test_folding_is_merging(seed: int, apart_ms: int) -> None:
         assert half.throughput_ops_per_second == plainly.throughput_ops_per_second
         assert half.latency_us == pytest.approx(plainly.latency_us, rel=0.004)
     each = plain_merge.second_by_second(plan, plain, clients)
-    assert merge.list_second_counts(fold, window, seconds) == each
-    assert merge.throughput(fold, window, seconds) == plain_merge.throughput(plan, plain, clients)
-    figures = merge.summarize_fleet(fold, failed)
+    assert list_second_counts(fold, window, seconds) == each
+    assert compute_throughput(fold, window, seconds) == plain_merge.throughput(plan, plain, clients)
+    figures = summarize_fleet(fold, failed)
     assert figures == plain_merge.fleet_figures(plan, clients, failed)
     looks = [look for one in clients for look in one.looks]
-    assert merge.summarize_server_looks(fold.looks) == plain_merge.server_looks(looks)
+    assert summarize_server_looks(fold.looks) == plain_merge.server_looks(looks)
 
 
 def test_figures_that_only_some_clients_have_are_those_of_the_others() -> None:

@@ -4,9 +4,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from plimsoll.databases.mysql.counters import EXECUTED
-from plimsoll.fleet import merge
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.step import merge_step
+from plimsoll.fleet.step import Window, compute_halves, merge_step, summarize_fleet
 from plimsoll.model.engine.answered import (
     ConnectionReport,
     LatencySummary,
@@ -136,7 +135,7 @@ def test_seconds_are_added_over_clients_on_one_clock() -> None:
 
 def test_halves_of_the_window_leave_the_warmup_out() -> None:
     fold = fold_clients(planned(), [result(0, [1]), result(1, [1])])
-    first, second = merge.compute_halves(fold, merge.Window(fold), fold.seconds())
+    first, second = compute_halves(fold, Window(fold), fold.seconds())
     assert first.throughput_ops_per_second == second.throughput_ops_per_second == 20
     assert first.latency_us["read"] == 201.5  # seconds 1 and 2
     assert second.latency_us["read"] == 203.5
@@ -166,11 +165,11 @@ def test_looking_for_answers_is_told_apart_from_work() -> None:
         myself = one.report.client.model_copy(update={"polled_s": polled_s})
         return one.model_copy(update={"report": one.report.model_copy(update={"client": myself})})
 
-    fleet = merge.summarize_fleet(fold_clients(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
+    fleet = summarize_fleet(fold_clients(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
     assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
     assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
     unknown = fold_clients(planned(), [polled(0, 0.2), polled(1, None)])
-    assert merge.summarize_fleet(unknown, []).polled_share is None
+    assert summarize_fleet(unknown, []).polled_share is None
 
 
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.fleet import merge
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.phase_plan import plan_pass, slice_pass
 from plimsoll.fleet.plan import compute_period_wait_ms, make_load_spec
-from plimsoll.fleet.step import merge_step
+from plimsoll.fleet.step import Window, merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
 from plimsoll.model.request.phases import (
     count_phase_steps,
@@ -19,8 +18,7 @@ from plimsoll.model.request.phases import (
 )
 from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
-from plimsoll.requests.phase_workload import compile_step, make_search_request
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import validate_request
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import planned, result
 from tests.unit.fleet.test_plan import planned as planned_of_search
@@ -43,7 +41,8 @@ JOB = {
     "workload": {"name": "batch-3-charges", "records": 2000},
     "phases": [LOAD, CHARGE],
 }
-REQUEST = validate_request(JOB)
+CHECKED = validate_request(JOB)
+REQUEST = CHECKED.request
 TARGET = EngineTarget(
     protocol="mysql",
     host="h",
@@ -64,7 +63,7 @@ def test_the_loads_of_a_phase_take_turns_and_phases_follow_one_another() -> None
 
 def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
     fourth = passes(REQUEST.phases)[3]
-    each = records_per_operation(compile_step(REQUEST, "load").engine.operations)
+    each = records_per_operation(CHECKED.phases["load"].engine.operations)
     assert each == 20
     plan = plan_pass(fourth, REQUEST, records_each=each, server_before=None)
     assert (plan.index, plan.phase, plan.purpose, plan.operations) == (4, "load", "phase", 50)
@@ -76,7 +75,7 @@ def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
 
 def test_its_clients_divide_operations_and_input_by_their_connections() -> None:
     plan = plan_pass(passes(REQUEST.phases)[3], REQUEST, records_each=20, server_before=None)
-    workload = compile_step(REQUEST, "load").engine
+    workload = CHECKED.phases["load"].engine
     specs = [make_load_spec(plan, client, workload=workload, target=TARGET) for client in (0, 1)]
     assert [spec.connections for spec in specs] == [3, 3]
     assert [spec.operations_limit for spec in specs] == [25, 25]
@@ -123,7 +122,7 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
     assert step.step.purpose is None
     assert not any("ran together" in problem for problem in step.problems)
     fold = fold_clients(planned(warmup_s=0, duration_s=600), [quick, slow])
-    assert merge.Window(fold).length_s == 2.0  # of a step of the search
+    assert Window(fold).length_s == 2.0  # of a step of the search
 
 
 @pytest.mark.parametrize(
@@ -169,7 +168,7 @@ def test_a_request_without_phases_has_none() -> None:
 
 
 def test_of_a_phase_with_a_search_as_many_numbers_are_kept_as_it_may_take() -> None:
-    request = validate_request({**JOB, "phases": [LOAD, ASK, CHARGE]})
+    request = validate_request({**JOB, "phases": [LOAD, ASK, CHARGE]}).request
     assert [first for _, first in number_phases(request.phases)] == [0, 4, 34]
     assert [one.index for one in passes(request.phases)] == [1, 2, 3, 4, 35, 36, 37]
     assert count_phase_steps(request.phases) == 37
@@ -178,11 +177,11 @@ def test_of_a_phase_with_a_search_as_many_numbers_are_kept_as_it_may_take() -> N
 def test_what_a_phase_seeks_is_the_runs_on_its_own_workload_and_search() -> None:
     """Without the run's soak, and without limits of operations that it does not have."""
     limits = {"limits_us": {"charge": 9000}, "soak_s": 60, "deterioration": 7}
-    request = validate_request({**JOB, "limits": limits, "phases": [LOAD, ASK]})
-    own = make_search_request(request, "ask")
+    checked = validate_request({**JOB, "limits": limits, "phases": [LOAD, ASK]})
+    own = checked.search_request("ask")
     assert (own.workload.name, own.workload.records) == ("batch-2-validation", 2000)
     assert own.search.probes_max == 30
     assert (own.limits.limits_us, own.limits.soak_s) == ({}, 0)
     assert own.limits.deterioration == 7
     assert own.phases == ()
-    assert make_search_request(request, None) is request
+    assert checked.search_request(None) is checked.request

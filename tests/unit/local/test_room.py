@@ -17,21 +17,20 @@ from plimsoll.local.room import (
     memory_bytes,
     require_room,
 )
-from plimsoll.model.request.request import Request
-from plimsoll.requests.row_bytes import estimate_rows_bytes
+from plimsoll.requests.checked_request import CheckedRequest, validate_request
 from tests.support.requested import REQUESTED
 
 GIB = 2**30
 SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:target"
 
 
-def request(workload: str, records: int, **target: Any) -> Request:
+def request(workload: str, records: int, **target: Any) -> CheckedRequest:
     rds = {**REQUESTED["target"], "volume": {"type": "gp3", "size_gib": 100}}
     changes = {"target": target or rds, "workload": {"name": workload, "records": records}}
-    return Request.model_validate(REQUESTED | changes)
+    return validate_request(REQUESTED | changes)
 
 
-def endpoint() -> Request:
+def endpoint() -> CheckedRequest:
     return request("ycsb-a", 10**6, kind="endpoint", engine="mysql", host="h", secret_arn=SECRET)
 
 
@@ -47,7 +46,7 @@ def endpoint() -> Request:
 )
 def test_rows_are_as_wide_as_their_columns(workload: str, per_row: int, grows: bool) -> None:
     asked = request(workload, 1000)
-    assert (estimate_rows_bytes(asked), load_adds_rows(asked)) == (1000 * per_row, grows)
+    assert (asked.rows_bytes, load_adds_rows(asked)) == (1000 * per_row, grows)
 
 
 def test_a_bulk_insert_adds_rows() -> None:
@@ -56,7 +55,7 @@ def test_a_bulk_insert_adds_rows() -> None:
 
 def test_an_endpoint_has_its_rows_elsewhere() -> None:
     assert disk_bytes(endpoint()) == 0
-    assert memory_bytes(endpoint()) < memory_bytes(request("ycsb-a", 10**6))
+    assert memory_bytes(endpoint().request) < memory_bytes(request("ycsb-a", 10**6).request)
 
 
 def has(monkeypatch: pytest.MonkeyPatch, *, disk: float, memory: float) -> None:

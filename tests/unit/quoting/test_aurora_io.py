@@ -12,8 +12,9 @@ from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.charges import compute_io_cost, find_io_prices
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote, require_stand_in
+from plimsoll.quoting.quotes import require_stand_in
 from plimsoll.report.words import describe_run_cost, hourly_usd, name_price_source
+from tests.support.requested import quote_request
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.quoting.test_costs import record
 from tests.unit.quoting.test_quotes import request
@@ -37,23 +38,21 @@ def on(storage: str = "standard", **changes: Any) -> Request:
 
 def cost(storage: str, billed: BilledIo | None, capacity: Any = None) -> RunCost:
     asked = on(storage)
-    return estimate_run_cost(
-        estimate_quote(asked, read_builtin_prices()), asked, record(), [], capacity, billed=billed
-    )
+    return estimate_run_cost(quote_request(asked), asked, record(), [], capacity, billed=billed)
 
 
 @pytest.mark.parametrize(
     ("storage", "usd_per_hour"), [("standard", STANDARD_USD), ("io-optimized", OPTIMIZED_USD)]
 )
 def test_each_storage_has_its_own_prices_by_the_hour(storage: str, usd_per_hour: float) -> None:
-    found = estimate_quote(on(storage), read_builtin_prices())
+    found = quote_request(on(storage))
     assert found.target_usd_per_hour == pytest.approx(usd_per_hour)
     assert found.missing == ()
     assert found.usd is not None
 
 
 def test_a_quote_says_that_ios_are_in_no_sum_and_from_which_rate_the_other_is_cheaper() -> None:
-    found = estimate_quote(on(), read_builtin_prices())
+    found = quote_request(on())
     assert found.io is not None
     assert (found.io.charged, found.io.usd_per_million) == (True, 0.2)
     assert found.io.io_optimized_from_iops == pytest.approx(EVEN_IOPS)
@@ -61,7 +60,7 @@ def test_a_quote_says_that_ios_are_in_no_sum_and_from_which_rate_the_other_is_ch
     assert "$0.20 a million (1,000 a second are $0.72 an hour)" in notes
     assert "so no sum here has them" in notes
     assert "I/O-Optimized is cheaper from a mean of 111 I/Os a second on" in notes
-    optimized = " ".join(estimate_quote(on("io-optimized"), read_builtin_prices()).notes)
+    optimized = " ".join(quote_request(on("io-optimized")).notes)
     assert "no sum here has them" not in optimized
     assert "Standard below it" in optimized
 
@@ -71,7 +70,7 @@ def test_where_a_price_is_missing_no_rate_is_named() -> None:
     io = find_io_prices(on().target, none)
     assert io is not None
     assert (io.usd_per_million, io.io_optimized_from_iops) == (None, None)
-    assert "at a price that is not known" in " ".join(estimate_quote(on(), none).notes)
+    assert "at a price that is not known" in " ".join(quote_request(on(), none).notes)
     assert compute_io_cost(io, BILLED, None).usd is None
     assert find_io_prices(request().target, read_builtin_prices()) is None
 
@@ -140,10 +139,7 @@ def test_without_a_count_the_cost_is_not_known_and_says_so() -> None:
     assert found.io is not None
     assert (found.io.ios, found.io.usd) == (None, None)
     assert "CloudWatch has no point of its I/Os yet" in found.io.sentence
-    assert (
-        add_usd(list_cost_lines(estimate_quote(on(), read_builtin_prices()), on(), record(), []))
-        is None
-    )
+    assert add_usd(list_cost_lines(quote_request(on()), on(), record(), [])) is None
     result = synthetic_run()[0].model_copy(update={"cost": found})
     said = describe_run_cost(result)
     assert said is not None
@@ -153,9 +149,9 @@ def test_without_a_count_the_cost_is_not_known_and_says_so() -> None:
 
 def test_a_budget_cannot_be_held_where_ios_are_charged() -> None:
     with pytest.raises(UsageError, match=r"budget_usd: cannot be held.*storage: io-optimized"):
-        estimate_quote(on(budget_usd=50), read_builtin_prices())
+        quote_request(on(budget_usd=50))
     asked = on("io-optimized", budget_usd=50)
-    assert divide_budget(asked, estimate_quote(asked, read_builtin_prices())) is not None
+    assert divide_budget(asked, quote_request(asked)) is not None
 
 
 def test_one_machine_does_not_stand_in_for_aurora() -> None:

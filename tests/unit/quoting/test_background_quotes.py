@@ -3,16 +3,15 @@
 from typing import Any
 
 from plimsoll.model.run.quote import Quote
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.teams.room import compute_ask
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import line, request
 
 SCAN = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 100_000}}
 
 
 def quoted(**changes: Any) -> Quote:
-    return estimate_quote(request(**changes), read_builtin_prices())
+    return quote_request(request(**changes))
 
 
 def test_its_clients_and_pairs_are_paid_for() -> None:
@@ -39,4 +38,4 @@ def test_its_rows_are_loaded_too() -> None:
 
 def test_a_teams_limit_on_clients_holds_them_too() -> None:
     asked = request(background=[{**SCAN, "clients": 5}])
-    assert compute_ask(asked, estimate_quote(asked, read_builtin_prices())).clients == 4 + 5
+    assert compute_ask(asked, quote_request(asked)).clients == 4 + 5

@@ -10,8 +10,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.run.run_record import HeldBudget
 from plimsoll.quoting.budget import divide_budget
-from plimsoll.quoting.prices import override_prices, read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.quoting.prices import override_prices
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import ENDPOINT, TARGET, request
 
 USD_PER_HOUR = 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730  # of TARGET
@@ -19,18 +19,18 @@ USD_PER_HOUR = 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730  # of TARGET
 
 def held(**changes: Any) -> HeldBudget:
     asked = request(**changes)
-    found = divide_budget(asked, estimate_quote(asked, read_builtin_prices()))
+    found = divide_budget(asked, quote_request(asked))
     assert found is not None
     return found
 
 
 def test_without_a_budget_nothing_is_held() -> None:
-    assert divide_budget(request(), estimate_quote(request(), read_builtin_prices())) is None
+    assert divide_budget(request(), quote_request(request())) is None
 
 
 def test_a_budget_that_pays_for_everything_leaves_the_time_limit() -> None:
     found = held(budget_usd=50, time_limit_s=7200)
-    most = estimate_quote(request(time_limit_s=7200), read_builtin_prices())
+    most = quote_request(request(time_limit_s=7200))
     assert found.target_s == 7200
     fleet = sum(one.usd.most for one in most.lines if one.price.item in {
         "lambda", "step-functions", "dynamodb", "s3", "cloudwatch"
@@ -64,9 +64,9 @@ def test_a_budget_that_cannot_suffice_is_refused_and_not_even_quoted(
 ) -> None:
     asked = request(budget_usd=budget_usd)
     with pytest.raises(UsageError, match=told):
-        estimate_quote(asked, read_builtin_prices())
+        quote_request(asked)
     with pytest.raises(UsageError, match=told):
-        divide_budget(asked, estimate_quote(request(), read_builtin_prices()))
+        divide_budget(asked, quote_request(request()))
 
 
 def test_what_a_refusal_allows_is_allowed() -> None:
@@ -78,7 +78,8 @@ def test_a_budget_that_lacks_a_price_is_refused() -> None:
     asked = request(budget_usd=5)
     with pytest.raises(UsageError, match=r"no price is known for rds-mariadb db\.m5\.large"):
         divide_budget(
-            asked, estimate_quote(asked, override_prices(PriceOverrides(region="eu-west-1")))
+            asked,
+            quote_request(asked, override_prices(PriceOverrides(region="eu-west-1"))),
         )
 
 
@@ -100,7 +101,7 @@ def test_whatever_is_asked_target_deletion_and_load_never_pass_the_budget(
         target={**TARGET, "volume": volume},
     )
     try:
-        quoted = estimate_quote(asked, read_builtin_prices())
+        quoted = quote_request(asked)
     except UsageError:
         return
     found = divide_budget(asked, quoted)

@@ -11,9 +11,10 @@ from plimsoll.model.run.quote import QuotePhase
 from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.charges import list_target_charges
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import BETWEEN_ZONES, estimate_quote, require_possible
+from plimsoll.quoting.quotes import BETWEEN_ZONES, require_possible
 from plimsoll.quoting.times import estimate_pass_s
-from tests.support.requested import REQUESTED
+from plimsoll.requests.checked_request import check_request
+from tests.support.requested import REQUESTED, quote_request
 
 ONE = {
     "kind": "cassandra",
@@ -50,18 +51,15 @@ def requested(**changes: object) -> Request:
 
 
 def test_one_machine_has_room_for_three_and_aws_for_twelve() -> None:
-    require_possible(requested(nodes=3), read_builtin_prices(), local=True)
-    require_possible(requested(nodes=12), read_builtin_prices(), local=False)
+    require_possible(check_request(requested(nodes=3)), read_builtin_prices(), local=True)
+    require_possible(check_request(requested(nodes=12)), read_builtin_prices(), local=False)
     why = r"target\.nodes: one machine has no room for .* of so many nodes \(allowed: 1 to 3\)"
     with pytest.raises(UsageError, match=why):
-        require_possible(requested(nodes=4), read_builtin_prices(), local=True)
+        require_possible(check_request(requested(nodes=4)), read_builtin_prices(), local=True)
 
 
 def phases(**changes: object) -> dict[str, QuotePhase]:
-    return {
-        phase.name: phase
-        for phase in estimate_quote(requested(**changes), read_builtin_prices()).phases
-    }
+    return {phase.name: phase for phase in quote_request(requested(**changes)).phases}
 
 
 def test_further_nodes_are_made_and_deleted_one_after_the_other() -> None:
@@ -80,7 +78,7 @@ def test_further_nodes_are_made_and_deleted_one_after_the_other() -> None:
 def test_as_long_as_its_deletion_may_take_is_kept_of_a_budget(nodes: int, kept_s: int) -> None:
     asked = requested(nodes=nodes)
     asked = asked.model_copy(update={"budget_usd": 0.8, "time_limit_s": 86_400})
-    quoted = estimate_quote(asked, read_builtin_prices())
+    quoted = quote_request(asked)
     held = divide_budget(asked, quoted)
     assert held is not None
     assert quoted.target_usd_per_hour is not None
@@ -89,8 +87,8 @@ def test_as_long_as_its_deletion_may_take_is_kept_of_a_budget(nodes: int, kept_s
 
 
 def test_a_quote_says_what_traffic_between_zones_costs() -> None:
-    assert BETWEEN_ZONES in estimate_quote(requested(nodes=2), read_builtin_prices()).notes
-    assert BETWEEN_ZONES not in estimate_quote(requested(), read_builtin_prices()).notes
+    assert BETWEEN_ZONES in quote_request(requested(nodes=2)).notes
+    assert BETWEEN_ZONES not in quote_request(requested()).notes
 
 
 def test_more_volumes_take_the_rows_sooner_and_more_copies_later() -> None:

@@ -12,8 +12,8 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.quote import CostLine, RunCost
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
-from plimsoll.quoting.prices import override_prices, read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.quoting.prices import override_prices
+from tests.support.requested import quote_request
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.quoting.test_quotes import ENDPOINT, request
 
@@ -69,9 +69,7 @@ def line(lines: tuple[CostLine, ...], what: str) -> CostLine:
 def of(run: RunRecord, *clients: int) -> RunCost:
     asked = request()
     result, _ = synthetic_run()
-    return estimate_run_cost(
-        estimate_quote(asked, read_builtin_prices()), asked, run, plans(*clients), result.capacity
-    )
+    return estimate_run_cost(quote_request(asked), asked, run, plans(*clients), result.capacity)
 
 
 def test_the_target_is_charged_from_its_creation_until_it_was_seen_deleted() -> None:
@@ -121,7 +119,7 @@ def test_a_target_is_charged_ten_minutes_at_least_and_nothing_if_it_was_never_ma
 
 def test_without_a_price_there_is_no_sum() -> None:
     asked = request()
-    unpriced = estimate_quote(asked, override_prices(PriceOverrides(region="eu-west-1")))
+    unpriced = quote_request(asked, override_prices(PriceOverrides(region="eu-west-1")))
     lines = list_cost_lines(unpriced, asked, record(), plans(1))
     assert add_usd(lines) is None
     found = estimate_run_cost(unpriced, asked, record(), plans(1), None)
@@ -132,9 +130,7 @@ def test_without_a_price_there_is_no_sum() -> None:
 def test_an_endpoints_run_costs_its_load() -> None:
     asked = request(target=ENDPOINT)
     run = record(stack_id=None, provision_at=None, deleted_at=None)
-    found = estimate_run_cost(
-        estimate_quote(asked, read_builtin_prices()), asked, run, plans(1), None
-    )
+    found = estimate_run_cost(quote_request(asked), asked, run, plans(1), None)
     assert found.usd is not None
     assert 0 < found.usd < 0.02
     assert found.target_usd_per_hour is None

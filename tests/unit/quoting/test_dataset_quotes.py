@@ -8,8 +8,9 @@ from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.run.quote import ExperimentQuote
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
+from plimsoll.requests.cells import check_experiment
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import TARGET
 
 ASKED: dict[str, Any] = {
@@ -25,7 +26,8 @@ ASKED: dict[str, Any] = {
 
 def quoted(dataset: dict[str, Any] | None) -> ExperimentQuote:
     return quote_experiment(
-        Experiment.model_validate({**ASKED, "dataset": dataset}), read_builtin_prices()
+        check_experiment(Experiment.model_validate({**ASKED, "dataset": dataset})),
+        read_builtin_prices(),
     )
 
 
@@ -87,13 +89,11 @@ def test_a_users_own_snapshot_is_read_through_as_large_as_its_volume() -> None:
     snapshot = "arn:aws:rds:us-east-1:123456789012:snapshot:orders"
     experiment = Experiment.model_validate(ASKED)
     target = {**TARGET, "snapshot": snapshot}
-    (shared,) = plan_shared_datasets(experiment.model_copy(update={"dataset": {}}), local=False)
+    (shared,) = plan_shared_datasets(
+        check_experiment(experiment.model_copy(update={"dataset": {}})), local=False
+    )
     own = shared.request.model_copy(
         update={"target": type(shared.request.target).model_validate(target)}
     )
-    prepare = next(
-        phase
-        for phase in estimate_quote(own, read_builtin_prices()).phases
-        if phase.name == "prepare"
-    )
+    prepare = next(phase for phase in quote_request(own).phases if phase.name == "prepare")
     assert f"restored, {TARGET['volume']['size_gib']:,} GiB read through once" in prepare.assumption

@@ -12,8 +12,8 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import ExperimentQuote
 from plimsoll.quoting.experiment_quotes import quote_experiment, schedule_length_s
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
-from plimsoll.requests.cells import validate_experiment
+from plimsoll.requests.cells import check_experiment, validate_experiment
+from tests.support.requested import quote_request
 from tests.support.synthetic_cells import boundary_experiment
 from tests.unit.quoting.test_quotes import TARGET
 
@@ -33,7 +33,7 @@ def experiment(**changes: Any) -> Experiment:
 
 
 def quoted(**changes: Any) -> ExperimentQuote:
-    return quote_experiment(experiment(**changes), read_builtin_prices())
+    return quote_experiment(check_experiment(experiment(**changes)), read_builtin_prices())
 
 
 def test_each_run_has_the_quote_that_it_has_alone() -> None:
@@ -42,7 +42,7 @@ def test_each_run_has_the_quote_that_it_has_alone() -> None:
     for cell, records in zip(found.cells, RECORDS.values(), strict=True):
         workload = {"name": "ycsb-b", "records": records}
         alone = Request.model_validate(SHARED | {"name": "alone", "workload": workload})
-        assert cell.quote == estimate_quote(alone, read_builtin_prices())
+        assert cell.quote == quote_request(alone)
 
 
 def test_the_money_is_the_sum_whatever_goes_at_once() -> None:
@@ -74,7 +74,9 @@ def test_a_batch_begins_when_the_one_before_it_has_ended() -> None:
 
 
 def test_no_more_go_at_once_than_the_team_may_have() -> None:
-    held = quote_experiment(experiment(at_once=3), read_builtin_prices(), runs_most=1)
+    held = quote_experiment(
+        check_experiment(experiment(at_once=3)), read_builtin_prices(), runs_most=1
+    )
     assert held.at_once == 1
     assert held.time_s == quoted(at_once=1).time_s
     assert "At once go 1, not 3: the most runs that the team may have." in held.notes
@@ -100,8 +102,8 @@ def test_budgets_are_each_runs_own_and_told_together() -> None:
 
 
 def test_of_a_search_for_the_boundary_it_is_that_of_all_cells() -> None:
-    experiment = validate_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
-    found = quote_experiment(experiment, read_builtin_prices())
+    checked = validate_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
+    found = quote_experiment(checked, read_builtin_prices())
     assert found.time_s.most == pytest.approx(sum(cell.quote.time_s.most for cell in found.cells))
     assert any("runs those beside it alone" in note for note in found.notes)
 

@@ -6,9 +6,8 @@ import pytest
 
 from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.charges import CLIENT_GIB
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.quoting.times import count_fleet_most
+from tests.support.requested import quote_request
 from tests.unit.quoting.test_quotes import line, request
 
 JOB = {
@@ -20,7 +19,7 @@ ASK = {"name": "ask", "workload": {"name": "ycsb-c"}, "search": SEARCH}
 
 
 def quoted(*phases: dict[str, Any]) -> Quote:
-    return estimate_quote(request(phases=list(phases)), read_builtin_prices())
+    return quote_request(request(phases=list(phases)))
 
 
 def seconds(found: Quote, name: str) -> tuple[float, float]:
@@ -36,10 +35,7 @@ def test_passes_are_steps_before_those_of_the_search() -> None:
 
 
 def test_a_phases_search_takes_what_it_would_take_as_a_runs() -> None:
-    of_run = estimate_quote(
-        request(workload={"name": "ycsb-c", "records": 100_000}, search=SEARCH),
-        read_builtin_prices(),
-    )
+    of_run = quote_request(request(workload={"name": "ycsb-c", "records": 100_000}, search=SEARCH))
     found, alone = quoted(ASK), quoted()
     assert seconds(found, "phases") == pytest.approx(seconds(of_run, "search"))
     assert found.steps.expected == pytest.approx(alone.steps.expected + of_run.steps.expected)
@@ -60,7 +56,7 @@ def test_all_searches_together_take_no_more_than_the_runs_time() -> None:
     """At worst the whole time limit goes to the search with the most clients, and only once."""
     asks = [{**ASK, "name": f"ask-{number}"} for number in range(3)]
     limits = {"time_limit_s": 600, "prepare": {"warm_s": 0}}
-    found = estimate_quote(request(phases=asks, **limits), read_builtin_prices())
+    found = quote_request(request(phases=asks, **limits))
     busiest = max(count_fleet_most(request(phases=[ask])) for ask in asks)
-    loading = line(estimate_quote(request(**limits), read_builtin_prices()), "client").quantity.most
+    loading = line(quote_request(request(**limits)), "client").quantity.most
     assert line(found, "client").quantity.most <= loading + busiest * 600 * CLIENT_GIB

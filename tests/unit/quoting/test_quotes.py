@@ -11,9 +11,9 @@ from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
 from plimsoll.quoting.prices import override_prices, read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote, target_usd_per_hour
+from plimsoll.quoting.quotes import target_usd_per_hour
 from plimsoll.quoting.times import describe_search, rehearse
-from tests.support.requested import REQUESTED
+from tests.support.requested import REQUESTED, quote_request
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
 TARGET: dict[str, Any] = {**REQUESTED["target"], "volume": VOLUME}
@@ -69,7 +69,7 @@ def test_a_targets_hour_is_its_instance_and_its_volume(
 
 
 def test_the_least_is_ten_minutes_of_the_target_and_the_most_its_time_limit_and_deletion() -> None:
-    found = estimate_quote(request(time_limit_s=3600), read_builtin_prices())
+    found = quote_request(request(time_limit_s=3600))
     instance = line(found, "db.m5.large")
     assert instance.quantity.least == pytest.approx(600 / 3600)
     assert instance.quantity.most == pytest.approx((3600 + 900) / 3600)
@@ -79,13 +79,13 @@ def test_the_least_is_ten_minutes_of_the_target_and_the_most_its_time_limit_and_
 def test_a_cassandra_is_told_as_such_and_costs_no_ten_minutes_at_least() -> None:
     volume = {"type": "gp2", "size_gib": 320}
     asked = {"kind": "cassandra", "instance_type": "r5.large", "volume": volume}
-    found = estimate_quote(request(target=asked), read_builtin_prices())
+    found = quote_request(request(target=asked))
     assert found.phases[0].assumption.startswith("EC2 starts an instance that installs Cassandra")
     assert line(found, "r5.large").quantity.least == pytest.approx((30 + 60) / 3600)  # one step
 
 
 def test_the_most_has_every_client_in_every_step_that_fits_the_time_limit() -> None:
-    found = estimate_quote(request(prepare={"warm_s": 0}, time_limit_s=3150), read_builtin_prices())
+    found = quote_request(request(prepare={"warm_s": 0}, time_limit_s=3150))
     # 30 probes of 30 + 60 s and 15 s between them; 4 clients, each charged from its start: 113 s,
     # of which no more than 3,150 s fit
     assert 30 * (30 + 60 + 20 + 4 * 0.01 + 3) > 3150
@@ -96,7 +96,7 @@ def test_the_most_has_every_client_in_every_step_that_fits_the_time_limit() -> N
 
 
 def test_the_sum_is_that_of_the_lines() -> None:
-    found = estimate_quote(request(), read_builtin_prices())
+    found = quote_request(request())
     assert found.usd is not None
     for way in ("least", "expected", "most"):
         parts = [getattr(one.usd, way) for one in found.lines]
@@ -105,9 +105,7 @@ def test_the_sum_is_that_of_the_lines() -> None:
 
 
 def test_without_a_price_there_is_no_sum_and_it_is_named() -> None:
-    found = estimate_quote(
-        request(target={**TARGET, "instance_class": "db.m8g.large"}), read_builtin_prices()
-    )
+    found = quote_request(request(target={**TARGET, "instance_class": "db.m8g.large"}))
     assert found.usd is None
     assert found.target_usd_per_hour is None
     assert found.missing == ("rds-mariadb db.m8g.large",)
@@ -116,14 +114,14 @@ def test_without_a_price_there_is_no_sum_and_it_is_named() -> None:
 
 
 def test_in_another_region_only_its_own_prices_count() -> None:
-    found = estimate_quote(request(), override_prices(PriceOverrides(region="eu-west-1")))
+    found = quote_request(request(), override_prices(PriceOverrides(region="eu-west-1")))
     assert found.region == "eu-west-1"
     assert (found.usd, found.as_of) == (None, None)
     assert "rds-storage io1" in found.missing
 
 
 def test_an_endpoint_is_charged_for_its_load_alone() -> None:
-    found = estimate_quote(request(target=ENDPOINT), read_builtin_prices())
+    found = quote_request(request(target=ENDPOINT))
     assert found.usd is not None
     assert not [one for one in found.lines if "rds" in one.price.item]
     assert found.target_usd_per_hour is None
@@ -131,7 +129,7 @@ def test_an_endpoint_is_charged_for_its_load_alone() -> None:
 
 
 def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
-    found = estimate_quote(request(time_limit_s=1200, search=MANY), read_builtin_prices())
+    found = quote_request(request(time_limit_s=1200, search=MANY))
     assert found.time_s.expected == found.time_s.most == 1200 + 900
     assert any("more than its time limit of 20 min:" in note for note in found.notes)
 
@@ -139,10 +137,8 @@ def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
 def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
     """Creation 600 s, rows and count 73, warming 95, the step 155: 923.01 s."""
     asked = request(workload={"name": "ycsb-b", "records": 200_000}, time_limit_s=924)
-    assert not [
-        note for note in estimate_quote(asked, read_builtin_prices()).notes if "first step" in note
-    ]
-    found = estimate_quote(asked.model_copy(update={"time_limit_s": 923}), read_builtin_prices())
+    assert not [note for note in quote_request(asked).notes if "first step" in note]
+    found = quote_request(asked.model_copy(update={"time_limit_s": 923}))
     assert found.notes[0] == (
         "Its first step is expected to end after 15 min 23 s, later than its time limit of"
         " 15 min 23 s: it will probably measure nothing."
@@ -161,22 +157,19 @@ def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
 def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
     duration_s: float, step_s: float, told: str
 ) -> None:
-    found = estimate_quote(request(load={"duration_s": duration_s}), read_builtin_prices())
+    found = quote_request(request(load={"duration_s": duration_s}))
     searching, steps = phase(found, "search"), found.steps.expected
     assert searching.expected_s / steps == pytest.approx(step_s, abs=0.1)
     assert told in searching.assumption
-    of_endpoint = phase(estimate_quote(request(target=ENDPOINT), read_builtin_prices()), "search")
+    of_endpoint = phase(quote_request(request(target=ENDPOINT)), "search")
     assert "whole minutes" not in of_endpoint.assumption
 
 
 def test_a_quote_has_the_time_until_the_last_points_have_come() -> None:
-    concluding = phase(estimate_quote(request(), read_builtin_prices()), "conclude")
+    concluding = phase(quote_request(request()), "conclude")
     assert (concluding.expected_s, concluding.most_s) == (120, 180)
     assert "come late: 2 minutes, 3 at most" in concluding.assumption
-    assert (
-        phase(estimate_quote(request(target=ENDPOINT), read_builtin_prices()), "conclude").most_s
-        == 0
-    )
+    assert phase(quote_request(request(target=ENDPOINT)), "conclude").most_s == 0
 
 
 def test_more_rows_on_a_slower_volume_take_longer() -> None:
@@ -185,11 +178,7 @@ def test_more_rows_on_a_slower_volume_take_longer() -> None:
             workload={"name": "ycsb-a", "records": records},
             target={**TARGET, "volume": {**VOLUME, "iops": iops}},
         )
-        return next(
-            p.expected_s
-            for p in estimate_quote(asked, read_builtin_prices()).phases
-            if p.name == "prepare"
-        )
+        return next(p.expected_s for p in quote_request(asked).phases if p.name == "prepare")
 
     assert prepare_s(1_000_000, 1000) == pytest.approx(60 + 1_000_000 / 5000)
     assert prepare_s(1_000_000, 5000) == pytest.approx(60 + 1_000_000 / 20_000)  # the processor's
@@ -231,14 +220,13 @@ SEARCHES = st.one_of(
 def test_least_expected_and_most_are_in_that_order_for_every_line(
     search: dict[str, Any], records: int, time_limit_s: int, limits: dict[str, int]
 ) -> None:
-    found = estimate_quote(
+    found = quote_request(
         request(
             search=search,
             workload={"name": "ycsb-a", "records": records},
             time_limit_s=time_limit_s,
             limits={"limits_us": limits},
-        ),
-        read_builtin_prices(),
+        )
     )
     for amounts in (found.time_s, found.steps, *(one.quantity for one in found.lines)):
         assert 0 <= amounts.least <= amounts.expected <= amounts.most, found
@@ -247,8 +235,8 @@ def test_least_expected_and_most_are_in_that_order_for_every_line(
 def test_a_soak_takes_its_time_and_its_money() -> None:
     plain, soaked = request(), request(limits={"soak_s": 1800})
     without, with_it = (
-        estimate_quote(plain, read_builtin_prices()),
-        estimate_quote(soaked, read_builtin_prices()),
+        quote_request(plain),
+        quote_request(soaked),
     )
     # three windows of 10 minutes, each a step with its own warm-up, start and judging
     more_s = phase(with_it, "search").expected_s - phase(without, "search").expected_s
@@ -288,23 +276,18 @@ def test_a_soak_is_said_to_take_as_long_as_its_windows_that_are_left_room_for() 
 def test_limits_beyond_every_database_are_quoted_all_the_same(
     search: dict[str, Any], limits: dict[str, float]
 ) -> None:
-    told = estimate_quote(
-        request(search=search, limits={"limits_us": limits}), read_builtin_prices()
-    )
+    told = quote_request(request(search=search, limits={"limits_us": limits}))
     assert told.time_s.expected > 0
 
 
 def test_limits_far_apart_are_quoted_too() -> None:
     limits = {"read": 5e-324, "update": 1.7e308}
-    assert (
-        estimate_quote(request(limits={"limits_us": limits}), read_builtin_prices()).time_s.expected
-        > 0
-    )
+    assert quote_request(request(limits={"limits_us": limits})).time_s.expected > 0
 
 
 def test_postgresql_has_its_own_price_by_the_hour_and_rdss_of_storage() -> None:
     asked = {**TARGET, "engine": "postgres", "engine_version": "18"}
-    found = estimate_quote(request(target=asked), read_builtin_prices())
+    found = quote_request(request(target=asked))
     assert found.missing == ()
     assert found.io is None
     usd = 0.178 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730

@@ -6,8 +6,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import validate_request
-from plimsoll.requests.request_workload import compile_prepared_workloads, list_prepared_tables
+from plimsoll.requests.checked_request import validate_request
 from tests.support.requested import REQUESTED
 
 SYSBENCH = {"name": "sysbench-oltp-read-only", "records": 5000, "parameters": {"tables": 2}}
@@ -43,14 +42,14 @@ def requested(*backgrounds: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def test_own_tables_are_prepared_beside_the_others_and_once() -> None:
     asked = validate_request(requested(SCAN, FLUSHES))
-    assert [workload.dataset for workload in compile_prepared_workloads(asked)] == ["ycsb", "batch"]
-    names = [table.name for table in list_prepared_tables(asked)]
+    assert [workload.dataset for workload in asked.datasets] == ["ycsb", "batch"]
+    names = [table.name for table in asked.tables]
     assert names == ["usertable", "batch_record", "batch_log"]
 
 
 def test_the_same_tables_are_prepared_once() -> None:
     asked = validate_request(requested(BACKUP, workload=SYSBENCH))
-    assert [table.name for table in list_prepared_tables(asked)] == ["sbtest1", "sbtest2"]
+    assert [table.name for table in asked.tables] == ["sbtest1", "sbtest2"]
 
 
 WRONG: list[tuple[dict[str, Any], tuple[str | int, ...], str]] = [
@@ -118,7 +117,7 @@ def on_credits(value: object, **volume: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("value", "share"), [("empty", 0.0), (0.25, 0.25), (1, 1.0)])
 def test_credits_at_the_start_are_a_share_of_a_full_bucket(value: object, share: float) -> None:
-    assert validate_request(on_credits(value)).credits_start_share == share
+    assert validate_request(on_credits(value)).request.credits_start_share == share
     assert Request.model_validate(REQUESTED).credits_start_share is None
 
 
@@ -139,7 +138,7 @@ def test_credits_that_a_volume_does_not_have_are_refused(value: dict[str, Any]) 
 
 
 def test_only_one_machine_can_set_credits() -> None:
-    asked = validate_request(on_credits("empty"))
+    asked = validate_request(on_credits("empty")).request
     with pytest.raises(UsageError, match="AWS gives a new volume full credits") as refused:
         asked.require_nothing_of_one_machine("a run on one machine (--local)")
     assert refused.value.complaints[0].path == ("target", "volume", "credits_start")

@@ -8,15 +8,15 @@ from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.request.request import Request
 from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import validate_experiment
 from plimsoll.sizing.cheapest import require_searchable
 from tests.support.synthetic_cells import LIMITS_US, boundary_experiment
 
 
 def asked(prices: PriceTable | None = None, **changes: Any) -> tuple[Request, ...]:
-    experiment = validate_experiment({**boundary_experiment(1000, 2000, want=20_000), **changes})
-    require_searchable(experiment, prices or read_builtin_prices())
-    return tuple(cell.request for cell in expand_cells(experiment))
+    checked = validate_experiment({**boundary_experiment(1000, 2000, want=20_000), **changes})
+    require_searchable(checked, prices or read_builtin_prices())
+    return tuple(cell.request for cell in checked.cells)
 
 
 def refused(**changes: Any) -> str:

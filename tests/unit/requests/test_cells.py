@@ -14,7 +14,7 @@ from plimsoll.model.request.boundary import apply_patch, patched_paths
 from plimsoll.model.request.experiment import Experiment, shuffle_cells, split_batches
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import CheckedExperiment, expand_cells, validate_experiment
 from plimsoll.requests.experiment_file import read_file
 
 GOOD = """\
@@ -52,11 +52,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def read(text: str) -> Experiment:
+def read(text: str) -> CheckedExperiment:
     path = Path("e.yaml")
     path.write_text(text)
     asked = read_file(path)
-    assert isinstance(asked, Experiment)
+    assert isinstance(asked, CheckedExperiment)
     return asked
 
 
@@ -68,7 +68,7 @@ def complaints(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("folder")
 def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
-    cells = expand_cells(read(GOOD))
+    cells = read(GOOD).cells
     asked = []
     for cell in cells:
         assert isinstance(cell.request.target, RdsTarget)

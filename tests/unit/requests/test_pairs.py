@@ -16,7 +16,7 @@ def asked(**changes: Any) -> Experiment:
     value = yaml.safe_load(GOOD) | {"at_once": 1, "batch_size": None}
     value["axes"]["storage"]["faster"] = {"target": {"volume": {"iops": 4000}}}
     pairs = {"axis": "storage", "of": ["fast", "faster"], "count": 6}
-    return validate_experiment({**value, "pairs": pairs, **changes})
+    return validate_experiment({**value, "pairs": pairs, **changes}).experiment
 
 
 def test_cells_of_a_pair_are_a_batch_and_the_others_go_as_without_it() -> None:

@@ -11,9 +11,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine.values import ColumnValue
 from plimsoll.model.request.phases import PhaseInput
 from plimsoll.model.request.request import Request
+from plimsoll.requests.checked_request import CheckedRequest, validate_request
 from plimsoll.requests.experiment_file import read_file
-from plimsoll.requests.phase_workload import compile_step
-from plimsoll.requests.request_values import validate_request
 from tests.unit.fleet.test_phase_plan import JOB
 
 PAGE = (Path(__file__).parents[3] / "docs" / "phases.md").read_text()
@@ -33,8 +32,8 @@ def with_input(text: str, **changes: Any) -> dict[str, Any]:
     return {**JOB, "phases": [{**phase, "workload": workload}]}
 
 
-def columns_of(request: Request) -> list[tuple[int | str, ...]]:
-    (operation,) = compile_step(request, "load").engine.operations
+def columns_of(checked: CheckedRequest) -> list[tuple[int | str, ...]]:
+    (operation,) = checked.phases["load"].engine.operations
     binds = operation.statements[0].binds
     return [bind.values for bind in binds if isinstance(bind, ColumnValue)]
 
@@ -44,13 +43,14 @@ def test_a_file_beside_the_request_goes_with_it(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(yaml.safe_dump({**JOB, "phases": [example()]}))
     asked = read_file(tmp_path / "job.yaml")
     assert isinstance(asked, dict)
-    (request,) = asked.values()
+    (checked,) = asked.values()
+    request = checked.request
     workload = request.phases[0].workload
     assert workload is not None
     given = workload.input
     assert given is not None
     assert given.csv == USAGE
-    assert columns_of(request) == [(7, 8, 9), (100, 101, 102), (5, 6, -7), ("a, b", "c", "d")]
+    assert columns_of(checked) == [(7, 8, 9), (100, 101, 102), (5, 6, -7), ("a, b", "c", "d")]
     assert Request.model_validate_json(request.model_dump_json()) == request
 
 

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request.experiment import Experiment
+from plimsoll.requests.cells import CheckedExperiment, check_experiment
 from plimsoll.requests.prepared_datasets import (
     KEEPING_MARGIN_S,
     compute_keeping_s,
     plan_shared_datasets,
 )
-from plimsoll.requests.request_workload import compile_prepared_workloads
 from tests.support.requested import REQUESTED
 
 SHARED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -23,16 +23,16 @@ VOLUMES = {
 MIXES = {"reads": {"workload": {"name": "ycsb-c"}}, "both": {"workload": {"name": "ycsb-a"}}}
 
 
-def experiment(**changes: Any) -> Experiment:
+def experiment(**changes: Any) -> CheckedExperiment:
     asked = {"name": "m", "request": SHARED, "axes": {"mix": MIXES}, "dataset": {}}
-    return Experiment.model_validate(asked | changes)
+    return check_experiment(Experiment.model_validate(asked | changes))
 
 
 def test_the_tables_of_a_background_are_prepared_with_the_others() -> None:
     scan = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}
     asked = experiment(request={**SHARED, "background": [scan]})
     (shared,) = plan_shared_datasets(asked, local=False)
-    assert [one.dataset for one in compile_prepared_workloads(shared.request)] == ["ycsb", "batch"]
+    assert [one.dataset for one in shared.checked.datasets] == ["ycsb", "batch"]
     axes = {"beside": {"alone": {"background": []}, "nightly": {"background": [scan]}}}
     apart = plan_shared_datasets(experiment(axes=axes), local=False)
     assert [one.cells for one in apart] == [(0,), (1,)], "only one of both needs its tables"
@@ -87,9 +87,8 @@ def test_what_prepares_it_may_be_larger_than_what_measures() -> None:
     (shared,) = plan_shared_datasets(experiment(dataset=dataset), local=False)
     assert shared.request.target.instance_class == "db.m5.4xlarge"  # type: ignore[union-attr]
     assert shared.request.time_limit_s == 3600
-    assert (
-        compute_keeping_s(experiment(dataset=dataset), shared) == 3600 + 2 * 7200 + KEEPING_MARGIN_S
-    )
+    asked = experiment(dataset=dataset).experiment
+    assert compute_keeping_s(asked, shared) == 3600 + 2 * 7200 + KEEPING_MARGIN_S
 
 
 @pytest.mark.parametrize(

@@ -39,16 +39,16 @@ def complaints(text: str) -> list[str]:
 def test_one_request_is_one_run() -> None:
     requests = read_requests(read_document(GOOD, "r.yaml"))
     assert list(requests) == ["good"]
-    assert requests["good"].limits.limits_us == {"update": 5000}
+    assert requests["good"].request.limits.limits_us == {"update": 5000}
 
 
 def test_runs_change_what_they_name_and_share_the_rest() -> None:
     text = GOOD + "runs:\n  low: {}\n  high: {target: {volume: {iops: 2000}}}\n"
     requests = read_requests(read_document(text, "r.yaml"))
-    assert [request.name for request in requests.values()] == ["good-low", "good-high"]
-    targets = [request.target for request in requests.values()]
+    assert [checked.request.name for checked in requests.values()] == ["good-low", "good-high"]
+    targets = [checked.request.target for checked in requests.values()]
     assert [t.volume.iops for t in targets if isinstance(t, RdsTarget)] == [1000, 2000]
-    assert requests["high"].search == requests["low"].search
+    assert requests["high"].request.search == requests["low"].request.search
 
 
 @pytest.mark.parametrize(

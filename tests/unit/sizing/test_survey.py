@@ -11,7 +11,7 @@ from plimsoll.model.request.experiment import Cell
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.report.experiment.page import boundary_table, describe_boundary
-from plimsoll.requests.cells import expand_cells, validate_experiment
+from plimsoll.requests.cells import validate_experiment
 from plimsoll.sizing.cheapest import Runs, Survey, sort_by_price, summarize_boundary
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
@@ -22,7 +22,7 @@ IOPS = (5000, 1000, 4000, 2000, 3000)
 
 
 def cells(iops: Sequence[int] = IOPS) -> tuple[Cell, ...]:
-    return expand_cells(validate_experiment(boundary_experiment(*iops, want=1)))
+    return validate_experiment(boundary_experiment(*iops, want=1)).cells
 
 
 def ran(cell: Cell) -> Measured:

@@ -8,8 +8,6 @@ from plimsoll.errors import UsageError
 from plimsoll.model.request.request import Request
 from plimsoll.model.timings import STACK_DELETION
 from plimsoll.packaged import find_packaged_folder
-from plimsoll.quoting.prices import read_builtin_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.trial.trial import (
     DEPLOYMENT_USD_PER_HOUR,
@@ -17,15 +15,16 @@ from plimsoll.trial.trial import (
     divide_canary_budget,
     estimate_deployment_usd,
 )
+from tests.support.requested import quote_request
 
 
 def canary() -> Request:
     asked = read_file(find_packaged_folder("scenarios") / "canary.yaml")
     assert isinstance(asked, dict)
-    return asked["canary"]
+    return asked["canary"].request
 
 
-QUOTE = estimate_quote(canary(), read_builtin_prices())
+QUOTE = quote_request(canary())
 assert QUOTE.usd is not None
 MOST = QUOTE.usd.most
 
@@ -60,9 +59,7 @@ def test_whatever_is_allowed_is_within_the_budget(budget_usd: float) -> None:
     run_usd = allowance.request.budget_usd
     assert run_usd is not None
     assert run_usd + estimate_deployment_usd(stands_s) == pytest.approx(budget_usd)
-    estimate_quote(
-        allowance.request, read_builtin_prices()
-    )  # the service takes the run with its part of the budget
+    quote_request(allowance.request)  # the service takes the run with its part of the budget
 
 
 def test_no_budget_can_be_held_where_ios_are_charged_by_number() -> None:
@@ -74,7 +71,7 @@ def test_no_budget_can_be_held_where_ios_are_charged_by_number() -> None:
     }
     asked = Request.model_validate({**canary().model_dump(), "target": aurora})
     with pytest.raises(UsageError, match="--budget-usd: cannot be held, for Aurora Standard"):
-        divide_canary_budget(asked, estimate_quote(asked, read_builtin_prices()), 100.0)
+        divide_canary_budget(asked, quote_request(asked), 100.0)
 
 
 @given(budget_usd=st.floats(MOST + 0.1, 100))

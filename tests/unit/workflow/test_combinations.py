@@ -26,8 +26,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ServerCounters, StepPlan
 from plimsoll.model.run.results import OperationTotals, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState, Switch, TargetAddress
-from plimsoll.requests.phase_workload import compile_step
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import CheckedRequest, validate_request
 from plimsoll.workflow import barrier, plan_step
 from plimsoll.workflow import toggle as toggle_state
 from plimsoll.workflow.history import note_step, read_judged_steps, read_search_steps
@@ -174,11 +173,11 @@ class Server:
         return dict.fromkeys(names, switch.state)
 
 
-def answered(plan: StepPlan, request: Request) -> StepResult:
+def answered(plan: StepPlan, checked: CheckedRequest) -> StepResult:
     """Four connections are as many as it serves at once, each operation in a millisecond."""
     us = 1000.0 * max(1.0, plan.connections / 4)
     rate = plan.rate_ops_per_second or plan.connections / us * 1e6
-    names = [one.name for one in compile_step(request, plan.phase).engine.operations]
+    names = checked.of_phase(plan.phase).operation_names
     count = plan.operations or round(rate * plan.duration_s)
     step = Step(
         index=plan.index,
@@ -202,10 +201,10 @@ def answered(plan: StepPlan, request: Request) -> StepResult:
     return made.model_copy(update={"plan": plan, "step": step, "operations": {names[0]: totals}})
 
 
-def ran(request: Request, monkeypatch: pytest.MonkeyPatch) -> InMemory:
+def ran(checked: CheckedRequest, monkeypatch: pytest.MonkeyPatch) -> InMemory:
     """Run a request to its end."""
-    files, records = InMemory(), OneRecord(request)
-    files.put(REQUEST, request.model_dump_json())
+    files, records = InMemory(), OneRecord(checked.request)
+    files.put(REQUEST, checked.request.model_dump_json())
     server = Server(records)
     for module in (plan_step, barrier, toggle_state):
         monkeypatch.setattr(module, "family_of", lambda _: server)
@@ -228,7 +227,7 @@ def ran(request: Request, monkeypatch: pytest.MonkeyPatch) -> InMemory:
             case "switch":
                 records.change(RUN, switch=Switch(step=int(str(step)), state=state, stage="done"))
             case "step":
-                done = answered(files.get(plan_path(int(str(step))), StepPlan), request)
+                done = answered(files.get(plan_path(int(str(step))), StepPlan), checked)
                 files.put_model(step_path(done.plan.index), done)
                 note_step(files, done)
             case other:
@@ -242,16 +241,16 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
 ) -> None:
     value = asked(names)
     refused: tuple[Complaint, ...] = ()
-    request: Request | None
+    checked: CheckedRequest | None
     try:
-        request = validate_request(value)
+        checked = validate_request(value)
     except UsageError as error:
-        request, refused = None, error.complaints
-    if request is None:
+        checked, refused = None, error.complaints
+    if checked is None:
         assert refused
         assert all(complaint.path and complaint.path[0] in value for complaint in refused)
         return
-    files = ran(request, monkeypatch)
+    request, files = checked.request, ran(checked, monkeypatch)
     everything, searching = read_judged_steps(files), read_search_steps(files)
     plans = [step.plan for step in everything]
     names_of_phases = [plan.phase for plan in plans]
@@ -259,7 +258,7 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
     assert not any(plan.background for plan in plans if plan.phase is not None)
     steps = [step.step for step in searching]
     assert judge(steps, request.limits, axis=axis_of(request.search)).verdict
-    phases = summarize_phases(request, everything, None)
+    phases = summarize_phases(checked, everything, None)
     assert [phase.name for phase in phases] == [phase.name for phase in request.phases]
     assert all(phase.loads or phase.capacity for phase in phases)
     paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]

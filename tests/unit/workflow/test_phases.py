@@ -10,7 +10,7 @@ from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import OperationTotals, StepResult
 from plimsoll.workflow.phases import find_next_pass, planned_pass, summarize_phases
 from tests.unit.fleet.test_merge import NONE
-from tests.unit.fleet.test_phase_plan import REQUEST
+from tests.unit.fleet.test_phase_plan import CHECKED, REQUEST
 from tests.unit.workflow.limit_samples import result
 
 PASSES = {one.index: one for one in passes(REQUEST.phases)}
@@ -23,7 +23,7 @@ def done(
     index: int, rate: float, figures: object = None, *, errors: int = 0, void: str | None = None
 ) -> StepResult:
     """A pass of the request that took a second for `rate` records."""
-    plan: StepPlan = planned_pass(PASSES[index], REQUEST, None)
+    plan: StepPlan = planned_pass(PASSES[index], CHECKED, None)
     ops = plan.operations or 0
     step = Step(
         index=index, source=f"steps/{index}", connections=plan.connections,
@@ -53,7 +53,7 @@ def test_the_passes_come_one_after_another_and_none_twice() -> None:
 
 def test_records_per_second_are_of_each_pass_with_an_interval_over_them() -> None:
     steps = [done(1, 100, IDLE), done(2, 400, FULL), done(3, 110, IDLE), done(4, 420, FULL)]
-    (load,) = summarize_phases(REQUEST, steps, IO1)
+    (load,) = summarize_phases(CHECKED, steps, IO1)
     one, six = load.loads
     assert (one.connections, one.steps, one.records_per_second) == (1, (1, 3), (100.0, 110.0))
     assert one.middle_records_per_second == pytest.approx((100 * 110) ** 0.5)
@@ -66,7 +66,7 @@ def test_records_per_second_are_of_each_pass_with_an_interval_over_them() -> Non
 
 def test_connections_that_do_not_push_harder_are_told_from_storage_at_its_limit() -> None:
     steps = [done(1, 100, IDLE), done(2, 400, FULL), done(3, 110, IDLE), done(4, 420, FULL)]
-    (load,) = summarize_phases(REQUEST, steps, IO1)
+    (load,) = summarize_phases(CHECKED, steps, IO1)
     one, six = load.loads
     assert (one.reached, six.reached) == (False, True)
     assert one.limit is not None
@@ -75,7 +75,7 @@ def test_connections_that_do_not_push_harder_are_told_from_storage_at_its_limit(
 
 
 def test_where_more_connections_gain_nothing_that_is_said() -> None:
-    (load,) = summarize_phases(REQUEST, [done(1, 400, FULL), done(2, 410, FULL)], IO1)
+    (load,) = summarize_phases(CHECKED, [done(1, 400, FULL), done(2, 410, FULL)], IO1)
     assert "pushing harder gains no more (1.03 times in the last step up)" in load.sentence
     assert load.loads[0].low_records_per_second is None  # one pass has no interval
 
@@ -84,7 +84,7 @@ def test_a_pass_that_was_cut_off_or_says_nothing_is_told() -> None:
     cut = done(1, 100)
     cut = cut.model_copy(update={"step": cut.step.model_copy(update={"operations": 3})})
     (load,) = summarize_phases(
-        REQUEST, [cut, done(3, 0, void="all of its clients came too late")], IO1
+        CHECKED, [cut, done(3, 0, void="all of its clients came too late")], IO1
     )
     (one,) = load.loads
     assert (one.unfinished, one.records_per_second) == (1, (100.0, None))
@@ -98,7 +98,7 @@ def changed(step: StepResult, **changes: object) -> StepResult:
 def test_a_pass_without_all_of_its_clients_is_left_out_and_told() -> None:
     """Its rate is of fewer connections than it would stand beside."""
     steps = [done(2, 400), changed(done(4, 200), clients_ran=1)]
-    (load,) = summarize_phases(REQUEST, steps, IO1)
+    (load,) = summarize_phases(CHECKED, steps, IO1)
     assert load.loads[0].records_per_second == (400.0, None)
     assert load.loads[0].unfinished == 0
     assert load.sentence.endswith(
@@ -108,16 +108,16 @@ def test_a_pass_without_all_of_its_clients_is_left_out_and_told() -> None:
 
 def test_a_pass_that_this_machine_disturbed_is_told() -> None:
     steps = [done(1, 100), changed(done(3, 50), host_others_percent=60.0)]
-    (load,) = summarize_phases(REQUEST, steps, IO1)
+    (load,) = summarize_phases(CHECKED, steps, IO1)
     assert load.loads[0].records_per_second == (100.0, 50.0)
     assert "1 connection: 1 of 2 passes in doubt (" in load.sentence
     assert "this machine was busy: 60 % of its processor time" in load.sentence
 
 
 def test_failed_operations_end_a_pass_and_are_no_records() -> None:
-    (load,) = summarize_phases(REQUEST, [done(1, 90, errors=5)], IO1)
+    (load,) = summarize_phases(CHECKED, [done(1, 90, errors=5)], IO1)
     assert (load.loads[0].errors, load.loads[0].unfinished) == (5, 0)
 
 
 def test_phases_that_have_not_begun_are_left_out() -> None:
-    assert summarize_phases(REQUEST, [], IO1) == ()
+    assert summarize_phases(CHECKED, [], IO1) == ()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.fleet.merge import summarize_server_looks
+from plimsoll.fleet.step import summarize_server_looks
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.run.fleet import ServerLook, StepPlan

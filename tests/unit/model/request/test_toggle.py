@@ -8,7 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import endpoints_by_state
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests.checked_request import validate_request
 from tests.support.requested import REQUESTED
 
 ON = {"name": "doublewrite-on", "parameters": {"innodb_doublewrite": "ON"}}

@@ -35,34 +35,6 @@ def clock_of(length_s: int) -> clocks.Clock:
 
 
 @pytest.mark.parametrize(
-    ("buckets", "share", "expected"),
-    [
-        ({}, 0.99, None),
-        ({100: 1}, 0.5, 100),
-        ({100: 98, 200: 1, 400: 1}, 0.99, 200),
-        ({100: 98, 200: 1, 400: 1}, 0.999, 400),
-        ({400: 1, 100: 1}, 0.5, 100),
-    ],
-)
-def test_percentile(buckets: dict[int, int], share: float, expected: int | None) -> None:
-    assert clocks.percentile_us(buckets, share) == expected
-
-
-@given(
-    st.lists(
-        st.dictionaries(st.sampled_from([100, 120, 150, 300, 4000]), st.integers(1, 50)),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_added_histograms_hold_every_operation(histograms: list[dict[int, int]]) -> None:
-    total = clocks.merge_histograms(histograms)
-    assert sum(total.values()) == sum(sum(h.values()) for h in histograms)
-    for upper, count in total.items():
-        assert count == sum(h.get(upper, 0) for h in histograms)
-
-
-@pytest.mark.parametrize(
     ("length_s", "width_s"), [(60, 1), (480, 1), (481, 2), (2000, 5), (7200, 15), (86_400, 300)]
 )
 def test_a_long_run_is_drawn_in_wider_bins(length_s: int, width_s: int) -> None:

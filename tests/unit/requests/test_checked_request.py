@@ -11,9 +11,13 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.request.expectations import FORMS
+from plimsoll.model.request.load_request import WorkloadChoice
 from plimsoll.model.request.request import Request
-from plimsoll.requests.request_values import validate_request
+from plimsoll.requests import checked_request
+from plimsoll.requests.cells import validate_experiment
+from plimsoll.requests.checked_request import read_workload_choice, validate_request
 from plimsoll.workload import list_builtin_names
+from plimsoll.workload.workload import Workload
 from tests.support.requested import REQUESTED
 
 RDS = REQUESTED["target"]
@@ -358,3 +362,36 @@ def test_what_has_one_of_two_types_is_told_by_its_own_path() -> None:
 def test_a_list_is_not_called_too_short_where_its_entries_are_wrong() -> None:
     [complaint] = complaints({"search": {"strategy": "steps", "clients": [0]}})
     assert complaint.field == "search.clients[0]"
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[WorkloadChoice]:
+    """The workloads that are read to be compiled, in order."""
+    read: list[WorkloadChoice] = []
+
+    def noting(choice: WorkloadChoice) -> Workload:
+        read.append(choice)
+        return read_workload_choice(choice)
+
+    monkeypatch.setattr(checked_request, "read_workload_choice", noting)
+    return read
+
+
+def test_a_workload_is_compiled_once_however_many_parts_of_a_request_send_it(
+    compiled: list[WorkloadChoice],
+) -> None:
+    search = {**RAMP, "connections_max": 8}
+    phases = [{"name": name, "search": search} for name in ("one", "two")]
+    checked = validate_request({**REQUESTED, "phases": phases})
+    assert compiled == [checked.request.workload]
+    assert checked.of_phase("two") is checked.of_phase(None) is checked.workload
+
+
+def test_a_workload_is_compiled_once_however_many_runs_of_an_experiment_send_it(
+    compiled: list[WorkloadChoice],
+) -> None:
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    seeds = {f"s{seed}": {"load": {"seed": seed}} for seed in range(3)}
+    checked = validate_experiment({"name": "m", "request": shared, "axes": {"seed": seeds}})
+    assert len(checked.requests) == 3
+    assert len(compiled) == 1
