@@ -13,7 +13,7 @@ from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import RunResult, ServerWaits
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.sizing.answer import Option, Sizing
-from plimsoll.sizing.boundary import write_confirming_request
+from plimsoll.sizing.confirmation import write_confirming_request
 from plimsoll.sizing.from_run import Measured, prepare_run
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import create_sizer, size
