@@ -128,17 +128,10 @@ def _pick_candidate(
 
 
 def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
-    """Return the target of a ranking to measure next.
+    """Return the ranked target to measure next; None if the cheapest was measured, or none carries.
 
     Only targets that are said to carry the load are ranked: a cheaper one that only may carry it is
     not measured.
-
-    Args:
-        runs: The runs made so far, by name.
-        sizer: The sizer of these runs.
-
-    Returns:
-        None if the cheapest of all was measured, or nothing carries the load.
     """
     ranking = rank_targets(runs, sizer)
     known = [

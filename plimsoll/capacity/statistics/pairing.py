@@ -48,12 +48,10 @@ class Pairing(Generic[Measured, State]):
         """
         if len(self.pairs) >= wanted or tries_left <= 0:
             return None
-        first, second = self.states
+        order = self.states if begins == self.states[0] else self.states[::-1]
         if self.waiting is not None:
-            return second if self.waiting == first else first
-        if len(self.pairs) % 2 == 0:
-            return begins
-        return second if begins == first else first
+            return order[1 - order.index(self.waiting)]
+        return order[len(self.pairs) % 2]
 
     def ratio(self, figure: Callable[[Measured], float]) -> PairedRatio:
         """Return the ratio of a figure in the second state to that in the first."""
@@ -137,8 +135,7 @@ def describe_ratio(found: PairedRatio, of: str, to: str, *, at: str | None = Non
     value, pairs = words.ratio(found.ratio), words.plural(found.pairs, "pair")
     gives = f"{of} gives {value} times the throughput of {to}{where}"
     if found.difference_max_share is None:
-        few = f"{pairs}, too few for an interval"
-        return f"{gives} ({few}): whether they differ is not known"
+        return f"{gives} ({pairs}, too few for an interval): whether they differ is not known"
     interval = f"95 % interval {words.ratio_interval(found.low, found.high)}, {pairs}"
     if found.differs:
         return f"{gives} ({interval}): they differ"
