@@ -22,7 +22,13 @@ from plimsoll.capacity.statistics.pairing import (
 from plimsoll.capacity.steps.loads import Repetition, explain_dispute, select_undisputed
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.steps import Step
-from plimsoll.model.request.toggle import SPARE_TRIES, StateFigures, Toggle, ToggleResult
+from plimsoll.model.request.toggle import (
+    SPARE_TRIES,
+    StateFigures,
+    Toggle,
+    ToggledState,
+    ToggleResult,
+)
 
 Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: the server's own value}}
 
@@ -98,8 +104,8 @@ def judge_toggle(
     throughput = pairing.ratio(lambda one: one.figures.throughput)
     load = getattr(pairs[0][0].step, axis) if pairs else None
     states = (
-        _figures(toggle, 0, [a for a, _ in pairs], readings, addresses),
-        _figures(toggle, 1, [b for _, b in pairs], readings, addresses),
+        _figures(toggle.states[0], [a for a, _ in pairs], readings, addresses),
+        _figures(toggle.states[1], [b for _, b in pairs], readings, addresses),
     )
     first, second = states
     told = [
@@ -124,13 +130,11 @@ def judge_toggle(
 
 
 def _figures(
-    toggle: Toggle,
-    number: int,
+    state: ToggledState,
     steps: Sequence[Repetition],
     readings: Readings,
     addresses: Mapping[str, str],
 ) -> StateFigures:
-    state = toggle.states[number]
     rates = [repetition.figures.throughput for repetition in steps]
     mean = math.exp(fmean(map(math.log, rates))) if rates and min(rates) > 0 else None
     failed = sum(repetition.step.errors or 0 for repetition in steps)
