@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.cheapest import Evidence, Found, Standing, choose_candidate
+from plimsoll.sizing.cheapest import Found, Standing, choose_candidate
+from plimsoll.sizing.from_run import Evidence
 from plimsoll.sizing.predict import Bound, Prediction
 
 WANTED = 1000.0
