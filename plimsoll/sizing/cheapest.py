@@ -293,7 +293,8 @@ def _has_figure(run: Measured) -> bool:
 
 def summarize_boundary(survey: Survey, statistic: Statistic) -> Boundary:
     """Summarize a search; `statistic` is the latency statistic that has the limits."""
-    standings, found, wish = survey.standings(), survey.found(), survey.wish
+    standings, wish = survey.standings(), survey.wish
+    found = choose_candidate(standings, wish.required)
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
     ground = choose_ground({str(i): run for i, run in told.items()}) if told else None
     cells = tuple(
