@@ -1,9 +1,8 @@
 """The cost of background work: steps at the answer's load with and without it, in turn. No I/O.
 
 The search finds its answer with the background running. Then the same load is measured in pairs of
-steps that differ only in the background. The order alternates (with, without; without, with), so
-that drift favors neither side. In a closed loop the cost is the ratio of throughputs; in an open
-loop, whose rate is fixed, it is the ratio of latencies.
+steps that differ only in the background. In a closed loop the cost is the ratio of throughputs; in
+an open loop, whose rate is fixed, it is the ratio of latencies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +11,8 @@ from plimsoll import words
 from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import axis_of, plan_next_step
-from plimsoll.capacity.statistics.intervals import next_state, pair_neighbors, paired_ratio
-from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed
+from plimsoll.capacity.statistics.pairing import Pairing, describe_missing_pairs, pair_neighbors
+from plimsoll.capacity.steps.loads import Repetition, explain_dispute, select_undisputed
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.closing import BackgroundCost, PairedRatio
@@ -41,9 +40,12 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
     following = plan_next_step(request.search, of_search, request.limits, request.toggle)
     if isinstance(following, NextStep) or not request.background:
         return following
-    wanted, tried = request.background_pairs, _pair_steps(finished)
-    pairs, waiting = pair_neighbors(_counting_steps(tried, request.limits), _pair_purpose)
-    if len(pairs) >= wanted or len(tried) >= 2 * wanted + SPARE_TRIES:
+    wanted, tried = request.background_pairs, _select_pair_steps(finished)
+    pairing = _pair_steps(tried, request.limits)
+    purpose = pairing.next_state(
+        WITH, wanted=wanted, tries_left=2 * wanted + SPARE_TRIES - len(tried)
+    )
+    if purpose is None:
         return following
     load = pairs_load(of_search, request.limits, axis_of(request.search))
     if load is None:
@@ -53,17 +55,11 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
         clients=load.clients or 1,
         connections=load.connections or 1,
         rate_ops_per_second=load.rate_ops_per_second,
-        purpose=next_state(
-            (WITH, WITHOUT), len(pairs), _pair_purpose(waiting) if waiting else None
-        ),
+        purpose=purpose,
         state=request.toggle.states[0].name if request.toggle else None,  # the answer's state
         recover_first=True,
-        why=f"pair {len(pairs) + 1} of {wanted}: what does the background take?",
+        why=f"pair {len(pairing.pairs) + 1} of {wanted}: what does the background take?",
     )
-
-
-def _pair_purpose(step: Step) -> Purpose:
-    return WITH if step.purpose == WITH else WITHOUT
 
 
 def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | None:
@@ -83,12 +79,13 @@ def pairs_load(finished: Sequence[Step], rules: Rules, axis: Axis) -> Step | Non
     return loads.get(capacity.at) if capacity.at is not None else loads[min(loads)]
 
 
-def _pair_steps(finished: Sequence[Step]) -> list[Step]:
+def _select_pair_steps(finished: Sequence[Step]) -> list[Step]:
     return [step for step in finished if step.purpose in (WITH, WITHOUT)]
 
 
-def _counting_steps(tried: Sequence[Step], rules: Rules) -> list[Step]:
-    return [repetition.step for repetition in select_undisputed(tried, rules)]
+def _pair_steps(tried: Sequence[Step], rules: Rules) -> Pairing[Repetition, Purpose | None]:
+    undisputed = select_undisputed(tried, rules)
+    return pair_neighbors(undisputed, lambda one: one.step.purpose, (WITHOUT, WITH))
 
 
 def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCost | None:
@@ -98,25 +95,17 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
         request: request of the run.
         finished: every finished step of the run, in the order in which they ran.
     """
-    tried, statistic = _pair_steps(finished), request.limits.statistic
+    tried, statistic = _select_pair_steps(finished), request.limits.statistic
     if not tried:
         return None
     names = [background.name for background in request.background]
-    in_time, _ = pair_neighbors(_counting_steps(tried, request.limits), _pair_purpose)
-    pairs = [_order_pair(*pair) for pair in in_time]
-    throughput = paired_ratio(
-        [(a.throughput_ops_per_second or 0.0, b.throughput_ops_per_second or 0.0) for a, b in pairs]
-    )
-    latency = {
-        name: paired_ratio(known)
-        for name in (pairs[0][0].latency_us if pairs else ())
-        if len(known := _latencies(pairs, name, statistic)) == len(pairs)
-    }
-    if pairs:
+    pairing = _pair_steps(tried, request.limits)
+    throughput = pairing.ratio(lambda one: one.figures.throughput)
+    latency = pairing.ratios(lambda one: one.figures.latency_us)
+    if pairing.pairs:
         told = _describe_cost_detail(tried[0], names, statistic, throughput, latency)
-        asked = words.plural(request.background_pairs, "pair")
-        few = len(pairs) < request.background_pairs
-        told += f"; only {len(pairs)} of {asked} could be measured" if few else ""
+        few = describe_missing_pairs(throughput, request.background_pairs)
+        told += f"; {few}" if few else ""
     else:
         lost = explain_dispute(tried, request.limits) or "no two steps count"
         told = f"what {_name_backgrounds(names)} takes is not known: {lost}"
@@ -132,18 +121,6 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
 
 def _name_backgrounds(names: Sequence[str]) -> str:
     return " and ".join(names)
-
-
-def _order_pair(one: Step, other: Step) -> tuple[Step, Step]:
-    """Return the step without the background, then the step with it."""
-    return (one, other) if one.purpose == WITHOUT else (other, one)
-
-
-def _latencies(
-    pairs: Sequence[tuple[Step, Step]], name: str, statistic: Statistic
-) -> list[tuple[float, float]]:
-    found = [[step.latency_us.get(name, {}).get(statistic) for step in pair] for pair in pairs]
-    return [(a, b) for a, b in found if a is not None and b is not None]
 
 
 def _describe_cost_detail(

@@ -14,11 +14,12 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report.folder import RESULT, read_model
 from plimsoll.report.size_tables import describe_confirmation
 from plimsoll.requests.checked_request import check_request
-from plimsoll.sizing.answer import Confirmed, Option
-from plimsoll.sizing.boundary import compare_with_run, write_confirming_request
+from plimsoll.sizing.answer import Confirmed
+from plimsoll.sizing.cheapest import choose_option
+from plimsoll.sizing.confirmation import compare_with_run, write_confirming_request
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.rank import Wish
-from plimsoll.sizing.size import create_sizer, rank_targets, target_words
+from plimsoll.sizing.size import create_sizer, target_words
 
 MOST = 2  # runs; more would hardly decide what two have not
 
@@ -51,16 +52,13 @@ def confirm_prediction(
     first = next(iter(runs.values()))
     made: list[Confirmed] = []
     while len(made) < MOST:
-        option = _choose_next(runs, wish, prices)
+        sizer = create_sizer(runs, wish, prices)
+        option = choose_option(runs, sizer)
         if option is None:
             break
         number = 1 + max((int(made.name) for made in folder.glob("[0-9]*")), default=0)
         place = folder / str(number)
-        sizer = create_sizer(runs, wish, prices)
-        processors = first.known.profile.own.processors
-        found = sizer.prediction(
-            option.target, processors=None if processors is None else round(processors)
-        )
+        found = sizer.run_prediction(option.target)
         request = write_confirming_request(
             first.result.request,
             option.target,
@@ -83,9 +81,3 @@ def confirm_prediction(
         made.append(compare_with_run(option, found, run, str(place)))
         click.echo(describe_confirmation(made[-1]), err=True)
     return runs, tuple(made)
-
-
-def _choose_next(runs: dict[str, Measured], wish: Wish, prices: PriceTable) -> Option | None:
-    """Choose the cheapest target said to carry the load; None if it is measured, or none does."""
-    options = rank_targets(runs, wish, prices)
-    return None if not options or options[0].status == "measured" else options[0]

@@ -39,10 +39,8 @@ def choose_cell(
     require_running(open_experiments(settings).get(experiment.team, experiment_id))
     runs = read_cell_runs(settings, experiment_id, experiment, refused)
     survey = _make_survey(experiment, runs, override_prices(settings.prices))
-    found = survey.found()
-    if found.outcome != "measure" or found.cell is None:
-        return {"batches": []}
-    return {"batches": [[survey.cells[found.cell].index]]}
+    chosen = survey.found().to_measure
+    return {"batches": [] if chosen is None else [[survey.cells[chosen].index]]}
 
 
 def find_boundary(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.model.request.boundary import Boundary
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
@@ -121,12 +122,17 @@ def _figure_cell(value: float | None) -> ReportCell:
 
 def describe_question(answer: Sizing) -> str:
     """Describe what was asked, and whose prices apply."""
+    return f"asked: {describe_wanted(answer)} ({answer.as_of}), a single zone, 730 hours a month"
+
+
+def describe_wanted(answer: Sizing | Boundary) -> str:
+    """Describe the load to carry, its limits and headroom, and the region of the prices."""
     limits = ", ".join(f"{n} {words.latency(us)}" for n, us in answer.limits_us.items())
     return (
-        f"asked: {words.throughput(answer.want_ops_per_second)} within"
+        f"{words.throughput(answer.want_ops_per_second)} within"
         f" {words.statistic(answer.statistic)} {limits}; a load line of"
         f" {words.rate(answer.required_ops_per_second)} leaves {words.percent(answer.headroom)};"
-        f" list prices of {answer.region} ({answer.as_of}), a single zone, 730 hours a month"
+        f" list prices of {answer.region}"
     )
 
 

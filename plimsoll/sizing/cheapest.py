@@ -1,8 +1,9 @@
-"""The search for the cheapest cell of a matrix that carries a load. Pure.
+"""The search for the cheapest target that carries a load: what to measure next, and its end. Pure.
 
-A cell is ruled out if its run fell short, or while even the high end of its prediction falls short.
-The search is decided when a cell was measured to carry the load and every cheaper one is ruled out.
-A prediction alone never proves that a cell carries the load.
+An experiment searches the cells of its matrix in this way, `plimsoll size --confirm` the targets of
+its ranking. A candidate is ruled out if its run fell short, or while even the high end of its
+prediction falls short. The search is decided when a candidate was measured to carry the load and
+every cheaper one is ruled out. A prediction alone never proves that a target carries the load.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,21 +27,21 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.sizing.answer import Option
 from plimsoll.sizing.caps import Made, find_caps
-from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.from_run import Evidence, Measured
 from plimsoll.sizing.offers import price_monthly
 from plimsoll.sizing.predict import Prediction
-from plimsoll.sizing.rank import Wish, describe_bound
-from plimsoll.sizing.size import choose_ground, create_sizer, list_assumptions
+from plimsoll.sizing.rank import Sizer, Wish, describe_bound, describe_carrying
+from plimsoll.sizing.size import choose_ground, create_sizer, list_assumptions, rank_targets
 
-Evidence = Literal["carries", "falls short", "no answer"]
 # after this many runs without a usable result, a further one would not help
 WITHOUT_GROUND_MOST = 2
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of a cell.
+    """What is known of a candidate.
 
     Attributes:
         measured: The result of its run; None if it was not run.
@@ -62,61 +63,83 @@ class Found:
     """The next thing to do, or the result.
 
     Attributes:
-        outcome: `measure` if the cell should be run next; `decided` if the cell is the cheapest
-            that carries the load; `none` if no cell does; `open` if runs and predictions cannot
-            decide.
-        cell: The index of that cell; None if there is none.
+        outcome: `measure` if the candidate should be run next; `decided` if it is the cheapest
+            that carries the load; `none` if no candidate does; `open` if runs and predictions
+            cannot decide.
+        candidate: The index of that candidate; None if there is none.
     """
 
     outcome: Literal["measure", "decided", "none", "open"]
-    cell: int | None = None
+    candidate: int | None = None
+
+    @property
+    def to_measure(self) -> int | None:
+        """The index of the candidate to run next; None if the search has ended."""
+        return self.candidate if self.outcome == "measure" else None
 
 
-def choose_next_cell(cells: Sequence[Standing], required: float) -> Found:
-    """Choose the cell to measure next.
+def choose_candidate(known: Sequence[Standing], required: float) -> Found:
+    """Choose the candidate to measure next.
 
     Args:
-        cells: The cells, cheapest first.
+        known: What is known of each candidate, cheapest first.
         required: The load line that is needed, in operations per second.
 
     Returns:
-        The next step of the search. A cell to measure is always one that was not run yet.
+        The next step of the search. A candidate to measure is always one that was not run yet.
     """
-    carrying = next((i for i, cell in enumerate(cells) if cell.measured == "carries"), None)
-    asked = range(len(cells) if carrying is None else carrying)
-    unsure = [i for i in asked if not cells[i].is_out(required)]
+    carrying = next((i for i, one in enumerate(known) if one.measured == "carries"), None)
+    asked = range(len(known) if carrying is None else carrying)
+    unsure = [i for i in asked if not known[i].is_out(required)]
     if not unsure:
         return Found("none") if carrying is None else Found("decided", carrying)
-    untried = [i for i in unsure if cells[i].measured is None]
-    if not untried or _is_futile(cells):
+    untried = [i for i in unsure if known[i].measured is None]
+    if not untried or _is_futile(known):
         return Found("open", carrying)
     carried = carrying is not None
-    return Found("measure", _pick_cell(cells, untried, required, carried=carried))
+    return Found("measure", _pick_candidate(known, untried, required, carried=carried))
 
 
-def _is_futile(cells: Sequence[Standing]) -> bool:
+def _is_futile(known: Sequence[Standing]) -> bool:
     """Whether several runs gave nothing to predict from. A noisy run still predicts others."""
-    run = [cell for cell in cells if cell.measured is not None]
-    silent = all(cell.measured == "no answer" for cell in run)
-    return len(run) >= WITHOUT_GROUND_MOST and silent and not any(c.predicted for c in cells)
+    run = [one for one in known if one.measured is not None]
+    silent = all(one.measured == "no answer" for one in run)
+    return len(run) >= WITHOUT_GROUND_MOST and silent and not any(one.predicted for one in known)
 
 
-def _pick_cell(
-    cells: Sequence[Standing], untried: Sequence[int], required: float, *, carried: bool
+def _pick_candidate(
+    known: Sequence[Standing], untried: Sequence[int], required: float, *, carried: bool
 ) -> int:
-    """Choose the most informative cell to measure.
+    """Choose the candidate whose run tells the most.
 
-    This is the cheapest cell that is predicted to carry the load. If a dearer cell was already
-    measured to carry it, or nothing is predicted, the middle cell is taken where that is
-    cheaper: its result halves the remaining cells. If no cell is predicted to carry the load,
-    the one that comes nearest is taken.
+    This is the cheapest one that is predicted to carry the load. If a dearer one was already
+    measured to carry it, or nothing is predicted, the middle one is taken where that is cheaper:
+    its result halves the rest. If none is predicted to carry the load, the one that comes nearest
+    is taken.
     """
-    told = {i: found.ops_per_second for i in untried if (found := cells[i].predicted) is not None}
+    told = {i: found.ops_per_second for i in untried if (found := known[i].predicted) is not None}
     likely = [i for i, ops_per_second in told.items() if ops_per_second >= required]
     middle = untried[len(untried) // 2]
     if carried or not told:
         return min([middle, *likely])
     return likely[0] if likely else max(told, key=lambda i: told[i])
+
+
+def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
+    """Return the ranked target to measure next; None if the cheapest was measured, or none carries.
+
+    Only targets that are said to carry the load are ranked: a cheaper one that only may carry it is
+    not measured.
+    """
+    ranking = rank_targets(runs, sizer)
+    known = [
+        Standing("carries")
+        if option.status == "measured"
+        else Standing(predicted=sizer.prediction(option.target))
+        for option in ranking
+    ]
+    chosen = choose_candidate(known, sizer.wish.required).to_measure
+    return None if chosen is None else ranking[chosen]
 
 
 # Preconditions: every cell can be predicted and priced, and has latency limits.
@@ -232,31 +255,18 @@ class Survey:
         ]
 
     def found(self) -> Found:
-        """Return the cell to run next, or the result; the cell is an index into `cells`."""
-        return choose_next_cell(self.standings(), self.wish.required)
+        """Return the cell to run next, or the result; the candidate is an index into `cells`."""
+        return choose_candidate(self.standings(), self.wish.required)
 
     def _evidence(self, index: int) -> Evidence:
-        """Compare a run's figure with the required load line.
-
-        A lower bound below it and an upper bound above it decide nothing.
-        """
         run = self.runs[index]
-        if isinstance(run, str):
-            return "no answer"
-        figure = run.capacity.max_sustainable_throughput_ops_per_second
-        if figure is None:
-            return "no answer"
-        enough, bound = figure >= self.wish.required, run.capacity.bound
-        if (bound == "<" and enough) or (bound == ">=" and not enough):
-            return "no answer"
-        return "carries" if enough else "falls short"
+        return "no answer" if isinstance(run, str) else run.evidence(self.wish.required)
 
     def _prediction(self, cell: Candidate) -> Prediction | None:
         """Predict a cell from the run nearest in price that was made before its own.
 
-        Runs with a figure are preferred; of two equally near, the later one is taken. From a run
-        on one machine the result is what this machine would measure, with its processors in place
-        of the class's. None if no run says enough.
+        Runs with a figure are preferred; of two equally near, the later one is taken. None if no
+        run says enough.
         """
         before: dict[int, Measured] = {}
         for index, run in self.runs.items():
@@ -273,9 +283,7 @@ class Survey:
         sizer = create_sizer({str(ground): before[ground]}, self.wish, self.prices)
         if not sizer.knows_memory_of(cell.target):
             return None
-        own = sizer.known.profile.own.processors
-        here = round(own) if sizer.local and own is not None else None
-        return sizer.prediction(cell.target, processors=here)
+        return sizer.run_prediction(cell.target)
 
 
 def _has_figure(run: Measured) -> bool:
@@ -284,7 +292,8 @@ def _has_figure(run: Measured) -> bool:
 
 def summarize_boundary(survey: Survey, statistic: Statistic) -> Boundary:
     """Summarize a search; `statistic` is the latency statistic that has the limits."""
-    standings, found, wish = survey.standings(), survey.found(), survey.wish
+    standings, wish = survey.standings(), survey.wish
+    found = choose_candidate(standings, wish.required)
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
     ground = choose_ground({str(i): run for i, run in told.items()}) if told else None
     cells = tuple(
@@ -326,7 +335,6 @@ def _describe_cell(
         carries = True
     elif standing.is_out(required):
         carries = False
-    exact = figure if bound == "=" else None
     return BoundaryCell(
         name=cell.name,
         usd_per_month=cell.usd_per_month,
@@ -335,7 +343,9 @@ def _describe_cell(
         measured_ops_per_second=figure,
         bound=bound,
         predicted=_make_forecast(predicted) if predicted else None,
-        error=predicted.ops_per_second / exact - 1 if exact and predicted else None,
+        error=run.error_of(predicted.ops_per_second)
+        if predicted and isinstance(run, Measured)
+        else None,
         why=_explain_no_answer(run, figure, measured),
     )
 
@@ -365,18 +375,14 @@ def _make_forecast(found: Prediction) -> Forecast:
 def _write_sentence(
     found: Found, chosen: BoundaryCell | None, cells: Sequence[BoundaryCell], wish: Wish
 ) -> str:
-    wanted = words.throughput(wish.ops_per_second)
-    spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
     if found.outcome == "none":
-        return (
-            f"None of the {len(cells)} cells carries {wanted}{spare}: {_describe_ruled_out(cells)}."
-        )
+        ruled_out = _describe_ruled_out(cells)
+        return f"None of the {len(cells)} cells carries {wish.in_words}: {ruled_out}."
     if chosen is None:
-        return f"Which cell is the cheapest that carries {wanted}{spare} is not decided."
-    usd = chosen.usd_per_month
-    price = "" if usd is None else f" for {words.usd(usd)} a month"
+        return f"Which cell is the cheapest that carries {wish.in_words} is not decided."
     figure = words.with_bound(words.throughput(chosen.measured_ops_per_second), chosen.bound)
-    first = f"{chosen.name} carries {wanted}{spare}{price}: {figure} measured"
+    bought = describe_carrying(chosen.name, wish, chosen.usd_per_month)
+    first = f"{bought}: {figure} measured"
     if found.outcome != "decided":
         return f"{first}; whether a cheaper cell does is not decided."
     below = cells[: cells.index(chosen)]

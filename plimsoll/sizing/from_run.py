@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.errors import NoGroundError, UsageError
@@ -26,6 +27,7 @@ HELD: frozenset[Resource] = frozenset(
     {"row_locks", "table_locks", "inner_locks", "connections", "log"}
 )
 DOUBTFUL: frozenset[Verdict] = frozenset({"DISTURBED", "INCONSISTENT"})
+Evidence = Literal["carries", "falls short", "no answer"]
 SPENT_PERCENT = 1.0  # burst credits below this count as used up
 _BALANCES: dict[CreditBucket, Callable[[TargetFigures], float | None]] = {
     "volume": lambda seen: seen.burst_balance_percent,
@@ -56,6 +58,24 @@ class Measured:
     def limiting(self) -> LimitingResource | None:
         """What set the limit; None if other latency limits than the run's give another answer."""
         return find_limiting(self.result, self.capacity)
+
+    def evidence(self, required: float) -> Evidence:
+        """Compare the run's figure with a required load line, in operations per second.
+
+        A lower bound below it and an upper bound above it decide nothing.
+        """
+        figure = self.capacity.max_sustainable_throughput_ops_per_second
+        if figure is None:
+            return "no answer"
+        enough, bound = figure >= required, self.capacity.bound
+        if (bound == "<" and enough) or (bound == ">=" and not enough):
+            return "no answer"
+        return "carries" if enough else "falls short"
+
+    def error_of(self, predicted: float) -> float | None:
+        """Return predicted / measured - 1; None if the run has no exact figure."""
+        figure = self.capacity.max_sustainable_throughput_ops_per_second
+        return predicted / figure - 1 if figure and self.capacity.bound == "=" else None
 
 
 def prepare_run(

@@ -48,6 +48,12 @@ class Wish:
         """The load line that is needed, in operations per second."""
         return self.ops_per_second / (1 - self.headroom)
 
+    @property
+    def in_words(self) -> str:
+        """The load with its headroom: `2,000 ops/s with 30 % to spare`."""
+        spare = f" with {words.percent(self.headroom)} to spare" if self.headroom else ""
+        return f"{words.throughput(self.ops_per_second)}{spare}"
+
 
 @dataclass(frozen=True)
 class Sizer:
@@ -82,6 +88,15 @@ class Sizer:
         if key not in self._found:
             self._found[key] = predict(self.known, caps, self.wish.limits_us)
         return self._found[key]
+
+    def run_prediction(self, target: Made) -> Prediction:
+        """Predict what a run of a target measures where the known run was made.
+
+        On one machine its processors stand in for those of the class.
+        """
+        own = self.known.profile.own.processors
+        here = round(own) if self.local and own is not None else None
+        return self.prediction(target, processors=here)
 
     def _caps(self, target: Made) -> Caps:
         return assume_speed(find_caps(target), self.known.profile.own, local=self.local)
@@ -221,6 +236,16 @@ def describe_bound(bound: Bound) -> str:
     name = words.RESOURCES[bound.resource]
     storage = bound.resource in {"storage_iops", "storage_throughput"}
     return f"{name} of the instance" if storage and bound.owner == "instance" else name
+
+
+def describe_carrying(name: str, wish: Wish, usd_per_month: float | None) -> str:
+    """Say what carries a load for how much: `X carries 2,000 ops/s for $100 a month`."""
+    price = (
+        "at a price that is not known"
+        if usd_per_month is None
+        else f"for {words.usd(usd_per_month)} a month"
+    )
+    return f"{name} carries {wish.in_words} {price}"
 
 
 def rank_options(options: Sequence[Option]) -> tuple[Option, ...]:

@@ -19,6 +19,7 @@ from plimsoll.sizing.rank import (
     Sizer,
     Wish,
     describe_bound,
+    describe_carrying,
     project_growth,
     rank_options,
 )
@@ -162,7 +163,7 @@ def size(
     """
     sizer = create_sizer(runs, wish, prices)
     measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
-    options = rank_targets(runs, wish, prices)
+    options = rank_targets(runs, sizer)
     cannot = tuple(sizer.negatives(options))
     first = next(iter(runs.values()))
     best = options[0] if options else None
@@ -192,11 +193,8 @@ def size(
     )
 
 
-def rank_targets(
-    runs: Mapping[str, Measured], wish: Wish, prices: PriceTable
-) -> tuple[Option, ...]:
+def rank_targets(runs: Mapping[str, Measured], sizer: Sizer) -> tuple[Option, ...]:
     """Rank the targets that carry a load; a measured one replaces its own prediction."""
-    sizer = create_sizer(runs, wish, prices)
     measured = [_describe_measured(name, run, sizer) for name, run in runs.items()]
     known = [drop_initial_credits(option.target) for option in measured]
     predicted = [
@@ -231,7 +229,7 @@ def _describe_measured(name: str, run: Measured, sizer: Sizer) -> Option:
     )
     between, limiting = run.capacity.interval, run.limiting
     known = limiting is not None and figure is not None and limiting.resource != "unknown"
-    enough = figure is not None and figure >= wish.required and _holds_data(run.target, wish)
+    enough = run.evidence(wish.required) == "carries" and _holds_data(run.target, wish)
     if enough and run.result.local:
         enough = sizer.prediction(run.target).high >= wish.required
     return Option(
@@ -273,18 +271,11 @@ def _project_growth(
 
 def _write_sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> str:
     """Answer in one sentence: what to buy for how much, or why nothing will do."""
-    wanted = words.throughput(wish.ops_per_second)
-    spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
     if best is None:
         why = f": {cannot[0].sentence.removeprefix(NOTHING_MORE)}" if cannot else ""
-        return f"nothing carries {wanted}{spare}{why}"
-    parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_describe_figures(best)]
-    price = (
-        "at a price that is not known"
-        if best.usd_per_month is None
-        else (f"for {words.usd(best.usd_per_month)} a month")
-    )
-    return f"{parts[0]} {price}: {'; '.join(parts[1:])}"
+        return f"nothing carries {wish.in_words}{why}"
+    bought = describe_carrying(f"{target_words(best.target)},", wish, best.usd_per_month)
+    return f"{bought}: {'; '.join(_describe_figures(best))}"
 
 
 def _describe_figures(best: Option) -> Iterator[str]:

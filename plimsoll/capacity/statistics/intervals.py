@@ -1,4 +1,4 @@
-"""Confidence intervals for the throughput of repetitions, and for ratios measured in pairs.
+"""Confidence intervals for the throughput of repetitions.
 
 Repetitions of a step are few, 3 to 15, and sometimes one of them hits a bad window: something on
 the machine or in the cloud halves its speed. The interval is Student's t (1908) on the logarithms,
@@ -12,14 +12,12 @@ docs/evidence/search.md has the table.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, combinations
 from statistics import fmean, median
-from typing import TypeVar
 
 from plimsoll import words
 from plimsoll.model.judging.capacity import Interval
-from plimsoll.model.judging.closing import PairedRatio
 
 OUTLIERS_FROM = 8  # repetitions needed to identify an outlier
 OUTLIER = 4.5  # distance from the median, in scales of the repetitions, that few reach by chance
@@ -212,68 +210,3 @@ def geometric_interval(
         t_quantile(round((1 - confidence) / 2, 3), n - 1) * standard_deviation(logs) / math.sqrt(n)
     )
     return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
-
-
-# --- the ratio of two states of one target, measured alternately ---
-
-
-# With two pairs, the interval would reach from a third of the ratio to three times it
-PAIRS_MIN = 3
-METHOD = "Student's t on the logarithms of the pairs' ratios"
-Measured = TypeVar("Measured")
-State = TypeVar("State", bound=str)
-
-
-def pair_neighbors(
-    measured: Sequence[Measured], state: Callable[[Measured], object]
-) -> tuple[list[tuple[Measured, Measured]], Measured | None]:
-    """Pair neighboring measurements of different states.
-
-    An audit may dispute a step after the pairs that follow it were measured. Those pairs are kept.
-
-    Args:
-        measured: measurements in order of time.
-        state: function that returns the state of a measurement.
-
-    Returns:
-        The pairs in order of time, and the last measurement if it has no partner yet.
-    """
-    pairs: list[tuple[Measured, Measured]] = []
-    waiting: Measured | None = None
-    for one in measured:
-        if waiting is None or state(one) == state(waiting):
-            waiting = one
-        else:
-            pairs.append((waiting, one))
-            waiting = None
-    return pairs, waiting
-
-
-def next_state(states: tuple[State, State], pairs: int, waiting: State | None) -> State:
-    """Return the state to measure next: A B, B A, A B ...
-
-    Args:
-        states: A and B.
-        pairs: number of complete pairs.
-        waiting: state of the measurement without partner; None if there is none.
-    """
-    return states[pairs % 2] if waiting is None else states[1 - states.index(waiting)]
-
-
-def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
-    """Return the ratio of the second of each pair to the first.
-
-    Args:
-        pairs: two measurements each, adjacent in time, in one unit.
-
-    Returns:
-        No ratio if there is no pair, or if a value is not positive and finite: leaving out such a
-        pair would favor the other state.
-    """
-    values = [value for pair in pairs for value in pair]
-    if not values or not all(0 < value < math.inf for value in values):
-        return PairedRatio(ratio=None, low=None, high=None, pairs=len(pairs))
-    middle, low, high = geometric_interval([second / first for first, second in pairs])
-    if len(pairs) < PAIRS_MIN:
-        return PairedRatio(ratio=middle, low=None, high=None, pairs=len(pairs))
-    return PairedRatio(ratio=middle, low=low, high=high, pairs=len(pairs))

@@ -63,11 +63,6 @@ class Want(Model):
         " `request.limits.statistic`; null: `request.limits.limits_us`.",
     )
 
-    @property
-    def required(self) -> float:
-        """The load line that is needed, in operations per second."""
-        return self.ops_per_second / (1 - self.headroom)
-
 
 def require_predictable(request: Patch, axes: Mapping[str, Mapping[str, Patch]]) -> None:
     """Refuse a target or an axis whose effect cannot be predicted.

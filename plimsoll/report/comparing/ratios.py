@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, variance
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import METHOD, paired_ratio, t_quantile
+from plimsoll.capacity.statistics.intervals import t_quantile
+from plimsoll.capacity.statistics.pairing import (
+    METHOD,
+    describe_ratio,
+    pair_neighbors,
+    paired_ratio,
+)
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity
 from plimsoll.model.judging.steps import CLOSING
@@ -171,8 +177,6 @@ def divide_figures(
     found = paired_ratio(pair_steps(b, a, apart_s))
     if found.ratio is None or found.low is None or found.high is None:
         return alone
-    interval = words.ratio_interval(found.low, found.high)
-    end = "they differ" if found.differs else "no difference can be shown"
     return Ratio(
         of=of,
         to=to,
@@ -183,24 +187,19 @@ def divide_figures(
         pairs=found.pairs,
         method=METHOD,
         differs=found.differs,
-        sentence=f"{of} gives {words.ratio(found.ratio)} times the throughput of {to} (95 %"
-        f" interval {interval}, {found.pairs} pairs): {end}.",
+        sentence=f"{describe_ratio(found, of, to)}.",
     )
 
 
 def pair_steps(first: RunResult, second: RunResult, apart_s: float) -> list[tuple[float, float]]:
     """List the throughputs of pairs of consecutive steps, the first run's first."""
-    moments = sorted([*_list_moments(first, 0), *_list_moments(second, 1)])
-    pairs = []
-    before: Moment | None = None
-    for now in moments:
-        if before is not None and before[1] != now[1] and now[0] - before[0] <= apart_s * 1000:
-            one, other = sorted((before, now), key=lambda moment: moment[1])
-            pairs.append((one[2], other[2]))
-            before = None
-        else:
-            before = now
-    return pairs
+    paired = pair_neighbors(
+        sorted([*_list_moments(first, 0), *_list_moments(second, 1)]),
+        lambda moment: moment[1],
+        (0, 1),
+        near=lambda before, now: now[0] - before[0] <= apart_s * 1000,
+    )
+    return [(one[2], other[2]) for one, other in paired.pairs]
 
 
 def _list_moments(result: RunResult, whose: int) -> Iterator[Moment]:

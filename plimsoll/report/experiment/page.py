@@ -18,7 +18,7 @@ from plimsoll.report.charts.scale import Scale
 from plimsoll.report.experiment.summary import layout
 from plimsoll.report.page import fill_template
 from plimsoll.report.phase_tables import phases_table
-from plimsoll.report.size_tables import MARKED, PREDICTED
+from plimsoll.report.size_tables import MARKED, PREDICTED, describe_wanted
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.report.words import AS_IF
 
@@ -64,13 +64,7 @@ def _describe_carries(cell: BoundaryCell) -> str:
 
 def describe_boundary(found: Boundary) -> Iterator[str]:
     """Yield the question, the source of prices, and the assumptions of predictions."""
-    limits = ", ".join(f"{name} {words.latency(us)}" for name, us in found.limits_us.items())
-    yield (
-        f"Asked: {words.throughput(found.want_ops_per_second)} within"
-        f" {words.statistic(found.statistic)} {limits}; a load line of"
-        f" {words.rate(found.required_ops_per_second)} leaves {words.percent(found.headroom)}; list"
-        f" prices of {found.region}, 730 hours a month. {MARKED}"
-    )
+    yield f"Asked: {describe_wanted(found)}, 730 hours a month. {MARKED}"
     yield from found.assumptions
 
 

@@ -1,7 +1,7 @@
 """A toggle's finding stands on the page, beside what the server itself said of its parameters."""
 
 from plimsoll import words
-from plimsoll.capacity.statistics.intervals import METHOD, paired_ratio
+from plimsoll.capacity.statistics.pairing import METHOD, paired_ratio
 from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report import page

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.cheapest import Evidence, Found, Standing, choose_next_cell
+from plimsoll.sizing.cheapest import Found, Standing, choose_candidate
+from plimsoll.sizing.from_run import Evidence
 from plimsoll.sizing.predict import Bound, Prediction
 
 WANTED = 1000.0
@@ -76,7 +77,7 @@ CARRIES, SHORT, SILENT = ran("carries"), ran("falls short"), ran("no answer")
 def test_the_cheapest_that_is_held_to_carry_it_is_measured_until_it_is_decided(
     cells: list[Standing], found: Found
 ) -> None:
-    assert choose_next_cell(cells, WANTED) == found
+    assert choose_candidate(cells, WANTED) == found
 
 
 figures = st.floats(1, 3000)
@@ -92,20 +93,20 @@ standings = st.builds(
 def test_no_decision_is_against_a_measurement_or_rests_on_a_prediction_alone(
     cells: list[Standing],
 ) -> None:
-    found = choose_next_cell(cells, WANTED)
+    found = choose_candidate(cells, WANTED)
     carrying = [i for i, cell in enumerate(cells) if cell.measured == "carries"]
     if found.outcome == "measure":
-        assert found.cell is not None
-        assert cells[found.cell].measured is None
-        assert not carrying or found.cell < carrying[0]
+        assert found.candidate is not None
+        assert cells[found.candidate].measured is None
+        assert not carrying or found.candidate < carrying[0]
     if found.outcome == "decided":
-        assert found.cell == carrying[0]
-        assert all(cell.is_out(WANTED) for cell in cells[: found.cell])
+        assert found.candidate == carrying[0]
+        assert all(cell.is_out(WANTED) for cell in cells[: found.candidate])
     if found.outcome == "none":
         assert not carrying
         assert all(cell.is_out(WANTED) for cell in cells)
     if found.outcome == "open":
-        assert found.cell == (carrying[0] if carrying else None)
+        assert found.candidate == (carrying[0] if carrying else None)
         assert any(cell.measured == "no answer" for cell in cells)
 
 
@@ -131,17 +132,17 @@ def test_it_ends_within_the_cells_whatever_runs_and_predictions_say(
     while True:
         told = sum(one != "no answer" for one in known.values())
         cells = [Standing(known.get(i), predicted(i, told)) for i in range(len(truths))]
-        found = choose_next_cell(cells, WANTED)
+        found = choose_candidate(cells, WANTED)
         if found.outcome != "measure":
             break
-        assert found.cell is not None
-        assert found.cell not in known
-        carries: Evidence = "carries" if truths[found.cell] >= WANTED else "falls short"
-        known[found.cell] = "no answer" if found.cell in failing else carries
+        assert found.candidate is not None
+        assert found.candidate not in known
+        carries: Evidence = "carries" if truths[found.candidate] >= WANTED else "falls short"
+        known[found.candidate] = "no answer" if found.candidate in failing else carries
     assert len(known) <= len(truths)
     if found.outcome == "decided":
-        assert found.cell is not None
-        assert truths[found.cell] >= WANTED
+        assert found.candidate is not None
+        assert truths[found.candidate] >= WANTED
 
 
 @pytest.mark.parametrize("boundary", range(13))
@@ -154,10 +155,10 @@ def test_of_twelve_cells_about_three_are_measured(boundary: int) -> None:
             Standing(known.get(i), prediction(0.8 * t, 0.9 * t, 1.2 * t) if known else None)
             for i, t in enumerate(truths)
         ]
-        found = choose_next_cell(cells, WANTED)
+        found = choose_candidate(cells, WANTED)
         if found.outcome != "measure":
             break
-        assert found.cell is not None
-        known[found.cell] = "carries" if truths[found.cell] >= WANTED else "falls short"
+        assert found.candidate is not None
+        known[found.candidate] = "carries" if truths[found.candidate] >= WANTED else "falls short"
     assert found == (Found("decided", boundary) if boundary < 12 else Found("none"))
     assert len(known) <= 3

@@ -13,7 +13,8 @@ from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.run.results import RunResult, ServerWaits
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.sizing.answer import Option, Sizing
-from plimsoll.sizing.boundary import write_confirming_request
+from plimsoll.sizing.cheapest import choose_option
+from plimsoll.sizing.confirmation import write_confirming_request
 from plimsoll.sizing.from_run import Measured, prepare_run
 from plimsoll.sizing.rank import Wish
 from plimsoll.sizing.size import create_sizer, size
@@ -172,6 +173,12 @@ def test_from_doubtful_figures_nothing_is_predicted() -> None:
     )
     with pytest.raises(NoGroundError, match="nothing is predicted from it: DISTURBED: no figure"):
         run(steps=steps)
+
+
+def test_the_cheapest_is_measured_next_and_nothing_where_nothing_carries_the_load() -> None:
+    runs = {"a-run": run()}
+    assert choose_option(runs, create_sizer(runs, wish(2000), few())) == sized(2000).options[0]
+    assert choose_option(runs, create_sizer(runs, wish(1e9), few())) is None
 
 
 def test_the_confirming_run_is_the_runs_own_request_with_another_volume() -> None:

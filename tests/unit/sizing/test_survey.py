@@ -43,9 +43,8 @@ def sought(want: float, iops: Sequence[int] = IOPS) -> tuple[list[str], Boundary
     """Run cells until it is decided; gives their names in this order, and the answer."""
     runs: dict[int, Measured | str] = {}
     names = []
-    while (found := survey(runs, want, iops).found()).outcome == "measure":
-        assert found.cell is not None
-        index = survey(runs, want, iops).cells[found.cell].index
+    while (chosen := survey(runs, want, iops).found().to_measure) is not None:
+        index = survey(runs, want, iops).cells[chosen].index
         names.append(cells(iops)[index].name)
         runs[index] = ran(cells(iops)[index])
     return names, summarize_boundary(survey(runs, want, iops), "p99")
@@ -58,7 +57,7 @@ def by_name(found: Boundary) -> dict[str, BoundaryCell]:
 def test_the_order_is_that_of_prices_and_the_middle_of_it_is_run_first() -> None:
     found = survey({})
     assert [cell.name for cell in found.cells] == [f"io1-{n}" for n in sorted(IOPS)]
-    assert found.found().cell == 2
+    assert found.found().to_measure == 2
     assert {cell.status for cell in summarize_boundary(found, "p99").cells} == {"left out"}
 
 
@@ -162,9 +161,8 @@ def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
         }
     )
     runs: dict[int, Measured | str] = {cell.index: replace(noisy, capacity=silent)}
-    while (found := survey(runs, 30_000).found()).outcome == "measure":
-        assert found.cell is not None
-        chosen = survey(runs, 30_000).cells[found.cell]
+    while (place := survey(runs, 30_000).found().to_measure) is not None:
+        chosen = survey(runs, 30_000).cells[place]
         assert chosen.name in {"io1-4000", "io1-5000"}  # from it the others are predicted not to
         runs[chosen.index] = ran(cells()[chosen.index])
     answer = summarize_boundary(survey(runs, 30_000), "p99")

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from plimsoll.capacity.statistics.intervals import paired_ratio
+from plimsoll.capacity.statistics.pairing import Pairing, pair_neighbors, paired_ratio
 from plimsoll.report.comparing.ratios import welch_ratio
 
 TRIALS = 2_000  # 93.5 to 96.5 % is then 3 standard errors on either side of 95 %
@@ -87,3 +87,36 @@ def test_what_cannot_be_told_apart_has_a_bound() -> None:
     assert found.low is not None
     assert found.high is not None
     assert found.difference_max_share == max(found.high - 1, 1 - found.low)
+
+
+def paired(states: str) -> Pairing[int, str]:
+    """Pair measurements 0, 1, 2 ... of the states in a text."""
+    return pair_neighbors(range(len(states)), lambda number: states[number], ("a", "b"))
+
+
+@pytest.mark.parametrize(("begins", "order"), [("a", "abbaab"), ("b", "baabba")])
+def test_each_state_comes_first_in_turn(begins: str, order: str) -> None:
+    made = ""
+    while state := paired(made).next_state(begins, wanted=3, tries_left=9 - len(made)):
+        made += state
+    assert made == order
+
+
+def test_a_measurement_without_a_partner_is_left_out_and_the_first_state_stands_first() -> None:
+    found = paired("abbbab")
+    assert (found.pairs, found.waiting) == ([(0, 1), (4, 3)], "b")
+    assert found.next_state("a", wanted=3, tries_left=1) == "a"
+    assert found.next_state("a", wanted=2, tries_left=1) is None
+    assert found.next_state("a", wanted=3, tries_left=0) is None
+
+
+def test_the_ratios_are_of_the_names_that_every_measurement_has() -> None:
+    latency = (
+        {"read": 1.0, "write": 1.0},
+        {"read": 2.0, "write": 3.0},
+        {"read": 4.0},
+        {"read": 2.0},
+    )
+    found = paired("abba").ratios(lambda number: latency[number])
+    assert list(found) == ["read"]
+    assert found["read"].ratio == pytest.approx(2.0)

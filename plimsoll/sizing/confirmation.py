@@ -105,15 +105,13 @@ def compare_with_run(option: Option, found: Prediction, run: Measured, folder: s
         run: The run.
         folder: The run's folder.
     """
-    capacity = run.capacity
-    figure = capacity.max_sustainable_throughput_ops_per_second
     return Confirmed(
         target=option.target,
         predicted=found.ops_per_second,
         low=found.low,
         high=found.high,
-        measured=figure,
-        bound=capacity.bound,
-        error=found.ops_per_second / figure - 1 if figure and capacity.bound == "=" else None,
+        measured=run.capacity.max_sustainable_throughput_ops_per_second,
+        bound=run.capacity.bound,
+        error=run.error_of(found.ops_per_second),
         run=folder,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.model.request.request import Request
-from plimsoll.sizing.boundary import write_confirming_request
+from plimsoll.sizing.confirmation import write_confirming_request
 from plimsoll.sizing.predict import Bound, Prediction
 from tests.support.requested import REQUESTED
 
