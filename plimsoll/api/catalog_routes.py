@@ -14,7 +14,7 @@ router = APIGatewayRouter()
 @router.get(
     "/schemas/<name>",
     summary="The JSON Schema of a document to send",
-    description="As in docs/schemas of this version; dialect 2020-12.",
+    description="The schema in docs/schemas of this version; dialect 2020-12.",
     response_description="The schema.",
     operation_id="get_schema",
     tags=["service"],

@@ -41,20 +41,26 @@ _LOCAL_LASTS_S = 1800.0
 
 
 @click.command()
-@click.option("--local", is_flag=True, help="On this machine, without an AWS account.")
+@click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
 @click.option(
-    "--profile", metavar="NAME", help="Of the AWS command line. Default: as that chooses."
+    "--profile",
+    metavar="NAME",
+    help="Profile of the AWS command line. Default: the one that it would use.",
 )
-@click.option("--region", metavar="REGION", help="Default: as the AWS command line chooses.")
+@click.option(
+    "--region",
+    metavar="REGION",
+    help="AWS region. Default: the one that the AWS command line would use.",
+)
 @click.option(
     "--budget-usd",
     type=click.FloatRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
-    help="The most that all of it may cost, by list prices.",
+    help="Maximum cost of the whole canary, by list prices.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
-@out_option("Where results and logs go", default="plimsoll-results/canary-*/")
+@click.option("--yes", is_flag=True, help="Create everything without asking first.")
+@out_option("Folder for results and logs", default="plimsoll-results/canary-*/")
 @json_option
 def canary(
     *,

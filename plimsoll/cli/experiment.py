@@ -147,8 +147,13 @@ def command() -> None:
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @service_options
-@click.option("--key", help="Idempotency key: the same key and file are one experiment.")
-@click.option("--wait", is_flag=True, help="Watch it to its end, and print what to buy.")
+@click.option(
+    "--key",
+    help="Idempotency key: sending the same file again with the same key starts nothing new.",
+)
+@click.option(
+    "--wait", is_flag=True, help="Follow the experiment to its end, and print what to buy."
+)
 @json_option
 def start(
     file: Path, *, url: str | None, stack: str | None, key: str | None, wait: bool, as_json: bool

@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
 @click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
-@out_option("Where the results go", default="plimsoll-results/<run>/")
+@out_option("Folder for the results", default="plimsoll-results/<run>/")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
-    help="Where the databases' files lie meanwhile. Default: in memory if they fit into half of"
-    " what is free, else with the temporary files.",
+    help="Folder for the databases' files during the run. Default: in memory if they fit into half"
+    " of what is free, else with the temporary files.",
 )
 @expect_options
 @export_options
 @page_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def run(
     request_file: Path,
     *,

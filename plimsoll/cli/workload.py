@@ -121,22 +121,26 @@ def command() -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The workload's file, a new one; its name is the workload's. Without it: standard output.",
+    help="New file to write; its name becomes the workload's. Without it: standard output.",
 )
 @click.option(
     "--for",
     "for_text",
     metavar="TIME",
-    help="Watch for so long: 10m. Without it: all that the server has counted so far.",
+    help="How long to watch: 10m. Without it: all that the server has counted so far.",
 )
-@click.option("--tables", metavar="A,B", help="What names at least one of these tables alone.")
+@click.option(
+    "--tables", metavar="A,B", help="Keep only statements that name at least one of these tables."
+)
 @click.option(
     "--writes",
     is_flag=True,
-    help="Take statements that change or lock rows too. `find` sends them to tables that Plimsoll"
-    " did not make with --allow-writes alone.",
+    help="Include statements that change or lock rows. `find` sends them to tables that Plimsoll"
+    " did not create only with --allow-writes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the workload and what is not in it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the workload, and what it leaves out, as JSON."
+)
 def derive_verb(
     dsn: str | None,
     *,
@@ -199,7 +203,7 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
 
 @list_command.command("show")
 @click.argument("name", metavar="NAME|FILE.yaml")
-@click.option("--json", "as_json", is_flag=True, help="Print what it resolves to as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
     """Show a workload: its text, its parameters, and its tables and statements."""
     workload = load_workload(name)
