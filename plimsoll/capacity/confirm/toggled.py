@@ -157,21 +157,22 @@ def _describe_result(found: ToggleResult) -> str:
     pairs = words.plural(ratio.pairs, "pair")
     value = words.ratio(ratio.ratio)
     if ratio.differs is None or ratio.difference_max_share is None:
-        few = f"{pairs} are too few for an interval, so whether they differ is not known"
+        few = f"{pairs} are too few for an interval, so the difference may be noise"
         return f"{second} gives {value} times the throughput of {first} {at}: {few}"
     interval = f"{words.ratio_interval(ratio.low, ratio.high)}"
     if ratio.differs:
-        sure = f"({interval}, 95 % interval of {pairs})"
+        sure = f"({interval}, 95 % interval from {pairs})"
         return f"{second} gives {value} times the throughput of {first} {at} {sure}"
     if ratio.difference_max_share > WORTH_SHARE:
         return (
-            f"whether {first} and {second} differ {at} is not decided: throughput by {value} times,"
-            f" 95 % interval {interval} of {pairs}; more pairs or longer windows would narrow it"
+            f"it is not decided whether {first} and {second} differ {at}: the ratio of the"
+            f" throughputs is {value}, 95 % interval {interval} from {pairs}; more pairs or longer"
+            " windows would narrow it"
         )
     most = words.percent(ratio.difference_max_share)
     return (
-        f"between {first} and {second} nothing is to be seen {at}: throughput differs by {most} at"
-        f" most ({value}, 95 % interval {interval}, {pairs})"
+        f"{first} and {second} show no measurable difference {at}: throughput differs by at most"
+        f" {most} (ratio {value}, 95 % interval {interval}, {pairs})"
     )
 
 
