@@ -126,7 +126,7 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
         print_figures(shown, _make_table(options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
-    _say(shown, "\nWhat an operation takes, by operations under way:")
+    _say(shown, "\nCost of an operation, by number of concurrent operations:")
     print_figures(shown, _make_table(demands_table(answer)))
     _say(shown, f"\n{MARKED}. It takes for granted:")
     for text in answer.assumptions:

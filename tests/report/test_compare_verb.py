@@ -34,7 +34,7 @@ def test_it_prints_both_capacities_and_says_whether_they_differ(
     assert ended(folders) == 0
     printed = capsys.readouterr().out
     assert "1,000 IOPS" in printed
-    assert "they differ." in printed
+    assert "the difference is larger than the noise." in printed
     assert "Latency at equal load" in printed
 
 

@@ -52,7 +52,7 @@ def test_either_the_disk_or_the_hypervisor_may_disturb(
         (10.1, 2.0, False, "used 10.1 % of the CPU; at most 10 % is allowed"),
         (48.3, 49.9, False, "this machine was busy: other processes used 48.3 %"),
         (48.3, 50.0, True, "at most 100 % is allowed"),  # of many processors: nobody waits for one
-        (0.0, 0.0, True, "used 0 % of the CPU"),  # the run's own load fills the machine: that is its limit
+        (0.0, 0.0, True, "used 0 % of the CPU"),  # the run's own load fills the machine: its limit
     ],
 )  # fmt: skip
 def test_other_processes_disturb_where_they_leave_less_than_half_of_the_machine_idle(
