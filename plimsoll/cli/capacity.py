@@ -130,7 +130,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
 def _edge(capacity: Capacity) -> str:
     edge = capacity.edge
     if edge is None:
-        return "not known: too little was repeated"
+        return "not known: too few repetitions"
     span = words.load_range(edge.low, edge.high, edge.confidence, capacity.axis)
     return f"{span} ({edge.method}, {edge.windows} steps)"
 

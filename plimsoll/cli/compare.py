@@ -117,6 +117,6 @@ def _print_published(laid: Against) -> None:
         print_report_table(shape_table(shape))
     for sentence in laid.sentences:
         click.echo(sentence)
-    click.echo("\nDoubtful in what was published")
+    click.echo("\nDoubts about the published figures")
     for doubt in laid.doubts:
         click.echo(f"  {doubt}")

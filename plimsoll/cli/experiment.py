@@ -108,7 +108,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         print_report_table(phases)
     _print_factorials(result)
     if toggles := [cell for cell in result.cells if cell.toggle]:
-        click.echo("\nWhat the toggle does")
+        click.echo("\nEffect of the toggle")
         for cell in toggles:
             click.echo(f"  {cell.name}: {cell.toggle}")
     for sentence in describe_datasets(result):
@@ -133,7 +133,7 @@ def _print_decision(result: ExperimentResult) -> None:
 def _print_factorials(result: ExperimentResult) -> None:
     if (table := factorials_table(result.factorials)) is None:
         return
-    click.echo("\nWhat one axis gains, and on what that depends")
+    click.echo("\nGain of each axis, and what it depends on")
     print_report_table(table)
     for each in result.factorials:
         click.echo(f"  {each.question}: {each.sentence}")

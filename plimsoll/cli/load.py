@@ -140,7 +140,7 @@ def _print_client(report: LoadReport) -> None:
     busy = words.percent(client.busy_fraction)
     polled = ""
     if client.polled_s:
-        polled = f"; looked for answers for {words.duration(client.polled_s)}, left out of both"
+        polled = f"; busy-polled for {words.duration(client.polled_s)}, not included"
     click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window{polled}")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us

@@ -69,9 +69,9 @@ def run(
         )
     require_all_possible(request_file, asked, local=True)
     if isinstance(asked, Experiment) and expecting:
-        raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
+        raise UsageError(f"{request_file}: rules apply to runs, not to an experiment")
     if isinstance(asked, Experiment) and exporting != Exporting():
-        raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
+        raise UsageError(f"{request_file}: metrics apply to runs, not to an experiment")
     if page.shown:
         _require_page(request_file, asked)
     directory = _choose_folder(request_file, out)
@@ -95,7 +95,7 @@ def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) ->
         UsageError: It is an experiment, its target exists already, or its runs belong to teams.
     """
     if isinstance(asked, Experiment):
-        raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
+        raise UsageError(f"{request_file}: --ui applies to runs; for an experiment: plimsoll serve")
     if any(isinstance(request.target, EndpointTarget) for request in asked.values()):
         problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
         raise UsageError(f"{request_file}: {problem}")

@@ -112,9 +112,9 @@ def _serve(
                 _print_line(f"open {service.page_url} in a browser")
                 if token is not None:
                     _print_line(
-                        f"the token is {token}, in {token_path(service.port)} for the verbs"
+                        f"the token is {token}; the verbs read it from {token_path(service.port)}"
                     )
-                _print_line(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
+                _print_line(f"finished runs go to {results}; Ctrl-C ends the service and its runs")
                 _wait_for_interrupt(twin)
         except KeyboardInterrupt:
             _print_line("ending: no more requests are answered")
@@ -132,7 +132,7 @@ def _wait_for_interrupt(twin: "LocalTwin") -> None:
     """
     while twin.alive:
         time.sleep(1)
-    raise PlimsollError("the local stand-in for AWS has ended: see its last words above")
+    raise PlimsollError("the local stand-in for AWS has ended: see its last messages above")
 
 
 def _print_line(text: str) -> None:

@@ -120,15 +120,15 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
         print_figures(shown, _make_table(options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
-        _say(shown, f"and {words.plural(more, 'more target')}: --all, or --json")
+        _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
     if failing := [option for option in answer.measured if not option.carries]:
-        _say(shown, "\nMeasured, and does not carry it:")
+        _say(shown, "\nMeasured, but does not carry the load:")
         print_figures(shown, _make_table(options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
     _say(shown, "\nCost of an operation, by number of concurrent operations:")
     print_figures(shown, _make_table(demands_table(answer)))
-    _say(shown, f"\n{MARKED}. It takes for granted:")
+    _say(shown, f"\n{MARKED}. Assumptions:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
 
@@ -306,7 +306,7 @@ def _observe(
     from plimsoll.cli.observing import observe  # noqa: PLC0415 - loads AWS's client
 
     if asked_more:
-        raise UsageError("--observe: stands without RUN and --want; --line RUN compares")
+        raise UsageError("--observe: cannot be combined with RUN and --want; --line RUN compares")
     return observe(dsn, for_text, line, as_json)
 
 

@@ -119,10 +119,10 @@ def describe_calibration(result: Calibration) -> str:
     ]
     lines += ["", "the volume", describe_limits(result.limits), ""]
     if result.host_bound:
-        lines.append("host-bound: this machine cannot deliver what the volume promises")
+        lines.append("host-bound: this machine is slower than the volume")
         lines += [f"  {reason}" for reason in result.reasons]
     else:
-        lines.append("this machine can stand for the volume")
+        lines.append("this machine can emulate the volume")
     return "\n".join([*lines, *(f"  note: {note}" for note in result.notes)])
 
 
@@ -255,7 +255,7 @@ def run(
         code = _run_command(command, emulated)
         after = emulated.sample()
     if after.attached_processes == 0:
-        raise PlimsollError(f"{command[0]} never loaded the volume: nothing of it was emulated")
+        raise PlimsollError(f"{command[0]} never used the emulated volume")
     baseline = emulated.limits.baseline_iops
     click.echo(format_rates_header(), err=True)
     click.echo(format_rates(rates(before, after, baseline_iops=baseline)), err=True)

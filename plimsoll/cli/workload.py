@@ -46,7 +46,7 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
         )
     print_figures(console, table)
     console.print(
-        f"\nIt stands for {words.percent(derived.share_of_calls)} of the calls and"
+        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls and"
         f" {words.percent(derived.share_of_time)} of the time in the server."
     )
     for note in derived.notes:
@@ -63,13 +63,13 @@ def _print_left_out(derived: Derived, console: Console) -> None:
     for one in derived.left_out:
         calls, time_s = alike[one.statement, one.why]
         alike[one.statement, one.why] = calls + one.calls, time_s + one.time_s
-    console.print("\nNot in it:")
+    console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
         of_calls = words.percent(calls / derived.calls if derived.calls else None)
         of_time = words.percent(time_s / derived.time_s if derived.time_s else None)
         console.print(f"- {of_calls} of the calls, {of_time} of the time: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
-        console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more: --json has them")
+        console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more, listed by --json")
 
 
 def format_derivation(derived: Derived, seen: StatementsSeen) -> str:

@@ -81,13 +81,13 @@ def require_predictable(request: Patch, axes: Mapping[str, Mapping[str, Patch]])
     """
     target = request.get("target")
     if isinstance(target, Mapping) and target.get("kind") == "endpoint":
-        problem = "has a volume and a class that are not known: search: boundary predicts none"
+        problem = "has an unknown volume or class, which search: boundary cannot predict"
         raise UsageError(Complaint(("request", "target", "kind"), problem, "endpoint"))
     for axis, variants in axes.items():
         for name, patch in variants.items():
             for field in patched_paths(patch):
                 if field not in PREDICTED:
-                    problem = "nothing is predicted along it, as search: boundary needs"
+                    problem = "search: boundary cannot predict along it"
                     allowed = tuple(sorted(".".join(one) for one in PREDICTED))
                     path = ("axes", axis, name, *field)
                     raise UsageError(Complaint(path, problem, allowed=allowed))

@@ -121,7 +121,7 @@ class CassandraTarget(Model):
             raise UsageError(Complaint(("replication",), problem, self.replication))
         if self.volume.type == "nvme" and not has_instance_store(self.instance_type):
             problem = (
-                f"nvme is not to be had on {self.instance_type}, which has no disks of its own;"
+                f"nvme is not available on {self.instance_type}, which has no local disks;"
                 " allowed: types such as i3.large, i4i.large or m5d.large"
             )
             raise UsageError(Complaint(("volume", "type"), problem, self.volume.type))

@@ -113,7 +113,7 @@ class Experiment(Model):
                     problem = "a run of an experiment gets its own"
                     raise UsageError(Complaint((*path, field), problem))
             if patch.get("expect"):
-                problem = "rules are of a single run: an experiment answers what to buy"
+                problem = "rules apply to a single run; an experiment answers what to buy"
                 raise UsageError(Complaint((*path, "expect"), problem))
         self._refuse_two_hands_on_one_field()
         self._require_known_pair()

@@ -172,7 +172,7 @@ class Completion(Model):
         clients = -(-self.connections[-1] // self.connections_per_client)
         most_s = longest_load_s(clients)
         if self.longest_s > most_s:
-            problem = f"is too much: of {clients:,} clients the first waits for the last"
+            problem = f"is too long: the first of {clients:,} clients waits for the last"
             allowed = Range(most=most_s)
             raise UsageError(Complaint(("longest_s",), problem, self.longest_s, allowed))
         return self

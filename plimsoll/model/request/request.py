@@ -131,7 +131,8 @@ class Request(Model):
         if self.time_limit_s < least_s:
             sum_of_parts = " + ".join(f"{name} {value:g}" for name, value in parts.items())
             problem = (
-                f"{self.time_limit_s} s are over before a single step can be: {sum_of_parts} s"
+                f"{self.time_limit_s} s are too short for a single step, which takes"
+                f" {sum_of_parts} s"
             )
             allowed = Range(least=least_s)
             raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
@@ -149,9 +150,9 @@ class Request(Model):
         most_s = longest_load_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
             problem = (
-                f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
-                f" {clients:,} clients the first waits {AWS_TIMINGS.lead_s(clients):g} s for the"
-                f" last, which leaves {most_s:g} s to both"
+                f"is too long after load.warmup_s = {self.load.warmup_s:g} s: the first of up to"
+                f" {clients:,} clients waits {AWS_TIMINGS.lead_s(clients):g} s for the last, which"
+                f" leaves {most_s:g} s for both"
             )
             raise UsageError(Complaint(("load", "duration_s"), problem, self.load.duration_s))
         return self

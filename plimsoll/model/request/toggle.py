@@ -160,7 +160,10 @@ def require_switchable(target: object, toggle: Toggle) -> None:
             for number, state in enumerate(toggle.states):
                 path = ("toggle", "states", number)
                 if state.endpoint is not None:
-                    problem = "is of an existing database; a target that is made has `parameters`"
+                    problem = (
+                        "applies to an existing database; a target that Plimsoll creates has"
+                        " `parameters`"
+                    )
                     raise UsageError(Complaint((*path, "endpoint"), problem))
                 if not state.parameters:
                     raise UsageError(Complaint((*path, "parameters"), "is missing"))
@@ -172,8 +175,8 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
     for number, state in enumerate(toggle.states):
         if state.parameters:
             problem = (
-                "are of a target that is made; nothing of an existing database is changed: name"
-                " with `endpoint` where it is reached in this state"
+                "apply to a target that Plimsoll creates; an existing database is not changed:"
+                " give the address of this state with `endpoint`"
             )
             raise UsageError(Complaint(("toggle", "states", number, "parameters"), problem))
     if toggle.restart != "needed":
@@ -187,6 +190,6 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
 
 def _describe_unsupported(kind: str) -> str:
     return (
-        f"has the states of an RDS instance or of an existing database; of {kind} targets measure"
-        " each state in a run of its own, and `plimsoll compare` them"
+        f"needs an RDS instance or an existing database; with {kind} targets, measure each state"
+        " in a run of its own and compare the runs with `plimsoll compare`"
     )
