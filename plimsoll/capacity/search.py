@@ -166,7 +166,7 @@ def _repeat_disputed(
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(
-        why=f"no step at {words.load(last.point.load, ladder.axis)} counts: each failed an audit"
+        why=f"no step at {words.load(last.point.load, ladder.axis)} counts, after all attempts"
     )
 
 

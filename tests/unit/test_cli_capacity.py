@@ -170,7 +170,7 @@ def test_a_run_that_did_without_an_audit_is_judged_without_it(tmp_path: Path) ->
 def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
     error = call(tmp_path).exception
     assert isinstance(error, UsageError)
-    assert "no run: there is no result.json" in str(error)
+    assert "is not a run: it has no result.json" in str(error)
 
 
 def written(folder: Path, **outputs: str) -> list[Path]:

@@ -26,7 +26,7 @@ from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
         ({**BUSY, "read_mib_s": 200.0, "write_mib_s": 45.0, "read_iops": 0.0}, IO1,
          "storage_throughput", True, "245 of 250 MiB/s"),
         ({**BUSY, "host_late_percent": 30.0}, IO1, "machine", True,
-         "30 % of the time in I/O was due"),
+         "disk caused 30 % of the time in I/O"),
         ({**BUSY, "burst_balance_percent": 50.0}, GP2, "cpu", False, "990 of 3,000 IOPS (33 %)"),
         ({"read_iops": 300.0, "write_iops": 0.0, "burst_balance_percent": 0.0}, GP2,
          "storage_iops", True, "300 of 300 IOPS (100 %)"),
@@ -35,7 +35,7 @@ from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
          "throughput credits fell to 0 %"),
         ({}, IO1, "unknown", False, "could not be read"),
         (None, IO1, "unknown", False, "could not be read"),
-        (BUSY, None, "cpu", False, "cpu: 40 %"),
+        (BUSY, None, "cpu", False, "cpu: the server used 40 %"),
         # one machine: what the server does not have, its clients have, others, or nobody
         ({"cpu_percent": 86.0, "host_idle_percent": 2.0, "host_others_percent": 1.0}, IO1,
          "cpu", True, "cpu: the server used 86 % of its CPU; 2 % of this machine's CPU was idle"),
