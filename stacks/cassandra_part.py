@@ -33,7 +33,8 @@ class CassandraPart(Construct):
             self,
             "InstanceRole",
             service="ec2.amazonaws.com",
-            description="A Cassandra target: reads its archive; a shell through SSM, no SSH",
+            description="Role of a Cassandra target: reads its archive; allows a shell through"
+            " SSM, not SSH",
         )
         self.instance.add_managed_policy(
             iam.ManagedPolicy.from_aws_managed_policy_name("AmazonSSMManagedInstanceCore")

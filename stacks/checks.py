@@ -31,7 +31,7 @@ class ChecksPart(Construct):
         self.role = iam.Role(
             self,
             "Role",
-            description="Scheduler starts checks with it",
+            description="Role with which Scheduler starts checks",
             assumed_by=iam.ServicePrincipal(
                 "scheduler.amazonaws.com",
                 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html

@@ -25,7 +25,8 @@ class TargetRolesPart(Construct):
             self,
             "ServiceRole",
             service="cloudformation.amazonaws.com",
-            description="CloudFormation makes and deletes the targets of Plimsoll's runs with it",
+            description="Role with which CloudFormation creates and deletes the targets of"
+            " Plimsoll's runs",
         )
         restored = allow_restoring(self._stack, network.subnet_group.ref, allowed_snapshots)
         for statement in (*self._rds(network), *restored):
@@ -34,7 +35,8 @@ class TargetRolesPart(Construct):
             self,
             "DeletionRole",
             service="scheduler.amazonaws.com",
-            description="Scheduler deletes a target's stack with it when the run's time is up",
+            description="Role with which Scheduler deletes a target's stack at the end of the"
+            " run's time limit",
         )
         self.deletion.add_to_policy(
             iam.PolicyStatement(

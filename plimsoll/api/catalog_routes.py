@@ -13,14 +13,14 @@ router = APIGatewayRouter()
 
 @router.get(
     "/schemas/<name>",
-    summary="The JSON Schema of what is sent",
-    description="As in docs/schemas, of this version: dialect 2020-12.",
+    summary="The JSON Schema of a document to send",
+    description="The schema in docs/schemas of this version; dialect 2020-12.",
     response_description="The schema.",
     operation_id="get_schema",
     tags=["service"],
 )
 def get_schema(
-    name: Annotated[SchemaName, Path(description="What it describes.")],
+    name: Annotated[SchemaName, Path(description="Document that the schema describes.")],
 ) -> dict[str, Any]:
     """Return a schema."""
     return schema(name)
@@ -29,8 +29,8 @@ def get_schema(
 @router.get(
     "/scenarios",
     summary="The scenarios that come with Plimsoll",
-    description="Requests to begin from: as they are written, and as JSON.",
-    response_description="All of them, by name.",
+    description="Requests to start from, as YAML text and as JSON.",
+    response_description="All scenarios, sorted by name.",
     operation_id="list_scenarios",
     tags=["service"],
 )

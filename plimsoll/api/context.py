@@ -14,7 +14,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         pattern=r"^[!-~]{1,200}$",
-        description="A name of the caller's choice for this call: printable ASCII.",
+        description="Identifier of your choice for this call: printable ASCII.",
     ),
 ]
 

@@ -12,11 +12,11 @@ from plimsoll.model.service.live import LiveSecond
 
 _SCHEMAS = "#/components/schemas/"
 _ABOUT = """\
-Runs of Plimsoll, which finds the most throughput that a database sustains on a storage before its
-latency deteriorates. Every call is signed (SigV4, service `execute-api`); the caller's IAM
-principal says which team it belongs to, and a team sees its own runs alone. `plimsoll serve` has no
-IAM: there, every call carries a token instead. Whatever is refused is
-an RFC 9457 problem document. Names end in their units; a value that is not known is null, never 0.
+Runs of Plimsoll, which finds the highest throughput that a database sustains on a given storage
+before latency deteriorates. Every call is signed (SigV4, service `execute-api`). The caller's IAM
+principal determines the team, and a team sees only its own runs. `plimsoll serve` has no IAM;
+there, every call carries a token instead. A refused call is answered with an RFC 9457 problem
+document. Names end in their units; a value that is not known is null, never 0.
 """
 _SIGNED = {
     "type": "apiKey",
@@ -28,18 +28,18 @@ _SIGNED = {
 _WITH_TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "`plimsoll serve` alone: its token. It refuses others with 401.",
+    "description": "Token of `plimsoll serve`, which answers 401 without it; not used on AWS.",
 }
 # Errors that every route may return.
 _ALWAYS = {
     "429": "Too many calls; try again later.",
-    "500": "Something went wrong in the service; its logs have it by `request_id`.",
+    "500": "The service failed; its logs have the error under `request_id`.",
     "503": "The service cannot answer now; try again later.",
-    "504": "The service took too long; try again later.",
+    "504": "The service timed out; try again later.",
 }
 # API Gateway itself sends a single content type
 _BY_THE_GATEWAY = {"403", "413", "429", "500", "503", "504"}
-_WITH_TEAM = {"403": "The caller is not signed in, or belongs to no team that may do this."}
+_WITH_TEAM = {"403": "The caller is not signed in, or no team of the caller may do this."}
 _WITH_BODY = {
     "400": "The body is not JSON, or nested too deeply.",
     "413": "The body is too large.",
@@ -47,24 +47,25 @@ _WITH_BODY = {
 }
 _BY_OPERATION = {
     "start_run": {
-        "409": "The run alone asks for more than a limit of the team.",
-        "429": "A limit of the team leaves no room now, or too many calls; try again later.",
+        "409": "The run exceeds a limit of the team, even with no other run.",
+        "429": "A limit of the team is used up now, or there are too many calls; try again later.",
     },
-    "get_sizes": {"409": "The run says nothing to predict from; `detail` says why."},
+    "get_sizes": {"409": "The run measured nothing to predict from; `detail` says why."},
 }
-_STARTING = {"409": "A limit of the team does not allow it, however long one waits."}
+_STARTING = {"409": "It exceeds a limit of the team; waiting does not help."}
 _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
-_WITH_PATH = {"404": "The caller's team has none of that name."}
+_WITH_PATH = {"404": "The caller's team has nothing with that name."}
 
 
 # Not an operation: API Gateway has no streams, and generated clients do not know them.
 _EVENTS = {
     "path": "/events",
-    "description": "`plimsoll serve` alone: server-sent events, with the token in the header. With"
-    " `run_id`, `live` is what `GET /runs/{run_id}/live` would answer since the last one, its id"
-    " the cursor, and `second` a second of the step under way; without, `runs` is the newest 100"
-    " of the list, and then those that changed. `bye`: the service ends. It goes on after the id"
-    " in `Last-Event-ID`, or after `after`.",
+    "description": "Server-sent events of `plimsoll serve`, with the token in the header; not on"
+    " AWS. With `run_id`, each `live` event has what `GET /runs/{run_id}/live` returns since the"
+    " previous one, with the cursor as its id, and each `second` event a second of the step in"
+    " progress. Without it, the first `runs` event has the newest 100 runs, later ones those that"
+    " changed. A `bye` event announces that the service ends. The stream resumes after the id in"
+    " `Last-Event-ID` or `after`.",
     "parameters": ["run_id", "after", "points"],
     "events": {
         "live": {"$ref": f"{_SCHEMAS}Live"},

@@ -37,7 +37,7 @@ ExperimentId = Annotated[
     Path(
         pattern=RUN_ID,
         max_length=60,
-        description="The experiment's id, as `POST /experiments` gave it.",
+        description="Identifier of the experiment, from the response of `POST /experiments`.",
     ),
 ]
 
@@ -45,9 +45,9 @@ ExperimentId = Annotated[
 @router.post(
     "/experiments",
     summary="Start an experiment",
-    description="A matrix of runs: every combination of the axes' variants, so many at once. Each"
-    " is checked before anything is made. The same `Idempotency-Key` with the same experiment is"
-    " the same experiment.",
+    description="Starts a matrix of runs: every combination of the variants of its axes, a limited"
+    " number at the same time. All runs are checked before anything is created. Repeating a call"
+    " with the same `Idempotency-Key` and experiment starts nothing new.",
     status_code=202,
     responses=describe_start("experiment", ExperimentSubmitted),
     operation_id="start_experiment",
@@ -69,12 +69,12 @@ def start_experiment(
     "/experiments",
     summary="The team's experiments",
     description="Newest first.",
-    response_description="So many of them.",
+    response_description="The first experiments, at most `limit`.",
     operation_id="list_experiments",
     tags=["experiments"],
 )
 def list_experiments(
-    limit: Annotated[int, Query(ge=1, le=200, description="Experiments at most.")] = 50,
+    limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of experiments.")] = 50,
 ) -> Experiments:
     """List the experiments of the caller's team."""
     table = open_experiments(read_settings(router))
@@ -84,9 +84,9 @@ def list_experiments(
 
 @router.get(
     "/experiments/<experiment_id>",
-    summary="Where an experiment stands",
-    description="Its cells, each a run; once it has ended, what to buy for each question and what"
-    " each step up in IOPS gained.",
+    summary="Get an experiment's state",
+    description="Returns its cells, each a run. Once it has ended: what to buy for each question,"
+    " and what each step up in IOPS gained.",
     response_description="The experiment.",
     operation_id="get_experiment",
     tags=["experiments"],
@@ -102,7 +102,7 @@ def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
 @router.delete(
     "/experiments/<experiment_id>",
     summary="Stop an experiment",
-    description="Stops every run of it and deletes their targets; what was measured is compared."
+    description="Stops its runs and deletes their targets; what was measured is still compared."
     " Idempotent.",
     responses=describe_stop(ExperimentRecord),
     operation_id="stop_experiment",

@@ -15,9 +15,9 @@ router = APIGatewayRouter()
 
 @router.get(
     "/health",
-    summary="Whether the service works",
-    description="Answers once its table of runs has answered.",
-    response_description="It does.",
+    summary="Check the service",
+    description="Answers if the service can read its table of runs.",
+    response_description="The service works.",
     operation_id="get_health",
     tags=["service"],
 )

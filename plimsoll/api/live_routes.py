@@ -22,12 +22,12 @@ COMPARED_MOST = 10
 
 @router.get(
     "/runs/<run_id>/live",
-    summary="A run as it goes on",
-    description="What is new since a cursor: its plan, time and money in words, its log, the loads"
-    " as judged so far, the seconds of the steps that ended since, thinned, and the target's own"
-    " figures. Each call reads CloudWatch while the target is there. `plimsoll serve` streams the"
-    " same documents at `GET /events?run_id=...` (docs/console.md).",
-    response_description="What is new.",
+    summary="Follow a run",
+    description="Returns what is new since a cursor: plan, time and cost, log, the loads as judged"
+    " so far, the seconds of the steps that ended since, thinned, and the target's metrics. Each"
+    " call reads CloudWatch while the target exists. `plimsoll serve` streams the same documents"
+    " at `GET /events?run_id=...` (docs/console.md).",
+    response_description="What is new since the cursor.",
     operation_id="get_live",
     tags=["runs"],
 )
@@ -35,10 +35,13 @@ def get_live(
     run_id: RunId,
     after: Annotated[
         str | None,
-        Query(pattern=CURSOR, description="`cursor` of the call before; without: from the first."),
+        Query(
+            pattern=CURSOR,
+            description="`cursor` of the previous response. Without it, everything from the start.",
+        ),
     ] = None,
     points: Annotated[
-        int, Query(ge=60, le=2000, description="About how many bins a whole series may have.")
+        int, Query(ge=60, le=2000, description="Approximate number of bins of a whole series.")
     ] = POINTS,
 ) -> Live:
     """Show the progress of a run of the caller's team."""
@@ -49,10 +52,10 @@ def get_live(
 
 @router.get(
     "/comparisons",
-    summary="Runs side by side",
-    description="Finished runs compared with the first of them that asks the same: the ratio of"
-    " their capacities with its interval, latencies at the loads that all of them tried, and the"
-    " curve of each.",
+    summary="Compare runs",
+    description="Compares finished runs with the first of those given that runs the same workload:"
+    " the ratio of the capacities with its confidence interval, latencies at the loads that all of"
+    " them tried, and the curve of each.",
     response_description="The comparison.",
     operation_id="compare_runs",
     tags=["runs"],
@@ -63,7 +66,7 @@ def compare_runs(
         Query(
             max_length=61 * COMPARED_MOST,
             pattern=rf"{RUN_ID[:-1]}(,{RUN_ID[1:-1]})+$",
-            description=f"Ids with commas between them: 2 to {COMPARED_MOST}.",
+            description=f"Identifiers of the runs, separated by commas: 2 to {COMPARED_MOST}.",
         ),
     ],
 ) -> ComparisonShown:

@@ -23,15 +23,16 @@ router = APIGatewayRouter()
 
 @router.post(
     "/quotes",
-    summary="Time and money of a request",
-    description="Says item by item what a run would take, least, expected and most; makes nothing."
-    " Where a price is not known, `missing` names it and there is no sum (docs/costs.md).",
+    summary="Quote a run",
+    description="Estimates item by item the time and cost of a run: minimum, expected and maximum."
+    " Creates nothing. If a price is not known, `missing` names it and there is no sum"
+    " (docs/costs.md).",
     response_description="The quote.",
     operation_id="quote_run",
     tags=["runs"],
 )
 def quote_run(
-    request: Annotated[Request, Body(description="As for `POST /runs`.")],
+    request: Annotated[Request, Body(description="Request, as for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
     settings, checked = read_settings(router), check_request(request)
@@ -41,15 +42,15 @@ def quote_run(
 
 @router.post(
     "/quotes/experiments",
-    summary="Time and money of an experiment",
-    description="The quote of each of its runs, item by item, and what all of them come to, so many"
-    " at once (no more than the team may have); makes nothing.",
+    summary="Quote an experiment",
+    description="Estimates time and cost of each of its runs, item by item, and of all together,"
+    " with as many at the same time as the request and the team's limits allow. Creates nothing.",
     response_description="The quote.",
     operation_id="quote_experiment",
     tags=["experiments"],
 )
 def quote_matrix(
-    experiment: Annotated[Experiment, Body(description="As for `POST /experiments`.")],
+    experiment: Annotated[Experiment, Body(description="Experiment, as for `POST /experiments`.")],
 ) -> ExperimentQuote:
     """Quote an experiment."""
     settings = read_settings(router)

@@ -37,15 +37,21 @@ from plimsoll.workflow.submit import submit_run
 
 router = APIGatewayRouter()
 RunId = Annotated[
-    str, Path(pattern=RUN_ID, max_length=60, description="The run's id, as `POST /runs` gave it.")
+    str,
+    Path(
+        pattern=RUN_ID,
+        max_length=60,
+        description="Identifier of the run, from the response of `POST /runs`.",
+    ),
 ]
 
 
 @router.post(
     "/runs",
     summary="Start a run",
-    description="Checks the request, records it and starts its workflow; does not wait for it. The"
-    " same `Idempotency-Key` with the same request is the same run, however often it is sent.",
+    description="Checks the request, records the run and starts its workflow; returns without"
+    " waiting for it. Repeating a call with the same `Idempotency-Key` and request starts nothing"
+    " new.",
     status_code=202,
     responses=describe_start("run", Submitted),
     operation_id="start_run",
@@ -66,9 +72,9 @@ def start_run(
 
 @router.get(
     "/runs",
-    summary="The team's runs",
-    description="Newest first, a page at a time. A page with a filter may hold fewer than `limit`"
-    " and still have a next one.",
+    summary="List the team's runs",
+    description="Newest first, in pages. With a filter, a page may have fewer runs than `limit`"
+    " and still have a next page.",
     response_description="A page of runs.",
     operation_id="list_runs",
     tags=["runs"],
@@ -76,7 +82,7 @@ def start_run(
 def list_runs(
     *,
     team: Annotated[
-        str | None, Query(max_length=40, description="The caller's own team; the default.")
+        str | None, Query(max_length=40, description="Team; the caller's own by default.")
     ] = None,
     state: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
     tag: Annotated[
@@ -91,13 +97,13 @@ def list_runs(
         Query(
             min_length=1,
             max_length=100,
-            description="Only runs whose `target_words` contain this, as it is written.",
+            description="Only runs whose `target_words` contain this text; case matters.",
         ),
     ] = None,
     cursor: Annotated[
-        str | None, Query(max_length=400, description="`next_cursor` of the page before.")
+        str | None, Query(max_length=400, description="`next_cursor` of the previous page.")
     ] = None,
-    limit: Annotated[int, Query(ge=1, le=100, description="Runs at most.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of runs.")] = 20,
 ) -> Runs:
     """List the runs of the caller's team."""
     settings, caller = read_settings(router), read_caller(router)
@@ -121,8 +127,8 @@ def list_runs(
 
 @router.get(
     "/runs/<run_id>",
-    summary="Where a run stands",
-    description="Its phase, its progress, its verdict, and what it was asked for.",
+    summary="Get a run's state",
+    description="Returns phase, progress and verdict, and the request.",
     response_description="The run.",
     operation_id="get_run",
     tags=["runs"],
@@ -135,19 +141,19 @@ def get_run(run_id: RunId) -> RunDetail:
 
 @router.get(
     "/runs/<run_id>/steps",
-    summary="A run's finished steps",
-    description="In order, while the run goes on too. Steps count from 1; the load that warms the"
-    " caches is none.",
-    response_description="Steps.",
+    summary="List a run's finished steps",
+    description="In order; also while the run is in progress. Steps count from 1; the load that"
+    " warms the caches is not a step.",
+    response_description="The finished steps.",
     operation_id="list_steps",
     tags=["runs"],
 )
 def list_steps(
     run_id: RunId,
     after: Annotated[
-        int, Query(ge=0, le=10_000, description="Only steps after this one; 0: from the first.")
+        int, Query(ge=0, le=10_000, description="Only steps after this number; 0 means all.")
     ] = 0,
-    limit: Annotated[int, Query(ge=1, le=50, description="Steps at most.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=50, description="Maximum number of steps.")] = 20,
 ) -> Steps:
     """Show the finished steps of a run of the caller's team."""
     record = read_own_run(router, run_id)
@@ -156,9 +162,9 @@ def list_steps(
 
 @router.get(
     "/runs/<run_id>/report",
-    summary="Links to a run's report and results",
-    description="They open without credentials, for a few minutes. 404 until the run has ended and"
-    " its page is drawn, some seconds later.",
+    summary="Get links to a run's report and results",
+    description="The links open without credentials for a few minutes. 404 until the run has ended"
+    " and its page is written, some seconds later.",
     response_description="The links.",
     operation_id="get_report",
     tags=["runs"],
@@ -177,7 +183,7 @@ def get_report(run_id: RunId) -> ReportLinks:
 @router.delete(
     "/runs/<run_id>",
     summary="Stop a run",
-    description="Stops it and deletes its target; what it measured stays. Idempotent.",
+    description="Stops the run and deletes its target; what it measured is kept. Idempotent.",
     responses=describe_stop(RunSummary),
     operation_id="stop_run",
     tags=["runs"],

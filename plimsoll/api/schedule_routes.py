@@ -18,16 +18,16 @@ CheckName = Annotated[
     Path(
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         max_length=40,
-        description="What the check is called; one of its name in a team.",
+        description="Name of the check; unique in a team.",
     ),
 ]
 
 
 @router.get(
     "/schedules",
-    summary="The team's checks",
-    description="Runs on a schedule, each compared with its own history.",
-    response_description="All of them, by name.",
+    summary="List the team's checks",
+    description="Checks are runs on a schedule, each compared with its own history.",
+    response_description="All checks, sorted by name.",
     operation_id="list_schedules",
     tags=["schedules"],
 )
@@ -38,9 +38,10 @@ def list_schedules() -> ScheduledChecks:
 
 @router.put(
     "/schedules/<name>",
-    summary="Make or replace a check",
-    description="All of it is checked, its run too, before anything is made. A check that asks for"
-    " another run than before begins a new history. A `rate(...)` fires at once.",
+    summary="Create or replace a check",
+    description="The check and the request of its run are validated before anything is created. A"
+    " check whose request changes starts a new history. A `rate(...)` schedule starts its first"
+    " run at once.",
     responses={
         200: {"description": "Replaced.", "content": {JSON: {"model": ScheduledCheck}}},
         201: {"description": "Made.", "content": {JSON: {"model": ScheduledCheck}}},
@@ -66,8 +67,8 @@ def put_schedule(
 
 @router.get(
     "/schedules/<name>",
-    summary="A check",
-    description="As it was last put, and when it runs next.",
+    summary="Get a check",
+    description="Returns its definition, and when it runs next.",
     response_description="The check.",
     operation_id="get_schedule",
     tags=["schedules"],
@@ -79,9 +80,9 @@ def get_schedule(name: CheckName) -> ScheduledCheck:
 
 @router.get(
     "/schedules/<name>/history",
-    summary="A check's history",
-    description="Its latest 200 points, each a run and its figures (null: a gap, which says why);"
-    " the changes in it, as it was last judged; and those of which a message was sent.",
+    summary="Get a check's history",
+    description="Returns the last 200 points, each a run with its figures (null for a gap, with"
+    " the reason); the changes found at the last evaluation; and those that were announced.",
     response_description="The history.",
     operation_id="get_history",
     tags=["schedules"],
@@ -94,8 +95,8 @@ def get_history(name: CheckName) -> History:
 @router.delete(
     "/schedules/<name>",
     summary="Delete a check",
-    description="And its schedule. Runs under way go on; its history stays, for a check of the same"
-    " name and run.",
+    description="Deletes the check and its schedule. Runs in progress go on. The history is kept,"
+    " and used again by a check with the same name and request.",
     status_code=204,
     responses={204: {"description": "Deleted."}},
     operation_id="delete_schedule",

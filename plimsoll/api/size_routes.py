@@ -26,11 +26,11 @@ MOST_US = 1e9  # higher than any latency that is measured
 
 @router.get(
     "/runs/<run_id>/sizes",
-    summary="What to buy for a load",
-    description="Every volume and instance class with a price that is predicted to carry a load,"
-    " from what this one run measured, by its price a month: what `plimsoll size` answers"
-    " (docs/sizing.md). 409 where the run says nothing to predict from.",
-    response_description="The ranking; empty: nothing carries it, and `cannot` says why.",
+    summary="Predict what to buy for a load",
+    description="Lists every volume and instance class with a known price that is predicted to"
+    " carry the load, from the measurements of one run, sorted by monthly price; as `plimsoll"
+    " size` does (docs/sizing.md). 409 if the run measured nothing to predict from.",
+    response_description="The ranking; if empty, nothing carries the load, and `cannot` says why.",
     operation_id="get_sizes",
     tags=["runs"],
 )
@@ -38,23 +38,24 @@ def get_sizes(
     *,
     run_id: RunId,
     want: Annotated[
-        float, Query(gt=0, le=1e9, description="The load to be carried, in operations per second.")
+        float, Query(gt=0, le=1e9, description="Load to carry, in operations per second.")
     ],
     limits_us: Annotated[
         str | None,
         Query(
             max_length=2000,
-            description="The most that each operation may take, in microseconds:"
-            " `read=5000,update=20000`. Without: those that the run was judged by.",
+            description="Latency limit of each operation in microseconds:"
+            " `read=5000,update=20000`. Default: the limits that the run was judged by.",
         ),
     ] = None,
     statistic: Annotated[
-        Statistic | None, Query(description="Of the latencies. Without: the run's own.")
+        Statistic | None,
+        Query(description="Latency statistic to compare with the limits. Default: the run's own."),
     ] = None,
     headroom: Annotated[
-        float, Query(ge=0, le=0.99, description="The share of the load line that stays free.")
+        float, Query(ge=0, le=0.99, description="Share of the load line to keep free.")
     ] = 0.3,
-    limit: Annotated[int, Query(ge=1, le=500, description="Targets at most.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=500, description="Maximum number of targets.")] = 20,
 ) -> SizesShown:
     """Say what to buy, from a run of the caller's team."""
     record, settings = read_own_run(router, run_id), read_settings(router)

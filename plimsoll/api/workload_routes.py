@@ -12,9 +12,10 @@ router = APIGatewayRouter()
 
 @router.get(
     "/workloads",
-    summary="The built-in workloads",
-    description="What `workload.name` of a request may be, and each one's parameters.",
-    response_description="All of them, by name.",
+    summary="List the built-in workloads",
+    description="Returns the possible values of `workload.name` of a request, and the parameters"
+    " of each.",
+    response_description="All workloads, sorted by name.",
     operation_id="list_workloads",
     tags=["workloads"],
 )

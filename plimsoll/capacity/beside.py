@@ -58,7 +58,7 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
         purpose=purpose,
         state=request.toggle.states[0].name if request.toggle else None,  # the answer's state
         recover_first=True,
-        why=f"pair {len(pairing.pairs) + 1} of {wanted}: what does the background take?",
+        why=f"pair {len(pairing.pairs) + 1} of {wanted}: cost of the background load",
     )
 
 
@@ -107,8 +107,8 @@ def background_cost(request: Request, finished: Sequence[Step]) -> BackgroundCos
         few = describe_missing_pairs(throughput, request.background_pairs)
         told += f"; {few}" if few else ""
     else:
-        lost = explain_dispute(tried, request.limits) or "no two steps count"
-        told = f"what {_name_backgrounds(names)} takes is not known: {lost}"
+        lost = explain_dispute(tried, request.limits) or "no pair of steps counts"
+        told = f"the cost of {_name_backgrounds(names)} is not known: {lost}"
     return BackgroundCost(
         names=tuple(names),
         connections=tried[0].connections or 1,
@@ -154,17 +154,20 @@ def _describe_cost_detail(
 def _describe_cost(throughput: PairedRatio) -> str:
     """Describe the share of the throughput that it costs, with a 95 % interval in percent."""
     if throughput.ratio is None:
-        return "takes a share of the throughput that is not known: a step had none"
+        return "costs an unknown share of the throughput: a step had none"
     share = words.percent(1 - throughput.ratio)
     if throughput.low is None or throughput.high is None:
-        return f"takes {share} of the throughput"
+        return f"costs {share} of the throughput"
     span = f"[{100 * (1 - throughput.high):.0f}, {100 * (1 - throughput.low):.0f}] %"
     if not throughput.differs:
-        return f"takes no share of the throughput that can be told from none: {share}, {span}"
+        return f"costs no measurable share of the throughput: {share} (95 % interval {span})"
     if throughput.ratio > 1:
         gained = words.percent(throughput.ratio - 1)
-        return f"takes nothing: throughput is {gained} higher with it, {span} less"
-    return f"takes {share} of the throughput, {span}"
+        return (
+            f"costs nothing: throughput is {gained} higher with it (95 % interval of the cost:"
+            f" {span})"
+        )
+    return f"costs {share} of the throughput (95 % interval {span})"
 
 
 def _format_ratio(ratio: PairedRatio) -> str:

@@ -65,7 +65,10 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     unspent = [step for step in closing if not spends_credits(step)]
     sustained = _judge_confirmed_or_by_medians([*lasting, *unspent], rules, axis, baseline)
     if sustained.rules.confirmation != rules.confirmation:
-        notes.append("what lasts was not repeated often enough to be confirmed: a median")
+        notes.append(
+            "the sustained throughput was not repeated often enough to be confirmed; its figure is"
+            " a median"
+        )
     spent = _list_credit_loads(bursting) if bursting else []
     beyond = min((j.load for j in spent if j.load > (sustained.at or 0.0)), default=None)
     failed_at = sustained.bracket[1] if sustained.bracket else None
@@ -155,8 +158,8 @@ def _conclude_nothing_lasts(
             "question": None,
             "cause": CREDITS,
             "causes": (CREDITS,),
-            "summary": "what lasts was not measured: every load spent credits faster than they"
-            f" come back{meanwhile}",
+            "summary": "the sustained throughput was not measured: every load spent credits"
+            f" faster than they come back{meanwhile}",
             "repetitions": None,
             "median_ops_per_second": None,
             "interval": None,
@@ -247,7 +250,7 @@ def _credit_notes(valid: Sequence[Step]) -> list[str]:
             (spent, _SPENT.format(name)),
             (out, f"spent what was left of {name}"),
             (empty, f"{name} were used up"),
-            (charged, f"{_SPENT.format(name)}: it goes on without them, at a charge"),
+            (charged, f"{_SPENT.format(name)}; further use is charged"),
         ):
             if steps:
                 notes.append(f"{_name_steps(steps)}: {how}")

@@ -39,7 +39,7 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
         low, high = sure.low_ops_per_second, sure.high_ops_per_second
         because += f" (95 % interval {words.rate(low)} to {words.throughput(high)})"
     if answer == "no answer":
-        because += f", a bound that does not decide {words.throughput(least)}"
+        because += f", a bound that does not decide whether {words.throughput(least)} is reached"
     return Expectation(rule=rule.text, answer=answer, because=because)
 
 
@@ -56,13 +56,16 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     open_loop = capacity.axis == "rate_ops_per_second"
     reached = [s for s in loads if _load_size(s, open_loop=open_loop) >= rule.at_ops_per_second]
     if not reached:
-        why = f"no undisputed load reached {at}"
+        why = f"no load that counts reached {at}"
         return Expectation(rule=rule.text, answer="no answer", because=why)
     chosen = min(reached, key=lambda s: _load_size(s, open_loop=open_loop))
     done = chosen.throughput_ops_per_second
     near = _load_size(chosen, open_loop=open_loop) <= NEAR * rule.at_ops_per_second
     if open_loop and done < capacity.rules.kept_up_share * rule.at_ops_per_second:
-        because = f"at {words.load(chosen.load, capacity.axis)}, {words.throughput(done)} were done"
+        because = (
+            f"at {words.load(chosen.load, capacity.axis)}, only {words.throughput(done)} were"
+            " completed"
+        )
         return Expectation(
             rule=rule.text, answer="not met" if near else "no answer", because=because
         )

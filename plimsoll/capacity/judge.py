@@ -59,7 +59,7 @@ def judge(
     """
     valid, closing = split_closing_steps(steps)
     if not valid:
-        void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
+        void = f": {where(steps[0], 1)} does not count: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
     axis = axis or choose_axis(valid)
     points = group_by_load(valid, rules, axis)
@@ -86,7 +86,8 @@ def judge(
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         question=_describe_callers(conclusion),
-        summary=_summary(conclusion, axis) + ("; the baseline may not be light" if heavy else ""),
+        summary=_summary(conclusion, axis)
+        + ("; the lightest load may be too heavy as a baseline" if heavy else ""),
         notes=(
             *notes,
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
@@ -109,11 +110,15 @@ def _describe_callers(conclusion: Conclusion) -> str | None:
     if conclusion.at is None or conclusion.figure is None:
         return None
     if conclusion.at.point.figures.rate is not None:
-        return "open loop: callers who come at this rate, however long the answers take"
+        return "open loop: operations arrive at this rate, however long the replies take"
     steps = [repetition.step for repetition in conclusion.at.point.counted]
     connections = steps[0].connections if steps else None
-    many = "callers" if connections is None else words.plural(connections, "caller")
-    return f"closed loop: {many} at a time, each question waiting for the answer before it"
+    many = (
+        "concurrent callers"
+        if connections is None
+        else words.plural(connections, "concurrent caller")
+    )
+    return f"closed loop: {many}, each waiting for its reply before it sends again"
 
 
 def _edge(
@@ -187,13 +192,14 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
     sentences: dict[Verdict, str] = {
         "KNEE": f"sustains {figure} {at}; at {words.number(high)} it does not",
         "PLATEAU": f"sustains {figure} {at}",
-        "LOWER_BOUND": f"sustains at least {figure} {at}, which is no maximum",
+        "LOWER_BOUND": f"sustains at least {figure} {at}, and possibly more",
         "BELOW_FIRST_STEP": f"{below}the lightest step fails",
         "CLIENT_BOUND": f"the clients were the limit, not the database; {conclusion.remedy}",
         "NOISY": "no figure can be given",
-        "INCONSISTENT": "no figure: the step that would decide cannot be right",
-        "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",
-        "NOT_SUSTAINED": f"sustains less than {figure} {at}, which did not last",
+        "INCONSISTENT": "no figure: the step that would decide is inconsistent",
+        "DISTURBED": "no figure: other programs disturbed every attempt at the step that would"
+        " decide",
+        "NOT_SUSTAINED": f"sustains less than {figure} {at}, since that load did not last",
         "DRIFTING": "no figure: the target changed while it was measured",
     }
     return f"{sentences[conclusion.verdict]}: {conclusion.because}"
@@ -214,10 +220,11 @@ def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> li
             notes.append(f"{name}: {left_out} of {len(point.repetitions)} repetitions are left out")
         if failed is not None and point.load > failed and assessed.passed:
             notes.append(
-                f"{name} passed although {words.load(failed, axis)} failed; nothing above counts"
+                f"{name} passed although {words.load(failed, axis)} failed; loads above a failed"
+                " one do not count"
             )
         if point.client_bound and conclusion.verdict != "CLIENT_BOUND":
-            notes.append(f"{name} is client-bound: {point.client_bound}")
+            notes.append(f"{name} was limited by its clients: {point.client_bound}")
     return [*notes, *_list_improved(judged)]
 
 
@@ -232,9 +239,9 @@ def _warn_of_heavy_baseline(
         return []
     lightest = words.load(judged[0].point.load, axis)
     note = (
-        f"limits are multiples of the latency at {lightest}, which nothing shows to be light:"
-        " another lightest load may give another answer; begin lighter, or give limits in"
-        " microseconds"
+        f"limits are multiples of the latency at {lightest}, and nothing shows that this load is"
+        " light: another lightest load may give another answer. Start with a lighter load, or give"
+        " limits in microseconds"
     )
     return [note]
 
@@ -242,7 +249,7 @@ def _warn_of_heavy_baseline(
 def void_notes(steps: Sequence[Step]) -> list[str]:
     """List the void steps with their reasons."""
     return [
-        f"{where(step, number)} says nothing of the target: {step.void}"
+        f"{where(step, number)} does not count: {step.void}"
         for number, step in enumerate(steps, 1)
         if step.void is not None
     ]
@@ -258,7 +265,8 @@ def _list_improved(judged: Sequence[Assessed]) -> list[str]:
         least = min((us for us in others if us is not None), default=first)
         if least < IMPROVED_SHARE * first:
             notes.append(
-                f"{name} is faster under load ({words.latency(least)}) than at the lightest step "
-                f"({words.latency(first)}), so its limit is generous: was the target warm?"
+                f"{name} is faster under load ({words.latency(least)}) than at the lightest step"
+                f" ({words.latency(first)}), so its limit may be too high: the target may not have"
+                " been warm"
             )
     return notes

@@ -61,7 +61,8 @@ def plan_longer_window(assessed: Assessed) -> Wish | None:
     return Wish(
         assessed.point.load,
         "again",
-        f"the halves of its window disagree: {2 * factor} times the warm-up and window",
+        f"throughput differs between the halves of its window; repeated with {2 * factor} times the"
+        " warm-up and window",
         window_factor=2 * factor,
     )
 
@@ -102,7 +103,7 @@ def plan_next_step(
     """
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
-        return Done(why=f"all {search.probes_max} probes are spent")
+        return Done(why=f"all {search.probes_max} steps that search.probes_max allows are used")
     valid, closing = split_closing_steps(finished)
     if not valid:
         return make_step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
@@ -113,7 +114,7 @@ def plan_next_step(
     left = budget - sum(step.purpose not in CLOSING for step in finished)
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
     if left <= 0:
-        wish = Done(why=f"all {budget} probes are spent")
+        wish = Done(why=f"all {budget} steps that search.probes_max leaves are used")
     if isinstance(wish, Done):
         relative = any(name not in rules.limits_us for name in limit_us)
         conclusion = decide_verdict(
@@ -163,8 +164,20 @@ def _repeat_disputed(
     if last.point.consistent and not last.doubtful:
         return None
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
-        return Wish(last.point.load, "again", "the audits dispute this step")
-    return Done(why=f"the audits dispute every step at {words.load(last.point.load, ladder.axis)}")
+        return Wish(last.point.load, "again", _explain_repetition(last))
+    return Done(
+        why=f"no step at {words.load(last.point.load, ladder.axis)} counts, after all attempts"
+    )
+
+
+def _explain_repetition(assessed: Assessed) -> str:
+    """Describe why the last step at a load does not count, and the attempt that follows."""
+    last = assessed.point.repetitions[-1]
+    failed = [audit.detail for audit in last.audits if audit.passed is False]
+    why = failed[0] if failed else "the target had not recovered from the overload before it"
+    most = DISTURBED_MAX if last.disturbed else AGAIN_MAX
+    attempt = min(len(assessed.point.repetitions) + 1, most)
+    return f"the last step does not count: {why}. Attempt {attempt} of {most}"
 
 
 def _is_given_up(assessed: Assessed) -> bool:
@@ -205,11 +218,20 @@ def _plan_baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> 
     if rules.confirmation and relative and not lightest.failed:
         lower = ladder.down(lightest.point.load) if _may_go_lighter(ladder, judged) else None
         if lower and is_known_light(judged, rules, ladder.axis) is False:
-            return Wish(lower, "baseline", "latency grows from the lightest load on: is it light?")
+            return Wish(
+                lower,
+                "baseline",
+                "latency grows already at the lightest load; a lighter one is needed as the"
+                " baseline",
+            )
     wanted = BASELINE_REPETITIONS if rules.confirmation and relative else count_openings(rules)
     enough = len(lightest.point.counted) >= wanted or _is_given_up(lightest)
     if not enough and not lightest.failed:
-        return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
+        return Wish(
+            lightest.point.load,
+            "baseline",
+            "repeats the lightest load, whose latency sets the limits of the others",
+        )
     return None
 
 
@@ -228,7 +250,11 @@ def _plan_bracket(
     whole_list = isinstance(search, StepsSearch) and search.whole_list
     beyond = ladder.up(judged[-1].point.load) if whole_list else None
     if failing is None and way.plateau:
-        return Wish(beyond, "climb", "the whole list is wanted") if beyond else None
+        return (
+            Wish(beyond, "climb", "search.whole_list asks for the rest of the list")
+            if beyond
+            else None
+        )
     if failing is None:
         higher = ladder.up(way.passing[-1].point.load)
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
@@ -240,12 +266,14 @@ def _plan_bracket(
         if middle and _is_wide(low, load, ladder, judged):
             return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}")
     if not way.believed and not _is_given_up(failing):
-        return Wish(load, "again", "what decides has to be seen twice")
+        return Wish(load, "again", "repeats the load that failed, since the answer depends on it")
     if not way.passing:
         lower = ladder.down(load)
         lightest = Done(why=f"the lightest load, {words.load(load, ladder.axis)}, fails")
         return Wish(lower, "descend", failed) if lower else lightest
-    return Wish(beyond, "climb", "the whole list is wanted") if beyond else None
+    return (
+        Wish(beyond, "climb", "search.whole_list asks for the rest of the list") if beyond else None
+    )
 
 
 def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]) -> bool:
@@ -271,15 +299,21 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
         begun = [load for load in way.passing if _is_being_confirmed(load, chosen)]
         safe = _choose_load_to_confirm(ladder, judged, way)
         if not begun and safe is not None:
-            return Wish(safe, "confirm", f"{name} passed; this is what noise leaves of the bracket")
+            return Wish(
+                safe,
+                "confirm",
+                f"{name} passed, but so close to the load that failed that noise may have decided",
+            )
         chosen = begun[-1] if begun else chosen
     name = words.load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
         return _repeat_doubted(chosen, way) or Done(why=f"{name} is confirmed")
     if _is_given_up(chosen):
-        return Done(why=f"the audits dispute too many steps at {name}")
+        return Done(why=f"too many steps at {name} failed an audit")
     count = len(chosen.point.counted)
-    return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
+    return Wish(
+        chosen.point.load, "confirm", f"{chosen.passes} of {count} repetitions passed so far"
+    )
 
 
 def _repeat_doubted(confirmed: Assessed, way: Climb) -> Wish | None:
@@ -296,7 +330,11 @@ def _repeat_doubted(confirmed: Assessed, way: Climb) -> Wish | None:
     led = not failing.passes or failing.fails >= failing.passes + LEAD
     if near_the_edge or (way.seen > 2 and led):
         return None
-    return Wish(failing.point.load, "again", "two bad windows may have decided: once more")
+    return Wish(
+        failing.point.load,
+        "again",
+        "repeats the load that failed: two bad windows may have decided",
+    )
 
 
 def _is_being_confirmed(load: Assessed, heaviest: Assessed) -> bool:

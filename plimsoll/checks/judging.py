@@ -112,7 +112,10 @@ def _find_cause(check: Check, points: Sequence[HistoryPoint], change: Change) ->
 
 
 SUBJECT_MOST = 99  # in characters, ASCII only: the limit of SNS
-TEST = "(the place of the change was sought, so it flatters; outliers count at a bound)"
+TEST = (
+    "(the position of the change was chosen by the data, so p is too small; outliers count at a"
+    " bound)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ def compose_silence(team: str, check: str, silences: Sequence[Silence]) -> Messa
 
 def compose_recovery(team: str, check: str, silences: Sequence[Silence]) -> Message:
     """Compose the message that a check has figures again for metrics that lacked them."""
-    headline = f"it answers again: {', '.join(one.metric for one in silences)}"
+    headline = f"it has a figure again: {', '.join(one.metric for one in silences)}"
     text = "\n".join(
         [
             f"{check} (team {team}): {headline}.",

@@ -39,7 +39,7 @@ class ScheduledCheck(Check):
     """A check with its next run."""
 
     next_at: datetime | None = Field(
-        description="When it runs next; null: it is disabled, or has not run yet."
+        description="Time of the next run; null if the check is disabled or has not run yet."
     )
 
 
@@ -49,8 +49,8 @@ class ScheduledChecks(Model):
     schedules: tuple[ScheduledCheck, ...]
     unreadable: int = Field(
         0,
-        description="Schedules that were left out, since this version of the service cannot read"
-        " them; its logs name them.",
+        description="Number of schedules that were left out because this version of the service"
+        " cannot read them; its logs name them.",
     )
 
 

@@ -177,7 +177,8 @@ P_VALUE_MAX = 0.01
 PART_MIN = 0.2  # the control counts as moved only if it moved at least this share of the change
 NO_CONTROL = Cause(
     kind="unknown",
-    words="The check names no control, so the cloud and the database are not told apart.",
+    words="The check names no control, so it is not known whether the cloud or the database"
+    " changed.",
 )
 
 Kind = Literal["database", "cloud", "partly cloud", "unknown"]
@@ -207,7 +208,7 @@ def cause(
         return Cause(
             kind="unknown",
             words=f"The control has {len(before)} figures before the change and {len(after)} after"
-            f" it; {PAIRS_MIN} of each tell the cloud and the database apart.",
+            f" it; {PAIRS_MIN} of each show whether the cloud or the database changed.",
         )
     control_sides = [[of_control[figure.at] for figure in side] for side in (before, after)]
     ratios = [[figure.value / of_control[figure.at] for figure in side] for side in (before, after)]
@@ -246,6 +247,6 @@ def _describe_cause(kind: Kind, moved_share: float) -> str:
         "database": f"The control did not follow ({moved}): the database changed, not the cloud.",
         "cloud": f"The control moved with it ({moved}): the cloud changed, not the database.",
         "partly cloud": f"The control moved the same way ({moved}), but not as far: both changed.",
-        "unknown": f"The control ({moved}) varies too much to tell the cloud and the database"
-        " apart.",
+        "unknown": f"The control ({moved}) varies too much to show whether the cloud or the"
+        " database changed.",
     }[kind]

@@ -42,20 +42,26 @@ _LOCAL_LASTS_S = 1800.0
 
 
 @click.command()
-@click.option("--local", is_flag=True, help="On this machine, without an AWS account.")
+@click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
 @click.option(
-    "--profile", metavar="NAME", help="Of the AWS command line. Default: as that chooses."
+    "--profile",
+    metavar="NAME",
+    help="Profile of the AWS command line. Default: the one that it would use.",
 )
-@click.option("--region", metavar="REGION", help="Default: as the AWS command line chooses.")
+@click.option(
+    "--region",
+    metavar="REGION",
+    help="AWS region. Default: the one that the AWS command line would use.",
+)
 @click.option(
     "--budget-usd",
     type=click.FloatRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
-    help="The most that all of it may cost, by list prices.",
+    help="Maximum cost of the whole canary, by list prices.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
-@out_option("Where results and logs go", default="plimsoll-results/canary-*/")
+@click.option("--yes", is_flag=True, help="Create everything without asking first.")
+@out_option("Folder for results and logs", default="plimsoll-results/canary-*/")
 @json_option
 def canary(
     *,
@@ -75,7 +81,9 @@ def canary(
     deletes it is shown. Exit code 1: an assertion does not hold, or something is left.
     """
     if local and (profile or region):
-        raise click.UsageError("--local uses no AWS account: it has neither --profile nor --region")
+        raise click.UsageError(
+            "--local uses no AWS account, so --profile and --region do not apply"
+        )
     folder = out or RESULTS / f"canary-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     refuse_used_folder(folder)
     from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
@@ -187,9 +195,9 @@ def _ask_confirmation() -> None:
         UsageError: The command is not interactive, so nobody can be asked.
     """
     if not sys.stdin.isatty():
-        raise UsageError("--yes: is needed where nobody can be asked; nothing has been made")
+        raise UsageError("--yes: is needed without a terminal to confirm on; nothing was created")
     if not click.confirm("Deploy, run and destroy this?", err=True):
-        raise PlimsollError("nothing has been made")
+        raise PlimsollError("nothing was created")
 
 
 @contextmanager
@@ -206,7 +214,7 @@ def _choose_account(profile: str | None, region: str | None) -> Iterator[str]:
         raise UsageError(f"--profile: {error}") from None
     chosen = region or os.environ.get("AWS_REGION") or configured
     if not chosen:
-        raise UsageError("--region: none is chosen: give it, or set AWS_REGION")
+        raise UsageError("--region: no region is set: give it, or set AWS_REGION")
     given = {"AWS_REGION": chosen, "AWS_DEFAULT_REGION": chosen}
     if profile is not None:
         given["AWS_PROFILE"] = profile
@@ -248,7 +256,7 @@ def announce_plan(creates: Sequence[str], allowance: Allowance, budget_usd: floa
     lines = [
         *creates,
         f"{_predicted_cost(allowance)}; the budget is {words.usd(budget_usd)}",
-        f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed, however far it is",
+        f"after {words.duration(allowance.lasts_s)} it is stopped and destroyed in any case",
     ]
     print(*lines, sep="\n", file=sys.stderr)
 
@@ -274,7 +282,7 @@ def print_trial(
     for line in cost:
         console.print(line, highlight=False, soft_wrap=True)
     if trial.problem is not None:
-        console.print(f"It did not come to its end: {trial.problem}", markup=False, soft_wrap=True)
+        console.print(f"It did not finish: {trial.problem}", markup=False, soft_wrap=True)
     for left in trial.left:
         console.print(f"NOT DELETED: {left.what}: {left.command}", markup=False, soft_wrap=True)
     verdict = "[bold green]passed[/]" if trial.passed else "[bold red]failed[/]"
@@ -291,10 +299,10 @@ def describe_costs(trial: Trial, allowance: Allowance | None) -> list[str]:
         whole = cost.usd + estimate_deployment_usd(trial.took_s)
         lines.append(
             f"cost, estimated from its times by list prices of {cost.region} ({cost.as_of}):"
-            f" {words.usd(whole)}; no bill has been read"
+            f" {words.usd(whole)}; not read from a bill"
         )
     else:
-        lines.append("what it cost is not known: the run came to no result")
+        lines.append("the cost is not known: the run has no result")
     return lines
 
 

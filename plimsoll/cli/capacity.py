@@ -130,7 +130,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
 def _edge(capacity: Capacity) -> str:
     edge = capacity.edge
     if edge is None:
-        return "not known: too little was repeated"
+        return "not known: too few repetitions"
     span = words.load_range(edge.low, edge.high, edge.confidence, capacity.axis)
     return f"{span} ({edge.method}, {edge.windows} steps)"
 
@@ -156,30 +156,30 @@ def _usl(capacity: Capacity) -> str:
     "limit_texts",
     multiple=True,
     metavar="OPERATION=N",
-    help="The most that an operation may take, in microseconds; repeatable.",
+    help="Latency limit of an operation in microseconds; repeatable.",
 )
 @click.option(
     "--deterioration",
     type=NumberRange(min=1, min_open=True),
-    help="Limit of the other operations, as a multiple of their latency in the lightest step. [3]",
+    help="Latency limit of the other operations, as a multiple of their latency in the lightest"
+    " step. [3]",
 )
 @click.option(
     "--statistic",
     type=click.Choice(["p99", "p95", "p50", "mean", "p999", "max"]),
-    help="The statistic of latency that is judged. [p99, else the highest that the table has]",
+    help="Latency statistic to judge. [p99, or the highest that the table has]",
 )
 @click.option(
     "--connections-per-client",
     type=click.IntRange(min=1),
-    help="Where the table has no connections: Little's law needs them.",
+    help="Compute the connections from Little's law if the table has none.",
 )
 @click.option(
     "--connections",
     multiple=True,
     type=NumberList(whole=True),
     metavar="N,N,...",
-    help="The connections of programs' outputs that do not tell them; one for each such file, in"
-    " order.",
+    help="Connections of outputs that do not state them; one number per such file, in order.",
 )
 @click.option(
     "--rate",
@@ -187,15 +187,15 @@ def _usl(capacity: Capacity) -> str:
     multiple=True,
     type=NumberList(),
     metavar="N,N,...",
-    help="The rates (ops/s) of programs' outputs that do not tell them (wrk2, pgbench --rate, k6's"
-    " arrival rates); one for each such file, in order.",
+    help="Arrival rates (ops/s) of outputs that do not state them (wrk2, pgbench --rate, k6's"
+    " arrival rates); one number per such file, in order.",
 )
 @click.option(
     "--without-audit",
     "audits_off",
     multiple=True,
     type=click.Choice(get_args(AuditName)),
-    help="Believe the figures in spite of this audit; repeatable.",
+    help="Skip this audit and trust the figures; repeatable.",
 )
 @expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

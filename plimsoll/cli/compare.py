@@ -29,21 +29,22 @@ from plimsoll.report.published import (
     "--output",
     metavar="FILE.html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the comparison as a page as well.",
+    help="Write the comparison also as a page.",
 )
 @click.option(
     "--usd-per-hour",
     multiple=True,
     type=NumberRange(min=0, min_open=True),
     metavar="USD",
-    help="What each target costs an hour; once for each run, in their order.",
+    help="Price of each target per hour; once per run, in the order of the runs.",
 )
 @click.option(
     "--with",
     "published",
     metavar="FILE.csv",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Lay the runs over published figures, such as reference/r1.csv: shapes, knees and ratios.",
+    help="Compare the runs with published figures, such as reference/r1.csv: shapes of the curves,"
+    " knees and ratios.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
@@ -116,6 +117,6 @@ def _print_published(laid: Against) -> None:
         print_report_table(shape_table(shape))
     for sentence in laid.sentences:
         click.echo(sentence)
-    click.echo("\nDoubtful in what was published")
+    click.echo("\nDoubts about the published figures")
     for doubt in laid.doubts:
         click.echo(f"  {doubt}")

@@ -174,7 +174,7 @@ def expect_options(command: Command) -> Command:
             multiple=True,
             metavar="RULE",
             callback=_check_rules,
-            help="Exit with 1 where this does not hold, with 3 where that is not known:"
+            help="Rule to check; exit code 1 if it does not hold, 3 if that cannot be decided:"
             " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
             " repeatable (docs/ci.md).",
         ),
@@ -183,14 +183,14 @@ def expect_options(command: Command) -> Command:
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
             callback=_check_file,
-            help="Write a test case for each rule, as JUnit XML.",
+            help="Write a test case per rule as JUnit XML.",
         ),
         click.option(
             "--markdown",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
             callback=_check_file,
-            help="Write a summary for the page of a pull request.",
+            help="Write a summary for a pull request as Markdown.",
         ),
     )
     for option in reversed(options):

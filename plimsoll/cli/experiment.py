@@ -108,7 +108,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         print_report_table(phases)
     _print_factorials(result)
     if toggles := [cell for cell in result.cells if cell.toggle]:
-        click.echo("\nWhat the toggle does")
+        click.echo("\nEffect of the toggle")
         for cell in toggles:
             click.echo(f"  {cell.name}: {cell.toggle}")
     for sentence in describe_datasets(result):
@@ -133,7 +133,7 @@ def _print_decision(result: ExperimentResult) -> None:
 def _print_factorials(result: ExperimentResult) -> None:
     if (table := factorials_table(result.factorials)) is None:
         return
-    click.echo("\nWhat one axis gains, and on what that depends")
+    click.echo("\nGain of each axis, and what it depends on")
     print_report_table(table)
     for each in result.factorials:
         click.echo(f"  {each.question}: {each.sentence}")
@@ -147,8 +147,13 @@ def command() -> None:
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @service_options
-@click.option("--key", help="Idempotency key: the same key and file are one experiment.")
-@click.option("--wait", is_flag=True, help="Watch it to its end, and print what to buy.")
+@click.option(
+    "--key",
+    help="Idempotency key: sending the same file again with the same key starts nothing new.",
+)
+@click.option(
+    "--wait", is_flag=True, help="Follow the experiment to its end, and print what to buy."
+)
 @json_option
 def start(
     file: Path, *, url: str | None, stack: str | None, key: str | None, wait: bool, as_json: bool

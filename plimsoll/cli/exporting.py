@@ -113,14 +113,14 @@ def export_options(command: Command) -> Command:
         "--otlp",
         metavar="URL",
         callback=_check_endpoint,
-        help="Send the metrics to an OpenTelemetry collector at its end: http://HOST:4318."
-        " By default to that of OTEL_EXPORTER_OTLP_ENDPOINT, where that is set (docs/metrics.md).",
+        help="Send the metrics to an OpenTelemetry collector when the command ends:"
+        " http://HOST:4318. Default: OTEL_EXPORTER_OTLP_ENDPOINT, if set (docs/metrics.md).",
     )(called)
     return click.option(
         "--metrics-file",
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
         callback=_check_file,
-        help="Write the metrics as Prometheus reads them: FILE.prom of node_exporter's textfile"
-        " collector.",
+        help="Write the metrics in Prometheus format: FILE.prom for the textfile collector of"
+        " node_exporter.",
     )(called)

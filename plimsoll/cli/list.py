@@ -17,13 +17,13 @@ from plimsoll.model.run.run_record import RunState
 
 @click.command("list")
 @service_options
-@click.option("--team", help="The caller's own; others are refused.")
+@click.option("--team", help="Team; only the caller's own is accepted.")
 @click.option(
     "--state",
     type=click.Choice([str(state) for state in RunState], case_sensitive=False),
-    help="Only runs in this state.",
+    help="Show only runs in this state.",
 )
-@click.option("--tag", metavar="NAME=VALUE", help="Only runs with this tag.")
+@click.option("--tag", metavar="NAME=VALUE", help="Show only runs with this tag.")
 @click.option("--most", type=click.IntRange(1, 10_000), default=20, show_default=True)
 @json_option
 def command(

@@ -140,7 +140,7 @@ def _print_client(report: LoadReport) -> None:
     busy = words.percent(client.busy_fraction)
     polled = ""
     if client.polled_s:
-        polled = f"; looked for answers for {words.duration(client.polled_s)}, left out of both"
+        polled = f"; busy-polled for {words.duration(client.polled_s)}, not included"
     click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window{polled}")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
@@ -176,19 +176,20 @@ def _per_second(count: int, window_s: float) -> str:
     "--records",
     type=int,
     metavar="N",
-    help="Records of the dataset; by default as `plimsoll prepare` has made it.",
+    help="Number of rows of the dataset. Default: as `plimsoll prepare` has created it.",
 )
 @click.option("--connections", type=click.IntRange(1, 20_000), default=8, show_default=True)
 @click.option(
     "--threads",
     type=click.IntRange(1, 64),
-    help="That send.  [default: 2 where the database is on this machine, without --rate; else 1]",
+    help="Number of threads that send.  [default: 2 if the database is on this machine, without"
+    " --rate; else 1]",
 )
 @click.option(
     "--poll-us",
     type=click.IntRange(0, POLL_MOST_US),
-    help="For how long to look for answers before sleeping, in microseconds, where that pays."
-    f"  [default: {POLL_US} where the database is elsewhere and a processor is left; else 0]",
+    help="Maximum time to busy-poll for replies before sleeping, in microseconds, where polling"
+    f" pays.  [default: {POLL_US} if the database is elsewhere and a CPU is free; else 0]",
 )
 @click.option(
     "--warmup",
@@ -197,7 +198,7 @@ def _per_second(count: int, window_s: float) -> str:
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="Load before the measured window.",
+    help="Duration of unmeasured load before the measured window.",
 )
 @click.option(
     "--duration",
@@ -206,38 +207,38 @@ def _per_second(count: int, window_s: float) -> str:
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="Length of the measured window.",
+    help="Duration of the measured window.",
 )
 @click.option(
     "--rate",
     type=NumberRange(0, 10_000_000, min_open=True),
     metavar="OPS/S",
-    help="Open loop: operations fall due at this rate, and latency counts from the due time."
+    help="Arrival rate in operations per second (open loop); latency counts from the due time."
     " Without it: closed loop.",
 )
 @click.option(
     "--arrivals",
     type=click.Choice(["constant", "poisson"]),
-    help="Open loop: how the due times are spread.  [default: constant]",
+    help="Distribution of the due times (open loop).  [default: constant]",
 )
 @click.option(
     "--operations",
     type=click.IntRange(1),
     metavar="N",
-    help="End earlier, after so many operations in all.",
+    help="Stop earlier, after this many operations in total.",
 )
 @click.option(
     "--timeout-ms",
     type=click.IntRange(1, 300_000),
     default=60_000,
     show_default=True,
-    help="An operation that takes longer is counted as a time-out, at its full length.",
+    help="Time-out of an operation; a slower one counts as timed out, with its full latency.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**64 - 1),
     metavar="N",
-    help="Repeat a load's very sequence of operations and keys: the seed that it has told."
+    help="Random seed; the one that an earlier load printed repeats its operations and keys."
     "  [default: a new one]",
 )
 @export_options

@@ -22,7 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "submit": ("plimsoll.cli.submit:submit", "Start a run on the service"),
     "list": ("plimsoll.cli.list:command", "List the runs on the service"),
-    "status": ("plimsoll.cli.status:status", "Say where a run on the service stands"),
+    "status": ("plimsoll.cli.status:status", "Print the state of a run on the service"),
     "watch": ("plimsoll.cli.watch:watch", "Follow a run on the service to its end"),
     "stop": ("plimsoll.cli.stop:stop", "Stop a run on the service, and delete its target"),
     "experiment": (
@@ -31,17 +31,17 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "schedule": (
         "plimsoll.cli.schedule:command",
-        "Make checks on the service, and read what they found",
+        "Create checks on the service, and read what they found",
     ),
     "console": ("plimsoll.cli.page:console", "Show a deployment's page in the browser"),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
-    "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
+    "validate": ("plimsoll.cli.validate:validate", "Check a request without creating anything"),
     "size": ("plimsoll.cli.size:command", "Say what to buy for a load, from what a run measured"),
-    "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),
-    "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's own list"),
+    "quote": ("plimsoll.cli.quote:command", "Estimate the time and cost of a request"),
+    "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's price list"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),
     "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
-    "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),
+    "compare": ("plimsoll.cli.compare:command", "Compare runs, and test whether they differ"),
     "capacity": (
         "plimsoll.cli.capacity:command",
         "Judge finished steps: a table, outputs of other programs, a run",
@@ -49,19 +49,19 @@ VERBS: dict[str, tuple[str, str]] = {
     "workloads": ("plimsoll.cli.workload:command", "List the workloads, or show one"),
     "workload": (
         "plimsoll.cli.workload:command",
-        "Make a workload of the statements that a database was sent",
+        "Derive a workload from the statements that a database received",
     ),
-    "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),
+    "prepare": ("plimsoll.cli.prepare:command", "Create the tables and rows of a workload"),
     "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
     "volume": (
         "plimsoll.cli.volume:volume",
-        "Run programs on volumes that behave as those of AWS, and watch them",
+        "Run programs on volumes that behave like those of AWS, and watch them",
     ),
     "canary": (
         "plimsoll.cli.canary:canary",
-        "Try a whole deployment: deploy, run, assert, destroy",
+        "Test a whole deployment: deploy, run, assert, destroy",
     ),
-    "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
+    "doctor": ("plimsoll.cli.doctor:command", "List what this machine has and what it lacks"),
 }
 
 

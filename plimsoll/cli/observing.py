@@ -118,8 +118,8 @@ def _describe_standing(seen: Observation) -> str:
     figure = words.with_bound(words.throughput(line.line_ops_per_second), line.bound)
     peak = f", at its peak at {words.percent(line.peak_share)}" if line.peak_share else ""
     return (
-        f"production stands at {words.percent(line.mean_share)} of its line{peak}"
-        f" ({figure} in the run {line.run_id})"
+        f"production runs at {words.percent(line.mean_share)} of its load line{peak} ({figure} in"
+        f" the run {line.run_id})"
     )
 
 

@@ -21,8 +21,8 @@ def dsn_option(command: Command) -> Command:
         envvar="PLIMSOLL_DSN",
         required=True,
         metavar="DSN",
-        help=f"The database: {FORM}[?tls=require]. Or the variable PLIMSOLL_DSN,"
-        " which keeps the password out of the list of processes.",
+        help=f"Address of the database: {FORM}[?tls=require]. The variable PLIMSOLL_DSN can hold"
+        " it instead, which keeps the password out of the list of processes.",
     )(command)
 
 
@@ -36,15 +36,13 @@ def workload_options(command: Command) -> Command:
             metavar="NAME=VALUE",
             help="Set a parameter of the workload; `plimsoll workloads show NAME` lists them.",
         ),
-        click.option(
-            "--tables", type=int, metavar="N", help="The same as --set tables=N (sysbench)."
-        ),
+        click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
         click.option(
             "--workload",
             "workload_name",
             required=True,
             metavar="NAME|FILE.yaml",
-            help="A built-in workload (see `plimsoll workloads`), or a file.",
+            help="Name of a built-in workload (`plimsoll workloads` lists them), or a file.",
         ),
     ):
         command = option(command)

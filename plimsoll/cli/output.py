@@ -72,10 +72,10 @@ def out_option(what: str, default: str = "") -> Callable[[Command], Command]:
     """Add `--out`, a folder for the results of a verb; `refuse_used_folder` checks it.
 
     Args:
-        what: The content of the folder, with its verb.
+        what: "Folder for" and its content.
         default: The folder without `--out`; empty to write nothing then.
     """
-    text = f"{what}; a new or empty folder." + (f" Default: {default}." if default else "")
+    text = f"{what}; must be new or empty." + (f" Default: {default}." if default else "")
     return click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=text)
 
 

@@ -54,13 +54,13 @@ def page_options(command: Command) -> Command:
         return command(*arguments, page=Page(ui or ui_open, ui_open), **others)
 
     called = click.option(
-        "--ui-open", is_flag=True, help="The same, and have the browser open the page."
+        "--ui-open", is_flag=True, help="Show the page as with --ui, and open it in the browser."
     )(called)
     return click.option(
         "--ui",
         is_flag=True,
-        help="Show it as it goes on, on a page of 127.0.0.1 whose address is printed; the page"
-        " stays after the end, until Ctrl-C (docs/console.md).",
+        help="Show progress on a page on 127.0.0.1, whose address is printed; the page stays until"
+        " Ctrl-C (docs/console.md).",
     )(called)
 
 
@@ -118,9 +118,9 @@ def wait_for_interrupt() -> None:
     type=click.IntRange(0, 65_535),
     default=0,
     show_default=True,
-    help="On 127.0.0.1; 0: a free one.",
+    help="Port on 127.0.0.1; 0 means any free one.",
 )
-@click.option("--open", "opened", is_flag=True, help="Have the browser open the page.")
+@click.option("--open", "opened", is_flag=True, help="Open the page in the browser.")
 def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> int:
     """Show the page of a deployment in the browser, until Ctrl-C.
 

@@ -76,7 +76,7 @@ def require_preflight(
         for state in ("passed", "failed", "unknown")
     }
     told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    click.echo(f"preflight: {told} (plimsoll preflight tells each)", err=True)
+    click.echo(f"preflight: {told} (plimsoll preflight lists them)", err=True)
     wrong = [check.detail for check in found.failed if check.name == REQUEST]
     if wrong and len(wrong) == len(found.failed):
         raise UsageError(*wrong)

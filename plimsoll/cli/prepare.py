@@ -20,21 +20,23 @@ from plimsoll.workload import Compiled, load_workload
 @click.command("prepare")
 @dsn_option
 @workload_options
-@click.option("--records", type=int, metavar="N", help="Records; the workload says of what.")
+@click.option(
+    "--records", type=int, metavar="N", help="Number of rows; the workload defines what a row is."
+)
 @click.option(
     "--connections",
     type=click.IntRange(1, 1000),
     default=CONNECTIONS,
     show_default=True,
-    help="Connections that insert at the same time.",
+    help="Number of connections that insert at the same time.",
 )
 @click.option(
     "--load-order",
     type=click.Choice(["key", "number"]),
     default="key",
     show_default=True,
-    help="Insert rows by their keys, or by their numbers as YCSB does: hashed keys then come in no"
-    " order, and leave a larger table.",
+    help="Order in which rows are inserted: by key, or by number as YCSB does. Hashed keys then"
+    " arrive in no order, which makes the table larger.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(

@@ -10,16 +10,16 @@ from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
 
 @click.command()
-@click.option("--region", required=True, help="Whose prices, such as eu-west-1.")
+@click.option("--region", required=True, help="AWS region, such as eu-west-1.")
 @click.option(
     "--only",
     "names",
     multiple=True,
     metavar="CLASS",
-    help="Leave out all instances but these, such as db.m6i.large; repeatable. cdk.json has room"
+    help="Include only these instance classes, such as db.m6i.large; repeatable. cdk.json has room"
     " for 2,000 characters.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Without line breaks.")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON on one line.")
 def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
     """Read a region's list prices and print them in the form of `plimsoll.prices` in cdk.json.
 

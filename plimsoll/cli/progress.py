@@ -98,10 +98,10 @@ class RunProgress(Lines):
             events += self._recovering(record.recovery)
         if record.switch is not None:
             switch = record.switch
-            events.append(f"step {switch.step}: the target is brought into state {switch.state}")
+            events.append(f"step {switch.step}: switching the target to state {switch.state}")
         if record.metrics_awaited_until:
             latest = words.time_of_day(record.metrics_awaited_until)
-            events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
+            events.append(f"conclude: waiting for the target's metrics, until {latest} at most")
         return events + [line.text for line in log_teardown(record)]
 
     def _recovering(self, seen: Recovery) -> list[str]:

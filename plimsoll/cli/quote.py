@@ -152,7 +152,7 @@ def _price(line: QuoteLine) -> str:
     "--prices",
     "prices_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Prices of another region, as `plimsoll prices` writes them. Default: us-east-1.",
+    help="Prices of another region, in a file that `plimsoll prices` wrote. Default: us-east-1.",
 )
 @service_options
 @json_option

@@ -24,22 +24,24 @@ FORMATS = ("html", "pdf", "png", "svg", "csv")
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to; its ending names the format: .html, .pdf, .png, .svg or .csv. PDF and PNG are"
-    " drawn by Chromium.  [default: DIR/report.html]",
+    help="File to write; its suffix chooses the format: .html, .pdf, .png, .svg or .csv. PDF and"
+    " PNG need Chromium.  [default: DIR/report.html]",
 )
 @click.option(
-    "--pdf", is_flag=True, help="The page as PDF, into DIR/report.pdf if -o is not given."
+    "--pdf", is_flag=True, help="Write the page as PDF, to DIR/report.pdf unless -o is given."
 )
 @click.option(
     "--usd-per-hour",
     type=NumberRange(min=0, min_open=True),
     metavar="USD",
-    help="What the target costs an hour: gives dollars per million operations.",
+    help="Price of the target per hour; adds dollars per million operations.",
 )
 @click.option(
-    "--dark", is_flag=True, help="A picture in dark colors; a page follows its reader's setting."
+    "--dark",
+    is_flag=True,
+    help="Use dark colors in a picture; a page follows the reader's setting.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list of written files as JSON.")
 def command(
     *,
     folder: Path,

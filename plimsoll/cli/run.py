@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
 @click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
-@out_option("Where the results go", default="plimsoll-results/<run>/")
+@out_option("Folder for the results", default="plimsoll-results/<run>/")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
-    help="Where the databases' files lie meanwhile. Default: in memory if they fit into half of"
-    " what is free, else with the temporary files.",
+    help="Folder for the databases' files during the run. Default: in memory if they fit into half"
+    " of what is free, else with the temporary files.",
 )
 @expect_options
 @export_options
 @page_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def run(
     request_file: Path,
     *,
@@ -68,9 +68,9 @@ def run(
         )
     require_all_possible(request_file, asked, local=True)
     if isinstance(asked, CheckedExperiment) and expecting:
-        raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
+        raise UsageError(f"{request_file}: rules apply to runs, not to an experiment")
     if isinstance(asked, CheckedExperiment) and exporting != Exporting():
-        raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
+        raise UsageError(f"{request_file}: metrics apply to runs, not to an experiment")
     if page.shown:
         _require_page(request_file, asked)
     directory = _choose_folder(request_file, out)
@@ -94,7 +94,7 @@ def _require_page(request_file: Path, asked: CheckedExperiment | dict[str, Check
         UsageError: It is an experiment, its target exists already, or its runs belong to teams.
     """
     if isinstance(asked, CheckedExperiment):
-        raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
+        raise UsageError(f"{request_file}: --ui applies to runs; for an experiment: plimsoll serve")
     requests = [checked.request for checked in asked.values()]
     if any(isinstance(request.target, EndpointTarget) for request in requests):
         problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"

@@ -71,7 +71,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         _print_line(note, console)
     if result.moments.deleted is not None:
         console.print(
-            f"The target was seen deleted at {words.time_of_day(result.moments.deleted)}."
+            f"The target was confirmed deleted at {words.time_of_day(result.moments.deleted)}."
         )
     _print_places(result, directory, console)
 

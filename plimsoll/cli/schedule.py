@@ -161,7 +161,7 @@ def _describe_state(point: HistoryPoint) -> str:
     run = point.target
     if run.run_id is None:
         return f"not started: {run.problem}"
-    return "under way" if run.state is None else str(run.state)
+    return "in progress" if run.state is None else str(run.state)
 
 
 def _format_figure(figure: Figure | None, metric: str) -> str:

@@ -27,22 +27,22 @@ _WARM_CLIENTS = 2
     type=click.IntRange(0, 65_535),
     default=8080,
     show_default=True,
-    help="On 127.0.0.1; 0: a free one.",
+    help="Port on 127.0.0.1; 0 means any free one.",
 )
 @click.option(
     "--dir",
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where finished runs go. Default: plimsoll-results/serve-TIME/.",
+    help="Folder for finished runs. Default: plimsoll-results/serve-TIME/.",
 )
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
-    help="Where the databases' files lie meanwhile. Default: in memory those that fit into half of"
+    help="Folder for the databases' files during runs. Default: in memory if they fit into half of"
     " what is free, else with the temporary files.",
 )
 @click.option(
-    "--no-token", is_flag=True, help="Let whoever has an account on this machine call the service."
+    "--no-token", is_flag=True, help="Allow every account of this machine to call the service."
 )
 @click.option("--verbose", is_flag=True, help="Print each request on standard error.")
 def serve(
@@ -112,9 +112,9 @@ def _serve(
                 _print_line(f"open {service.page_url} in a browser")
                 if token is not None:
                     _print_line(
-                        f"the token is {token}, in {token_path(service.port)} for the verbs"
+                        f"the token is {token}; the verbs read it from {token_path(service.port)}"
                     )
-                _print_line(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
+                _print_line(f"finished runs go to {results}; Ctrl-C ends the service and its runs")
                 _wait_for_interrupt(twin)
         except KeyboardInterrupt:
             _print_line("ending: no more requests are answered")
@@ -132,7 +132,7 @@ def _wait_for_interrupt(twin: "LocalTwin") -> None:
     """
     while twin.alive:
         time.sleep(1)
-    raise PlimsollError("the local stand-in for AWS has ended: see its last words above")
+    raise PlimsollError("the local stand-in for AWS has ended: see its last messages above")
 
 
 def _print_line(text: str) -> None:

@@ -25,12 +25,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def service_options(command: Command) -> Command:
     """Add `--url` and `--stack`."""
     command = click.option(
-        "--stack", metavar="NAME", help="The deployed stack whose API it is. Default: Plimsoll."
+        "--stack",
+        metavar="NAME",
+        help="Name of the deployed stack whose API to call. Default: Plimsoll.",
     )(command)
     return click.option(
         "--url",
         metavar="URL",
-        help=f"The API's address, such as `plimsoll serve` prints; or the variable {URL_VARIABLE}.",
+        help="Address of the API, such as the one that `plimsoll serve` prints; the variable"
+        f" {URL_VARIABLE} can hold it instead.",
     )(command)
 
 
@@ -53,7 +56,7 @@ def profile_option(command: Command) -> Command:
         metavar="NAME",
         expose_value=False,
         callback=choose,
-        help="Whose credentials: a profile of the AWS command line. Default: AWS_PROFILE.",
+        help="Profile of the AWS command line to sign with. Default: AWS_PROFILE.",
     )(command)
 
 

@@ -46,7 +46,7 @@ def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
         from plimsoll.cli.experiment import print_experiment  # noqa: PLC0415 - slow to load
 
         if expecting:
-            raise UsageError(f"{directory}: rules are of runs, not of an experiment")
+            raise UsageError(f"{directory}: rules apply to runs, not to an experiment")
         experiment = read_model(directory / EXPERIMENT, ExperimentResult)
         print_experiment(experiment, as_json=as_json)
         return exit_code_of_experiment(experiment)

@@ -120,15 +120,15 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
         print_figures(shown, _make_table(options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
-        _say(shown, f"and {words.plural(more, 'more target')}: --all, or --json")
+        _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
     if failing := [option for option in answer.measured if not option.carries]:
-        _say(shown, "\nMeasured, and does not carry it:")
+        _say(shown, "\nMeasured, but does not carry the load:")
         print_figures(shown, _make_table(options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
-    _say(shown, "\nWhat an operation takes, by operations under way:")
+    _say(shown, "\nCost of an operation, by number of concurrent operations:")
     print_figures(shown, _make_table(demands_table(answer)))
-    _say(shown, f"\n{MARKED}. It takes for granted:")
+    _say(shown, f"\n{MARKED}. Assumptions:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
 
@@ -151,70 +151,76 @@ def _make_table(made: ReportTable) -> Table:
     "--want",
     type=NumberRange(min=0, min_open=True),
     metavar="OPS/S",
-    help="The load that is to be carried, in operations per second.",
+    help="Load to carry, in operations per second.",
 )
 @click.option(
     "--limit",
     "limits",
     multiple=True,
     metavar="[OPERATION=]LATENCY",
-    help="The most that an operation may take: read=5ms. Default: those of the run's own answer.",
+    help="Latency limit of an operation: read=5ms. Default: the limits that the run was judged by.",
 )
 @click.option(
     "--statistic",
     type=click.Choice(get_args(Statistic)),
-    help="Of the latency, which the limit is for. Default: the run's own.",
+    help="Latency statistic that the limit applies to. Default: the run's own.",
 )
 @click.option(
     "--headroom",
     default="30%",
     show_default=True,
     metavar="SHARE",
-    help="The share of the load line that stays free.",
+    help="Share of the load line to keep free.",
 )
-@click.option("--growth", metavar="TIMES", help="Says until when: 2x/year, 30%/year, 3%/month.")
+@click.option(
+    "--growth",
+    metavar="TIMES",
+    help="Expected growth of the load, to compute how long the target suffices: 2x/year, 30%/year,"
+    " 3%/month.",
+)
 @click.option(
     "--size-gib",
     type=click.IntRange(1, 65_536),
     metavar="GIB",
-    help="The smallest volume that holds the data. Default: the run's.",
+    help="Size of the smallest volume that holds the data. Default: the run's.",
 )
 @click.option(
-    "--region", help=f"Whose prices. Default: those of --prices; without it {HOME_REGION}."
+    "--region", help=f"AWS region of the prices. Default: the region of --prices, or {HOME_REGION}."
 )
 @click.option(
     "--prices",
     "prices_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Prices of that region, as `plimsoll prices` writes them.",
+    help="Prices of the region, in a file that `plimsoll prices` wrote.",
 )
 @click.option(
     "--confirm",
     is_flag=True,
-    help="Measure the answer on this machine: one or two runs beside the predicted boundary.",
+    help="Confirm the answer on this machine: measure one or two runs next to the predicted"
+    " boundary.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE.html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the answer as a page as well.",
+    help="Write the answer also as a page.",
 )
-@click.option("--all", "whole", is_flag=True, help="Print every target that carries it.")
+@click.option("--all", "whole", is_flag=True, help="Print every target that carries the load.")
 @click.option(
     "--observe",
     "dsn",
     metavar="DSN",
-    help="Tell what is asked of a database today instead: mysql://, postgres://, rds://INSTANCE"
+    help="Measure the load of a production database instead: mysql://, postgres://, rds://INSTANCE"
     " (docs/observing.md).",
 )
-@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; of rds:// 14d.")
+@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; for rds:// 14d.")
 @click.option(
     "--line",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The run whose line production is held against.",
+    help="Run whose load line production is compared with.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     run_folder: Path | None,
     *,
@@ -300,7 +306,7 @@ def _observe(
     from plimsoll.cli.observing import observe  # noqa: PLC0415 - loads AWS's client
 
     if asked_more:
-        raise UsageError("--observe: stands without RUN and --want; --line RUN compares")
+        raise UsageError("--observe: cannot be combined with RUN and --want; --line RUN compares")
     return observe(dsn, for_text, line, as_json)
 
 

@@ -10,7 +10,7 @@ from plimsoll.errors import PlimsollError
 @click.command()
 @click.argument("run_id")
 @service_options
-@click.option("--wait", is_flag=True, help="Until its target is gone.")
+@click.option("--wait", is_flag=True, help="Wait until the target is deleted.")
 @json_option
 def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json: bool) -> int:
     """Stop RUN_ID and have its target deleted; a run that has ended stays unchanged."""
@@ -27,6 +27,6 @@ def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json
     else:
         gone = ""
         if run.deleted_at:
-            gone = f"; its target was seen deleted at {words.time_of_day(run.deleted_at)}"
+            gone = f"; its target was confirmed deleted at {words.time_of_day(run.deleted_at)}"
         click.echo(f"{run.run_id} is {run.state}{gone}")
     return 0

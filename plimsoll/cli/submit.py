@@ -32,11 +32,14 @@ from plimsoll.requests.experiment_file import read_file
 @click.option(
     "--no-preflight",
     is_flag=True,
-    help="Submit without looking first whether it can be made (plimsoll preflight).",
+    help="Submit without the checks of `plimsoll preflight`.",
 )
-@click.option("--key", help="Idempotency key: the same key and request are one run.")
-@click.option("--wait", is_flag=True, help="Watch the runs to their end, and print their results.")
-@out_option("With --wait: where result.json and report.html go")
+@click.option(
+    "--key",
+    help="Idempotency key: sending the same request again with the same key starts nothing new.",
+)
+@click.option("--wait", is_flag=True, help="Follow the runs to their end, and print their results.")
+@out_option("With --wait: folder for result.json and report.html")
 @expect_options
 @json_option
 def submit(

@@ -31,13 +31,15 @@ from plimsoll.sizing.cheapest import require_searchable
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
-@click.option("--local", is_flag=True, help="Also whether this machine can stand in for it.")
+@click.option(
+    "--local", is_flag=True, help="Also check whether the request can run on this machine."
+)
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print the body of POST /runs with all defaults (of an experiment, of POST /experiments;"
-    " of several runs, each by its name under `runs`), or the errors. The rest: standard error.",
+    help="Print the body of POST /runs with all defaults (or of POST /experiments; several runs by"
+    " name under `runs`), or the errors. Everything else goes to standard error.",
 )
 def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     """Check REQUEST_FILE, including volume rules, without creating anything.

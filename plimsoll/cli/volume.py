@@ -119,10 +119,10 @@ def describe_calibration(result: Calibration) -> str:
     ]
     lines += ["", "the volume", describe_limits(result.limits), ""]
     if result.host_bound:
-        lines.append("host-bound: this machine cannot deliver what the volume promises")
+        lines.append("host-bound: this machine is slower than the volume")
         lines += [f"  {reason}" for reason in result.reasons]
     else:
-        lines.append("this machine can stand for the volume")
+        lines.append("this machine can emulate the volume")
     return "\n".join([*lines, *(f"  note: {note}" for note in result.notes)])
 
 
@@ -139,14 +139,16 @@ def _volume_options(command: _Command) -> _Command:
             click.option("--size-gib", required=True, type=click.IntRange(min=1)),
             click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
             click.option(
-                "--throughput-mib-s", type=click.IntRange(min=1), help="Provisioned MiB/s."
+                "--throughput-mib-s",
+                type=click.IntRange(min=1),
+                help="Provisioned throughput in MiB/s.",
             ),
             click.option(
                 "--service",
                 type=click.Choice(get_args(Service)),
                 default="ebs",
                 show_default=True,
-                help="Whose rules it follows: RDS stripes from 400 GiB.",
+                help="Service whose rules apply: RDS stripes volumes from 400 GiB.",
             ),
         )
     ):
@@ -155,7 +157,9 @@ def _volume_options(command: _Command) -> _Command:
 
 
 def _json_option(command: _Command) -> _Command:
-    return click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")(
+        command
+    )
 
 
 def _read_volume(options: dict[str, Any]) -> tuple[Volume, Service]:
@@ -186,12 +190,34 @@ def show_limits(*, as_json: bool, **options: Any) -> None:
 
 @volume.command("run", context_settings={"ignore_unknown_options": True})
 @_volume_options
-@click.option("--dir", "directory", required=True, type=DIRECTORY, help="What is on the volume.")
+@click.option(
+    "--dir",
+    "directory",
+    required=True,
+    type=DIRECTORY,
+    help="Folder whose files are on the volume.",
+)
 @click.option("--credits", type=NumberRange(min=0), help="Burst credits at the start (gp2).")
-@click.option("--instance-class", help="Instance whose own limits hold too, such as db.m5.large.")
-@click.option("--base-latency-us", type=NumberRange(min=0), help="Instead of the type's own.")
-@click.option("--flush-ios", type=click.IntRange(min=0), default=0, help="I/Os that a flush costs.")
-@click.option("--page-cache-mib", type=click.IntRange(min=0), default=0, help="Of the instance.")
+@click.option(
+    "--instance-class", help="Instance class whose own I/O limits apply too, such as db.m5.large."
+)
+@click.option(
+    "--base-latency-us",
+    type=NumberRange(min=0),
+    help="Latency of an idle volume in microseconds. Default: the type's own.",
+)
+@click.option(
+    "--flush-ios",
+    type=click.IntRange(min=0),
+    default=0,
+    help="I/Os that a flush costs in addition.",
+)
+@click.option(
+    "--page-cache-mib",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Page cache of the instance in MiB.",
+)
 @click.argument("command", nargs=-1, required=True)
 def run(
     *,
@@ -229,7 +255,7 @@ def run(
         code = _run_command(command, emulated)
         after = emulated.sample()
     if after.attached_processes == 0:
-        raise PlimsollError(f"{command[0]} never loaded the volume: nothing of it was emulated")
+        raise PlimsollError(f"{command[0]} never used the emulated volume")
     baseline = emulated.limits.baseline_iops
     click.echo(format_rates_header(), err=True)
     click.echo(format_rates(rates(before, after, baseline_iops=baseline)), err=True)
@@ -252,7 +278,11 @@ def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
 
 @volume.command("stat")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--seconds", type=click.IntRange(min=1), help="For so long; else until it is gone.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(min=1),
+    help="How long to watch. Default: until the volume is gone.",
+)
 @_json_option
 def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
     """Show what the volume on DIRECTORY does, each second."""
@@ -291,7 +321,9 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 
 @volume.command("calibrate")
 @_volume_options
-@click.option("--dir", "directory", type=DIRECTORY, default=".", help="On the disk to measure.")
+@click.option(
+    "--dir", "directory", type=DIRECTORY, default=".", help="Folder on the disk to measure."
+)
 @click.option("--seconds-each", type=NumberRange(0.1, 60), default=2.0, show_default=True)
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
@@ -327,7 +359,9 @@ def stall(*, directory: Path, seconds: float) -> None:
 @fault.command("slow")
 @click.argument("directory", type=DIRECTORY)
 @click.option("--factor", required=True, type=NumberRange(1, 10_000))
-@click.option("--seconds", type=NumberRange(0, min_open=True), help="Else until healed.")
+@click.option(
+    "--seconds", type=NumberRange(0, min_open=True), help="Duration. Default: until healed."
+)
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
     """Make each I/O cost and take --factor times as much."""
     _inject(directory, Slow(factor=factor, duration_s=seconds))
@@ -336,8 +370,12 @@ def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
 @fault.command("fail")
 @click.argument("directory", type=DIRECTORY)
 @click.argument("error", type=click.Choice(["EIO", "ENOSPC"]))
-@click.option("--after", type=click.IntRange(min=0), default=0, help="Operations that succeed.")
-@click.option("--operations", type=click.IntRange(min=1), help="That then fail; else all.")
+@click.option(
+    "--after", type=click.IntRange(min=0), default=0, help="Operations that succeed first."
+)
+@click.option(
+    "--operations", type=click.IntRange(min=1), help="Operations that fail. Default: all."
+)
 def fail(*, directory: Path, error: Any, after: int, operations: int | None) -> None:
     """Make operations fail with EIO, or writes with ENOSPC."""
     _inject(directory, Fail(error=error, after_operations=after, operations=operations))

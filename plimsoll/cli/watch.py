@@ -19,7 +19,7 @@ from plimsoll.cli.show import print_results
 @click.command()
 @click.argument("run_id")
 @service_options
-@out_option("Where result.json and report.html go")
+@out_option("Folder for result.json and report.html")
 @expect_options
 @json_option
 def watch(

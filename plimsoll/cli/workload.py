@@ -46,7 +46,7 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
         )
     print_figures(console, table)
     console.print(
-        f"\nIt stands for {words.percent(derived.share_of_calls)} of the calls and"
+        f"\nIt covers {words.percent(derived.share_of_calls)} of the calls and"
         f" {words.percent(derived.share_of_time)} of the time in the server."
     )
     for note in derived.notes:
@@ -63,13 +63,13 @@ def _print_left_out(derived: Derived, console: Console) -> None:
     for one in derived.left_out:
         calls, time_s = alike[one.statement, one.why]
         alike[one.statement, one.why] = calls + one.calls, time_s + one.time_s
-    console.print("\nNot in it:")
+    console.print("\nLeft out:")
     for (statement, why), (calls, time_s) in list(alike.items())[:LEFT_OUT_SHOWN]:
         of_calls = words.percent(calls / derived.calls if derived.calls else None)
         of_time = words.percent(time_s / derived.time_s if derived.time_s else None)
         console.print(f"- {of_calls} of the calls, {of_time} of the time: {statement}: {why}")
     if len(alike) > LEFT_OUT_SHOWN:
-        console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more: --json has them")
+        console.print(f"- {len(alike) - LEFT_OUT_SHOWN} more, listed by --json")
 
 
 def format_derivation(derived: Derived, seen: StatementsSeen) -> str:
@@ -121,22 +121,26 @@ def command() -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The workload's file, a new one; its name is the workload's. Without it: standard output.",
+    help="New file to write; its name becomes the workload's. Without it: standard output.",
 )
 @click.option(
     "--for",
     "for_text",
     metavar="TIME",
-    help="Watch for so long: 10m. Without it: all that the server has counted so far.",
+    help="How long to watch: 10m. Without it: all that the server has counted so far.",
 )
-@click.option("--tables", metavar="A,B", help="What names at least one of these tables alone.")
+@click.option(
+    "--tables", metavar="A,B", help="Keep only statements that name at least one of these tables."
+)
 @click.option(
     "--writes",
     is_flag=True,
-    help="Take statements that change or lock rows too. `find` sends them to tables that Plimsoll"
-    " did not make with --allow-writes alone.",
+    help="Include statements that change or lock rows. `find` sends them to tables that Plimsoll"
+    " did not create only with --allow-writes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the workload and what is not in it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the workload, and what it leaves out, as JSON."
+)
 def derive_verb(
     dsn: str | None,
     *,
@@ -199,7 +203,7 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
 
 @list_command.command("show")
 @click.argument("name", metavar="NAME|FILE.yaml")
-@click.option("--json", "as_json", is_flag=True, help="Print what it resolves to as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
     """Show a workload: its text, its parameters, and its tables and statements."""
     workload = load_workload(name)

@@ -17,14 +17,18 @@ class CurveOfRun(Model):
     """Every judged load of one run."""
 
     run_id: str
-    axis: Axis = Field(description="What `load` counts.")
-    loads: tuple[LiveLoad, ...] = Field(description="From the lightest; empty: none was judged.")
+    axis: Axis = Field(description="What `load` counts: clients, connections or arrival rate.")
+    loads: tuple[LiveLoad, ...] = Field(
+        description="Loads from the lightest; empty if none was judged."
+    )
 
 
 class ComparisonShown(Comparison):
     """A comparison of two or more runs, with their curves."""
 
-    curves: tuple[CurveOfRun, ...] = Field(description="In the order of the runs.")
+    curves: tuple[CurveOfRun, ...] = Field(
+        description="Runs in the order in which they were asked for."
+    )
 
 
 def show_comparison(results: Sequence[RunResult]) -> ComparisonShown:

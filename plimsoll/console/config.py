@@ -20,21 +20,34 @@ CONTENT_SECURITY_POLICY = (
 class ConsoleConfig(Model):
     """The address of the API, and what the page may do there."""
 
-    api_url: str = Field("", description="Of the API, without a slash at its end; ``: the page's.")
+    api_url: str = Field(
+        "",
+        description="Base URL of the API, without a trailing slash; empty for the page's own"
+        " server.",
+    )
     events_path: str | None = Field(
-        "/events", description="Of the stream of events; null: there is none, and it polls."
+        "/events",
+        description="Path of the event stream; null if there is none, and the page polls.",
     )
     auth: Literal["token", "none", "gateway"] = Field(
         "token",
-        description="What calls carry: the token of the link, nothing, or what a gateway adds.",
+        description="How calls are authorized: by the token in the link, not at all, or by a"
+        " gateway.",
     )
-    may_start: bool = Field(True, description="Whether runs can be started.")
-    may_stop: bool = Field(True, description="Whether they can be stopped.")
-    run_id: str | None = Field(None, description="The one run that it is about; null: the list.")
-    one_run: bool = Field(False, description="Whether its list has one run alone: it leads there.")
-    poll_s: float = Field(2.0, gt=0, description="Between two polls, where there is no stream.")
+    may_start: bool = Field(True, description="Whether the page may start runs.")
+    may_stop: bool = Field(True, description="Whether the page may stop runs.")
+    run_id: str | None = Field(
+        None,
+        description="Identifier of the only run that the page shows; null if it shows the list.",
+    )
+    one_run: bool = Field(
+        False, description="Whether there is a single run, which the list then leads to at once."
+    )
+    poll_s: float = Field(
+        2.0, gt=0, description="Seconds between two polls, if there is no event stream."
+    )
     verdicts: dict[Verdict, str] = Field(
-        default_factory=verdict_names, description="What people call each verdict."
+        default_factory=verdict_names, description="Display name of each verdict."
     )
-    where: str = Field("this machine", description="In words.")
-    version: str = Field(plimsoll.__version__, description="Plimsoll's.")
+    where: str = Field("this machine", description="Place where the runs happen, in words.")
+    version: str = Field(plimsoll.__version__, description="Version of Plimsoll.")

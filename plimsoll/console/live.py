@@ -214,15 +214,15 @@ def _show_caps(limits: VolumeLimits | None) -> VolumeCaps | None:
 def _show_teardown(record: RunRecord) -> Teardown:
     stages = []
     if record.teardown_asked_at is not None:
-        text = "the deletion of the target was asked for"
+        text = "the deletion of the target was requested"
         stages.append(TeardownStage(stage="asked", at=record.teardown_asked_at, text=text))
         if record.deleted_at is None and record.ended_at is None:
-            text = "the target is being deleted; it is looked for until it is gone"
+            text = "the target is being deleted; its deletion is confirmed when it is gone"
             stages.append(TeardownStage(stage="deleting", at=None, text=text))
     if record.teardown_error is not None:
         stages.append(TeardownStage(stage="failed", at=None, text=record.teardown_error))
     if record.deleted_at is not None:
-        text = "the target was seen to be deleted"
+        text = "the target was confirmed to be deleted"
         stages.append(TeardownStage(stage="seen deleted", at=record.deleted_at, text=text))
     return Teardown(stages=tuple(stages), gone=record.deleted_at is not None)
 

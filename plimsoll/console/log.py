@@ -72,7 +72,7 @@ def log_after_steps(record: RunRecord) -> Iterator[LogLine]:
         yield LogLine(id="conclude", at=record.conclude_at, text="conclude: the steps are judged")
     if record.conclude_at and record.metrics_awaited_until:
         latest = words.time_of_day(record.metrics_awaited_until)
-        text = f"conclude: the target's metrics are awaited, until {latest} at most"
+        text = f"conclude: waiting for the target's metrics, until {latest} at most"
         yield LogLine(id="metrics", at=record.conclude_at, text=text)
     yield from log_teardown(record)
     if record.failure is not None and record.ended_at:

@@ -15,23 +15,23 @@ class Scenario(Model):
     """A scenario."""
 
     name: str
-    about: str = Field(description="Its first sentence.")
+    about: str = Field(description="First sentence of the description.")
     kind: Literal["run", "runs", "experiment"] = Field(
-        description="`runs`: several that share the most of it."
+        description="Kind of file; `runs` has several runs that share most of their request."
     )
-    yaml: str = Field(description="As it is written.")
+    yaml: str = Field(description="Text of the file.")
     requests: dict[str, dict[str, Any]] = Field(
-        description="Each run as `POST /runs` takes it, by name; empty: an experiment."
+        description="Body of `POST /runs` for each run, by name; empty for an experiment."
     )
     experiment: dict[str, Any] | None = Field(
-        description="As `POST /experiments` takes it; null: it is none."
+        description="Body of `POST /experiments`; null if it is not an experiment."
     )
 
 
 class Scenarios(Model):
     """All scenarios."""
 
-    scenarios: tuple[Scenario, ...] = Field(description="By name.")
+    scenarios: tuple[Scenario, ...] = Field(description="All scenarios, sorted by name.")
 
 
 @cache

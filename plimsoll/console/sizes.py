@@ -18,9 +18,13 @@ from plimsoll.sizing.size import target_words
 class OptionShown(Option):
     """A target and what it sustains: measured, or predicted with an interval."""
 
-    target_words: str = Field(description="Its instance class and volume.")
-    binds_words: str | None = Field(description="null: nothing is known to bind it.")
-    next_words: str | None = Field(description="null: nothing is known to bind next.")
+    target_words: str = Field(description="Instance class and volume.")
+    binds_words: str | None = Field(
+        description="Resource that limits it first; null if none is known."
+    )
+    next_words: str | None = Field(
+        description="Resource that limits it next; null if none is known."
+    )
 
     @classmethod
     def of(cls, option: Option) -> Self:
@@ -36,26 +40,36 @@ class OptionShown(Option):
 class SizesShown(Model):
     """The answer of `plimsoll size`, from one run."""
 
-    sentence: str = Field(description="The answer: what to buy, or that nothing carries it.")
-    run: str = Field(description="The id of the run that it is from.")
-    want_ops_per_second: float = Field(description="The load that is to be carried.")
-    headroom: float = Field(description="The share of the load line that stays free.")
-    required_ops_per_second: float = Field(description="The load line that is needed for both.")
-    statistic: Statistic = Field(description="Of the latencies that the limits are of.")
-    limits_us: dict[str, float] = Field(description="The most that each operation may take.")
-    region: str = Field(description="Whose prices.")
-    as_of: date | None = Field(description="The day of the oldest of them; null: there is none.")
+    sentence: str = Field(
+        description="Answer in one sentence: what to buy, or that nothing carries the load."
+    )
+    run: str = Field(description="Identifier of the run that the answer is computed from.")
+    want_ops_per_second: float = Field(description="Load to carry, in operations per second.")
+    headroom: float = Field(description="Share of the load line to keep free.")
+    required_ops_per_second: float = Field(
+        description="Load line needed to carry the load and keep that share free, in operations"
+        " per second."
+    )
+    statistic: Statistic = Field(description="Latency statistic that the limits apply to.")
+    limits_us: dict[str, float] = Field(
+        description="Latency limit of each operation in microseconds, by name."
+    )
+    region: str = Field(description="Region of the prices.")
+    as_of: date | None = Field(description="Date of the oldest price; null if there is no price.")
     options: tuple[OptionShown, ...] = Field(
-        description="What carries it, cheapest first, those without a price last; at most `limit`."
+        description="Targets that carry the load, cheapest first, those without a price last; at"
+        " most `limit`."
     )
-    options_in_all: int = Field(description="How many carry it.")
+    options_in_all: int = Field(description="Number of targets that carry the load.")
     measured: tuple[OptionShown, ...] = Field(
-        description="The run itself, whether or not its target carries it."
+        description="The measured run itself, whether or not its target carries the load."
     )
-    cannot: tuple[Negative, ...] = Field(description="What does not carry it, and what binds.")
-    assumptions: tuple[str, ...] = Field(description="What the predictions take for granted.")
+    cannot: tuple[Negative, ...] = Field(
+        description="Targets that do not carry the load, and what limits them."
+    )
+    assumptions: tuple[str, ...] = Field(description="Assumptions of the predictions.")
     command: str = Field(
-        description="Which asks the same on a machine where the run's files are in"
+        description="Command that computes the same on a machine that has the run's files in"
         " `plimsoll-results/`."
     )
 

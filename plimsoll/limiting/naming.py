@@ -137,7 +137,11 @@ def _rank_clients(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     bound = capacity.verdict == "CLIENT_BOUND"
     if busy is None and not bound:
         return []
-    text = capacity.summary if bound else f"clients: the busiest was busy {words.percent(busy)}"
+    text = (
+        capacity.summary
+        if bound
+        else f"clients: the busiest was busy {words.percent(busy)} of the time"
+    )
     client = Candidate(
         resource="client",
         share=busy,
@@ -160,7 +164,7 @@ def _rank_disturbance(capacity: Capacity, step: StepResult | None) -> list[_Rank
         threshold=1.0,
         reached=True,
         evidence=capacity.summary,
-        to_change="nothing but the hour: measure again while the machine is idle",
+        to_change="run again on an idle machine",
     )
     return [_Ranked(0, work)]
 
@@ -229,4 +233,6 @@ def _list_unmeasured(seen: Seen | None) -> list[str]:
         return []
     names = " and its ".join(unseen)
     not_excluded = "is not excluded" if len(unseen) == 1 else "are not excluded"
-    return [f"the target's own figures could not be read: its {names} {not_excluded} as the limit"]
+    return [
+        f"the target's own metrics could not be read, so its {names} {not_excluded} as the limit"
+    ]

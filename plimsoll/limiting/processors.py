@@ -20,17 +20,16 @@ def judge_cpu(seen: Seen) -> Candidate | None:
     share, beside = percent / 100, ""
     if idle is not None and percent > (100 - idle) / 2:
         share = percent / (percent + idle + _others_percent(seen))
-        beside = f"; {words.percent(idle / 100)} of this machine's were idle"
+        beside = f"; {words.percent(idle / 100)} of this machine's CPU was idle"
     each = seen.each(percent / 100)
-    now = "" if each is None else f" ({words.latency(each * 1e6)} of all processors now)"
+    now = "" if each is None else f" ({words.latency(each * 1e6)} on all CPUs now)"
     return Candidate(
         resource="cpu",
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"cpu: {words.percent(percent / 100)} of the server's{beside}",
-        to_change="an instance class with more or faster processors, or less work for each"
-        f" operation{now}",
+        evidence=f"cpu: the server used {words.percent(percent / 100)} of its CPU{beside}",
+        to_change=f"an instance class with more or faster CPUs, or less work per operation{now}",
     )
 
 
@@ -51,8 +50,8 @@ def judge_machine_disk(seen: Seen) -> Candidate | None:
         share=percent / 100,
         threshold=HOST_BOUND_SHARE,
         reached=percent / 100 > HOST_BOUND_SHARE,
-        evidence=f"{late} of the time in I/O was due to this machine's own disk",
-        to_change="a machine whose disk is faster than the volume, or its data in memory",
+        evidence=f"this machine's own disk caused {late} of the time in I/O",
+        to_change="a machine with a disk faster than the volume, or with the data in memory",
     )
 
 
@@ -71,10 +70,10 @@ def judge_machine_cpu(seen: Seen) -> Candidate | None:
         share=share,
         threshold=NEAR,
         reached=share >= NEAR,
-        evidence=f"this machine: {words.percent(others / 100)} of its processor time went to other"
-        f" work, {words.percent(clients / 100)} to the run's clients,"
-        f" {words.percent(servers / 100)} to the server, {words.percent(idle / 100)} to none",
-        to_change="this machine without other work, or one with more processors",
+        evidence=f"this machine: other processes used {words.percent(others / 100)} of its CPU, the"
+        f" run's clients {words.percent(clients / 100)}, the server"
+        f" {words.percent(servers / 100)}; {words.percent(idle / 100)} was idle",
+        to_change="this machine without other work, or a machine with more CPUs",
     )
 
 

@@ -115,7 +115,7 @@ def judge_each_node(resource: Resource, name: str) -> Resource:
             return None if seen.step.nodes else resource(seen)
         nearest = max(found, key=lambda one: (one.reached, (one.share or 0.0) / one.threshold))
         reached, nodes = sum(one.reached for one in found), len(seen.step.nodes)
-        said = f"{reached} of {nodes} nodes at their {name}, the nearest with "
+        said = f"{reached} of {nodes} nodes at the limit of their {name}; closest: "
         return nearest.model_copy(
             update={
                 "evidence": said + nearest.evidence,

@@ -25,7 +25,8 @@ def judge_row_locks(seen: Seen) -> Candidate | None:
         waiting=_mean_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
         evidence=f"row locks: {_format_count(waits.row_lock_waits)}",
         for_others=True,
-        to_change="transactions that hold locks for less time, or changes spread over more rows",
+        to_change="transactions that hold locks for a shorter time, or changes spread over more"
+        " rows",
     )
 
 
@@ -41,7 +42,7 @@ def judge_table_locks(seen: Seen) -> Candidate | None:
         ),
         evidence=f"table locks: {_format_count(waits.table_lock_waits)}",
         for_others=True,
-        to_change="tables of an engine that locks rows (InnoDB), and nobody who locks whole tables",
+        to_change="tables of an engine that locks rows (InnoDB), and no locks on whole tables",
     )
 
 
@@ -75,14 +76,14 @@ def judge_buffer_pool(seen: Seen) -> Candidate | None:
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
     each = seen.each(reads)
-    misses = "" if each is None else f", {words.three_figures(each)} for each operation"
+    misses = "" if each is None else f", {words.three_figures(each)} per operation"
     return _judge_wait(
         seen,
         "buffer_pool",
         count=waits.page_reads,
         waiting=waiting,
         evidence=f"buffer pool: {words.rate(reads)} page reads/s missed it{misses}",
-        to_change="a larger buffer pool (more memory), or fewer pages for each operation",
+        to_change="a larger buffer pool (more memory), or fewer pages per operation",
     )
 
 
@@ -97,10 +98,10 @@ def judge_log(seen: Seen) -> Candidate | None:
         share=share,
         threshold=LOG_FULL,
         reached=share >= LOG_FULL,
-        evidence=f"redo log: {words.percent(share)} of it waited for pages to be written (median of"
-        f" {words.plural(looks.looks, 'look')})",
-        to_change="a larger redo log (innodb_log_file_size; of MySQL innodb_redo_log_capacity), so"
-        " that pages are written later, and once for more changes",
+        evidence=f"redo log: pages that were not yet written held {words.percent(share)} of it"
+        f" (median of {words.plural(looks.looks, 'sample')})",
+        to_change="a larger redo log (innodb_log_file_size; in MySQL innodb_redo_log_capacity),"
+        " so that pages are written later and less often",
     )
 
 
@@ -120,7 +121,7 @@ def judge_connections(seen: Seen) -> Candidate | None:
         threshold=1.0,
         reached=refused is not None,
         evidence=f"connections: {asked:,}{limit}{f'; {refused}' if refused else ''}",
-        to_change=f"{more}, or fewer connections (a pool of them before the server)",
+        to_change=f"{more}, or fewer connections (a connection pool in front of the server)",
     )
 
 
@@ -158,7 +159,7 @@ def _judge_wait(
     part = "" if share is None else f", {words.percent(share)} of the operations' time"
     if waiting is not None and for_others and seen.added_by_load < seen.under_way:
         share = min(1.0, waiting / seen.added_by_load)
-        part += f" and {words.percent(share)} of what the load added to it"
+        part += f" and {words.percent(share)} of the time that the load added to them"
     return Candidate(
         resource=resource,
         share=share,

@@ -69,8 +69,8 @@ def _judge_cap(
     waiting = "" if queue is None else f", {words.rate(queue)} of them waiting"
     least = "at least " if rates else ""
     source = (
-        f", from the server's counters, over {words.duration(rates.interval_s)} with the start of"
-        " its clients"
+        f", from the server's counters, over {words.duration(rates.interval_s)} that include the"
+        " start of its clients"
         if rates
         else ""
     )
@@ -84,7 +84,7 @@ def _judge_cap(
         reached=share >= NEAR,
         evidence=f"storage: {least}{words.rate(done)} of {most} ({words.percent(share)}){waiting}"
         + source,
-        to_change=f"a volume with more than {most}, or fewer {fewer} for each operation{now}",
+        to_change=f"a volume with more than {most}, or fewer {fewer} per operation{now}",
     )
 
 
@@ -133,7 +133,7 @@ def _judge_credits(resource: Resource, percent: float | None, name: str) -> Cand
         threshold=NEAR,
         reached=share >= NEAR,
         evidence=f"storage: the instance's own {name} credits fell to {words.percent(1 - share)}",
-        to_change=f"an instance class that lasts at more {name} to its volumes",
+        to_change=f"an instance class with more sustained {name} to its volumes",
     )
 
 
@@ -149,24 +149,27 @@ def judge_log_flushes(seen: Seen) -> Candidate | None:
         flush_us = waits.log_io_s / waits.log_flushes * 1e6
     elif looks is not None and looks.log_io_share is not None:
         share = looks.log_io_share
-        busy = f"under way in {words.percent(share)} of {words.plural(looks.looks, 'look')}"
+        busy = f"in progress in {words.percent(share)} of {words.plural(looks.looks, 'sample')}"
     elif target.write_latency_us is not None:  # mean of all writes, including those of the log
         flush_us = target.write_latency_us + (target.flush_latency_us or 0.0)
     else:
         return None
     if flush_us is not None:
         share = min(1.0, flushes * flush_us / 1e6)
-        busy = f"each {words.latency(flush_us)}: under way {words.percent(share)} of the time"
+        busy = (
+            f"at {words.latency(flush_us)} each, so one is in progress {words.percent(share)} of"
+            " the time"
+        )
     commits = ""
     if waits.commits is not None:  # the server does not count commits of changes separately
         each = words.rate(waits.commits / seen.load_s)
-        commits = f"{each} commits/s, those of reads among them, with "
+        commits = f"; {each} commits/s, read-only ones included"
     return Candidate(
         resource="storage_latency",
         share=share,
         threshold=LOG_BUSY,
         reached=share >= LOG_BUSY,
-        evidence=f"storage latency: {commits}{words.rate(flushes)} flushes/s of the log, {busy}",
-        to_change="a volume that takes a write sooner, more operations for each commit, or commits"
+        evidence=f"log flushes: {words.rate(flushes)}/s, {busy}{commits}",
+        to_change="a volume with a lower write latency, more operations per commit, or commits"
         " that do not wait for the log",
     )

@@ -221,22 +221,20 @@ class Prediction:
         visits = words.number(float(f"{self.visits:.3g}"))
         told = (
             f"Predicted, not measured: {self.iops:,} IOPS instead of {self.iops_now:,} would carry"
-            f" at most about {most} (forced-flow law, {visits} I/Os for each operation in"
-            f" step {self.step}{', I/Os counted over its warm-up too' if self.with_warmup else ''})"
+            f" at most about {most} (forced-flow law, {visits} I/Os per operation in step"
+            f" {self.step}{', I/Os counted over its warm-up too' if self.with_warmup else ''})"
         )
         processor = self.full_processor_ops_per_second
         if processor is not None and processor < self.throughput_ops_per_second:
-            return (
-                f"{told}, but the processors would be full at about {words.throughput(processor)}"
-            )
-        return f"{told}, if nothing else is the limit before, and each operation takes as many I/Os"
+            return f"{told}, but the CPUs would be full at about {words.throughput(processor)}"
+        return f"{told}, if nothing else limits it first and each operation takes as many I/Os"
 
 
 def next_step(result: RunResult) -> str:
     """Return what to do next."""
     capacity = result.capacity
     if capacity is None:
-        return "Mend what ended the run, if anything did, and run it again: it has no verdict"
+        return "The run has no verdict: fix what ended it, and run it again"
     if (found := predict_more_iops(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None

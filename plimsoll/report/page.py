@@ -109,7 +109,7 @@ def _latency(capacity: Capacity) -> str:
 def _limit(result: RunResult) -> str:
     limiting = result.limiting
     if limiting is None or limiting.resource == "unknown":
-        return "not known: nothing that was measured tells it"
+        return "not known: no measurement shows it"
     share = limiting.share if limiting.reached is not False else None
     return name_limit(limiting) + (f", {words.percent(share)}" if share is not None else "")
 
@@ -121,10 +121,10 @@ def _precision(capacity: Capacity) -> str:
         times = words.plural(interval.repetitions, "repetition")
         return f"95 %: {words.rate(low)} to {words.throughput(high)}, {times}"
     if capacity.max_sustainable_throughput_ops_per_second is None:
-        return "there is no figure to be sure of"
+        return "there is no figure"
     if capacity.bound != "=":
         return "a bound, not a maximum"
-    return "measured once: it has no interval"
+    return "measured once, so there is no interval"
 
 
 def _cost(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:

@@ -16,7 +16,7 @@ OPTION_COLUMNS = (
     "", "$/month", "target", "sustains ops/s", "binds first", "next", "latency under this load",
 )  # fmt: skip
 DEMAND_COLUMNS = (
-    "under way", "ops/s", "I/Os", "read", "written", "KiB", "CPU", "log flushes", "locks",
+    "concurrent", "ops/s", "I/Os", "read", "written", "KiB", "CPU", "log flushes", "locks",
 )  # fmt: skip
 
 

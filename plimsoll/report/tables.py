@@ -23,7 +23,7 @@ AUDIT_NAMES = {
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
     "undisturbed": "this machine undisturbed",
-    "nothing_escaped": "nothing past the volume",
+    "nothing_escaped": "no I/O bypassed the volume",
 }
 CLOSING_WORDS: dict[Purpose, str] = {
     "sentinel": "sentinel",

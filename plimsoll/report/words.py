@@ -25,11 +25,13 @@ def describe_plan(plan: StepPlan, of: int | None = None) -> str:
     if plan.rate_ops_per_second:
         parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
     if plan.background:
-        parts.append(f"with {' and '.join(load.name for load in plan.background)} beside")
+        parts.append(
+            f"with {' and '.join(load.name for load in plan.background)} in the background"
+        )
     elif plan.purpose == "without_background":
-        parts.append("nothing beside")
+        parts.append("without background")
     if plan.window_factor > 1:
-        parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
+        parts.append(f"window of {words.duration(plan.duration_s)}, since its halves differed")
     about = "" if of is None or plan.index > of else f" of about {of}"
     return f"step {plan.index}{about}: {', '.join(parts)}"
 
@@ -51,7 +53,7 @@ def describe_finished_step(step: StepResult, statistic: Statistic) -> str:
     return "; ".join(parts)
 
 
-# What set the limit: its name, how near it was, and what would have to change.
+# What set the limit: its name, how near it was, and the remedy.
 
 
 def name_limit(limiting: LimitingResource | None) -> str:
@@ -63,17 +65,17 @@ def name_limit(limiting: LimitingResource | None) -> str:
 
 
 def limit_facts(limiting: LimitingResource) -> list[tuple[str, str]]:
-    """Name what set the limit, what comes second, and what would have to change."""
+    """Name what set the limit, what comes second, and the remedies."""
     step = "" if limiting.step is None else f" (step {limiting.step})"
     name, near = words.RESOURCES[limiting.resource], words.percent(limiting.share)
     met = ("Limited by", f"{name}{step}")
     facts = [met if _is_reached(limiting) else ("Nearest to its limit", f"{name}, {near}{step}")]
     if limiting.to_change is not None:
-        facts.append(("What would have to change", limiting.to_change))
+        facts.append(("Remedy", limiting.to_change))
     if limiting.second is not None:
         second = limiting.second
         share = "" if second.share is None else f", {words.percent(second.share)}"
-        text = f"{words.RESOURCES[second.resource]}{share}; to change: {second.to_change}"
+        text = f"{words.RESOURCES[second.resource]}{share}; remedy: {second.to_change}"
         facts.append(("Second", text))
     return facts
 
@@ -82,10 +84,10 @@ def describe_limiting(limiting: LimitingResource) -> str:
     """Describe what set the limit, as a part of a sentence."""
     name = words.RESOURCES[limiting.resource]
     if limiting.resource == "unknown":
-        return "what set the limit could not be told from the target's figures"
+        return "the target's metrics do not show what set the limit"
     if _is_reached(limiting):
         return f"{name} set the limit"
-    return f"nothing that was measured was at its limit, nearest to it: {name}" + (
+    return f"nothing that was measured was at its limit; closest: {name}" + (
         "" if limiting.share is None else f" ({words.percent(limiting.share)})"
     )
 
@@ -168,7 +170,7 @@ def _interval(ratio: PairedRatio) -> str:
 
 def _reported_value(state: StateFigures, parameter: str) -> str:
     """Return a parameter's value from the server; if it did not report it, the requested one."""
-    return state.server_says.get(parameter, f"{state.parameters[parameter]} (as asked)")
+    return state.server_says.get(parameter, f"{state.parameters[parameter]} (as requested)")
 
 
 def _describe_state(state: StateFigures) -> str:
@@ -187,8 +189,8 @@ def _settings(values: dict[str, str] | dict[str, str | int]) -> str:
 
 
 AS_IF = (
-    "Dollars are AWS list prices set against this machine's throughput: they compare these targets"
-    " with one another, and say nothing of AWS."
+    "Dollars are AWS list prices divided by this machine's throughput: they compare these targets"
+    " with each other, and say nothing about AWS."
 )
 
 
@@ -219,8 +221,8 @@ def explain_no_price(result: RunResult) -> str:
     if cost.missing:
         return f"no price is known of {', '.join(cost.missing)}"
     if cost.target_usd_per_hour is None:
-        return "what an endpoint costs is not known here"
-    return "its I/Os are charged, and were not counted"
+        return "the price of an endpoint is not known"
+    return "its I/Os are charged, but were not counted"
 
 
 def name_price_source(result: RunResult, given: float | None = None) -> str:
@@ -230,9 +232,9 @@ def name_price_source(result: RunResult, given: float | None = None) -> str:
     charged = result.cost.io is not None and result.cost.io.usd != 0
     listed = f"list price of {result.cost.region}, {result.cost.as_of}"
     if charged:
-        listed += ", its I/Os at this load among it"
+        listed += ", its I/Os at this load included"
     if result.cost.basis == "as-if-on-aws":
-        return f"the AWS {listed}, of such a target, against this machine's throughput"
+        return f"the AWS {listed}, of such a target, with this machine's throughput"
     return listed
 
 

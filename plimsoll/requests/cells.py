@@ -109,13 +109,13 @@ def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> No
     several = not isinstance(search, StepsSearch) or len(search.clients) > 1
     problems = (
         (several, "try one load: `search: {strategy: steps, clients: [N]}`"),
-        (request.phases, "have no phases: those of both would run at once"),
-        (request.toggle, "have no toggle: a step that warms its state first is more than a turn"),
+        (request.phases, "have no phases: the phases of both would run at the same time"),
+        (request.toggle, "have no toggle: a step that warms its state first is longer than a turn"),
         (request.limits.soak_s, "have no soak: its windows are longer than a turn"),
     )
     for asked, problem in problems:
         if asked:
-            complaints[Complaint(("pairs",), f"runs that take turns {problem}")] = None
+            complaints[Complaint(("pairs",), f"paired runs {problem}")] = None
 
 
 def _apply_to_cells(

@@ -328,7 +328,7 @@ def _require_possible_phases(checked: CheckedRequest) -> None:
         if (theirs.dataset, theirs.dataset_parameters) != (own.dataset, own.dataset_parameters):
             made = f"{own.dataset}{_describe_parameters(own)}"
             problem = (
-                f"is of the dataset {theirs.dataset}{_describe_parameters(theirs)}; the run's"
+                f"uses the dataset {theirs.dataset}{_describe_parameters(theirs)}, but the run's"
                 f" own is {made}"
             )
             raise UsageError(Complaint(path, problem))

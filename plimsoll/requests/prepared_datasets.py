@@ -127,11 +127,14 @@ def _require_restorable(cell: Cell) -> None:
     if not isinstance(target, RdsTarget | CassandraTarget):
         problem = f"a target of kind {target.kind} is not restored from a snapshot"
     elif target.snapshot is not None:
-        problem = "target.snapshot is a dataset of your own: nothing is prepared"
+        problem = "target.snapshot is a dataset of your own, so none is prepared"
     elif target.volume.type == "nvme":
-        problem = "nvme, the instance's own disks, has no snapshots"
+        problem = "nvme, the instance's local disks, has no snapshots"
     elif isinstance(target, CassandraTarget) and target.nodes > 1:
-        problem = "of a cluster of several nodes each has rows of its own, and one a snapshot"
+        problem = (
+            "in a cluster of several nodes each has rows of its own, and a snapshot holds those"
+            " of one"
+        )
     if problem is not None:
         raise UsageError(
             Complaint(("dataset",), f"{problem} (run {cell.name}): leave `dataset` out")

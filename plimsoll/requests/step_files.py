@@ -62,7 +62,7 @@ def read_visible_text(path: Path) -> str:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None
+        raise UsageError(f"{path.parent}: is not a run: it has no {path.name}") from None
     except (UnicodeDecodeError, OSError) as error:
         raise UsageError(f"{path}: cannot be read as text: {error}") from None
     if len(text) > MAX_BYTES:

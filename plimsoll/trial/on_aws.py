@@ -343,7 +343,7 @@ def require_orderable(request: Request) -> None:
     failed = [check for check in _run_checks(request) if check.state == "failed"]
     if failed:
         lines = (f"{check.name}: {check.detail}; {check.to_do}" for check in failed)
-        raise PreflightError("\n".join(("nothing has been made:", *lines)))
+        raise PreflightError("\n".join(("nothing was created:", *lines)))
 
 
 def _run_checks(request: Request) -> Iterator[Check]:

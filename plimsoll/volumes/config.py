@@ -22,28 +22,32 @@ class VolumeSettings(Model):
 
     base_latency_us: Annotated[float, Field(ge=0, le=4_000_000)] | None = Field(
         default=None,
-        description="Mean latency of an I/O on the idle volume; none: the volume type's.",
+        description="Mean latency of an I/O on the idle volume in microseconds. If not set, the"
+        " volume type's.",
     )
     latency_sigma: Annotated[float, Field(ge=0, le=2)] = Field(
-        default=0.2, description="Shape of the lognormal distribution of that latency."
+        default=0.2, description="Sigma of the lognormal distribution of the latency."
     )
     flush_ios: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=0, description="I/Os that a flush (fsync, fdatasync) costs of its own."
+        default=0, description="Number of I/Os that a flush (fsync, fdatasync) costs in addition."
     )
     writeback_backlog_ms: Annotated[int, Field(ge=0, le=3_600_000)] = Field(
         default=1000,
-        description="How far buffered writes may run ahead of the volume before they wait.",
+        description="Milliseconds of work that buffered writes may run ahead of the volume before"
+        " they wait.",
     )
     catch_up_ms: Annotated[float, Field(ge=0, le=1000)] = Field(
         default=10,
-        description="How much unused time a cap makes good, when the machine was held up.",
+        description="Milliseconds of unused limit that may be used later, after the machine was"
+        " held up.",
     )
     page_cache_mib: Annotated[int, Field(ge=0, le=65_536)] = Field(
         default=0,
-        description="Page cache of the emulated instance, which answers buffered reads; 0: none.",
+        description="Page cache of the emulated instance in MiB, which serves buffered reads; 0"
+        " means none.",
     )
     readahead_kib: Annotated[int, Field(ge=0, le=4096)] = Field(
-        default=128, description="What the kernel reads ahead of a sequential buffered reader."
+        default=128, description="Read-ahead of the kernel for sequential buffered reads, in KiB."
     )
 
 

@@ -26,7 +26,9 @@ def slider(page: Page) -> Locator:
 
 
 def rows(page: Page) -> Locator:
-    return page.get_by_role("region", name="What carries it, by its price").locator("tbody tr")
+    return page.get_by_role("region", name="Targets that carry the load, by price").locator(
+        "tbody tr"
+    )
 
 
 def sentence(page: Page) -> Locator:
@@ -123,7 +125,7 @@ def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: F
     wanted(page).fill("x")
     expect(page.locator("#want-bad")).to_have_text("must be a number")
     expect(wanted(page)).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_role("alert").filter(has_text="a field says why")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="it says why")).to_be_visible()
     del service.answers[ASKED]
     service.answers[ASKED] = documents.sizes(SLOW, want="300")
     wanted(page).fill("300")
@@ -136,7 +138,7 @@ def test_what_nothing_carries_is_said_with_what_binds(page: Page, front: Front) 
     expect(sentence(page)).to_contain_text("Nothing carries 90,000,000 ops/s")
     expect(rows(page)).to_have_count(0)
     expect(page.get_by_role("listitem").filter(has_text="binds at").first).to_contain_text("~")
-    own = page.get_by_role("region", name="Measured, and does not carry it")
+    own = page.get_by_role("region", name="Measured, but does not carry the load")
     expect(own.get_by_role("link", name="slow-run")).to_be_visible()
 
 
@@ -172,7 +174,7 @@ def test_a_measured_lower_bound_is_marked_as_one(
     told["measured"][0] |= {"sure": False, "ops_per_second": 656.0}
     service.answers[ASKED] = told
     Console(page, front, "buy/slow")
-    own = page.get_by_role("region", name="Measured, and does not carry it")
+    own = page.get_by_role("region", name="Measured, but does not carry the load")
     expect(own.get_by_role("row").last).to_contain_text("≥ 656")
 
 

@@ -34,7 +34,7 @@ def test_it_prints_both_capacities_and_says_whether_they_differ(
     assert ended(folders) == 0
     printed = capsys.readouterr().out
     assert "1,000 IOPS" in printed
-    assert "they differ." in printed
+    assert "the difference is larger than the noise." in printed
     assert "Latency at equal load" in printed
 
 
@@ -68,7 +68,7 @@ def test_one_run_suffices_to_lay_it_over_published_figures(
     assert ended([folders[0], "--with", str(REFERENCE), "-o", str(page)]) == 0
     printed = capsys.readouterr().out
     assert "Knee with 1,000 IOPS: published at 3 clients" in printed
-    assert "Doubtful in what was published" in printed
+    assert "Doubts about the published figures" in printed
     assert "Beside what was published" in page.read_text()
 
 

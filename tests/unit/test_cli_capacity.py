@@ -59,7 +59,7 @@ def test_the_answer_for_people(r1_1000: Path) -> None:
     assert any("3" in line and "5,600" in line and "pass <" in line for line in lines)
     assert any("2,900" in line and "fail" in line and "limit 1.26 ms" in line for line in lines)
     assert "bracket    passes at 3 clients, fails at 4 clients" in lines
-    assert "edge       not known: too little was repeated" in lines
+    assert "edge       not known: too few repetitions" in lines
     assert "cause      latency:update, retrograde" in lines
     assert "interval   none: one repetition" in lines
 
@@ -170,7 +170,7 @@ def test_a_run_that_did_without_an_audit_is_judged_without_it(tmp_path: Path) ->
 def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
     error = call(tmp_path).exception
     assert isinstance(error, UsageError)
-    assert "no run: there is no result.json" in str(error)
+    assert "is not a run: it has no result.json" in str(error)
 
 
 def written(folder: Path, **outputs: str) -> list[Path]:

@@ -206,7 +206,7 @@ def test_an_experiment_without_an_answer_is_no_answer(
         path.write_text(changed.model_dump_json())
         assert call(capsys, "show", str(tmp_path))[0] == code
     code, _, err = call(capsys, "show", str(tmp_path), "--expect", "capacity >= 1")
-    assert (code, "not of an experiment" in err) == (2, True)
+    assert (code, "not to an experiment" in err) == (2, True)
 
 
 def test_readme_has_each_exit_code_and_no_other_page_has_a_table_of_them() -> None:

@@ -48,6 +48,6 @@ def test_what_set_the_limit_is_told_with_the_second_and_what_would_have_to_chang
     )  # fmt: skip
     told = printed(300, limiting)
     assert first in told
-    assert "  what would have to change: shorter transactions\n" in told
-    assert "  second: CPU, 62 %; to change: more\n" in told
+    assert "  remedy: shorter transactions\n" in told
+    assert "  second: CPU, 62 %; remedy: more\n" in told
     assert "  row locks: 99 waits\n" in told

@@ -44,7 +44,7 @@ def test_a_run_says_whose_answer_it_is_and_what_its_closing_steps_were() -> None
         throughput_ops_per_second=1500, reasons=(), detail="held for 1 min",
     )  # fmt: skip
     capacity = KNEE.model_copy(
-        update={"question": "closed loop: 2 callers at a time", "closing": Closing(soak=found)}
+        update={"question": "closed loop: 2 concurrent callers", "closing": Closing(soak=found)}
     )
     run = RESULT.model_copy(
         update={"capacity": capacity, "steps": (*RESULT.steps[:-1], soaked), "limiting": None}
@@ -53,7 +53,7 @@ def test_a_run_says_whose_answer_it_is_and_what_its_closing_steps_were() -> None
     print_result(run, None, console)
     assert isinstance(console.file, io.StringIO)
     lines = [line.strip() for line in console.file.getvalue().splitlines()]
-    assert "closed loop: 2 callers at a time" in lines
+    assert "closed loop: 2 concurrent callers" in lines
     assert "soak: held for 1 min" in lines
     assert any(line.endswith("soak") for line in lines)
 

@@ -60,8 +60,8 @@ def test_the_answer_is_one_sentence_and_a_ranking_in_which_predictions_are_marke
     assert len(rows) == 9  # and the run itself, which carries it too
     assert all("~" in row for row in rows)
     assert "2 times a year until " in result.output
-    assert "~ is predicted, not measured. It takes for granted:" in result.output
-    assert "--all, or --json" in result.output
+    assert "~ is predicted, not measured. Assumptions:" in result.output
+    assert "with --all or --json" in result.output
 
 
 def test_what_was_measured_bears_no_mark(run_folder: Path) -> None:

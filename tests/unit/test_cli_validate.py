@@ -32,7 +32,7 @@ def of_class(name: str) -> dict[str, Any]:
     ("changes", "told"),
     [
         ({"budget_usd": 0.01}, "r.yaml: budget_usd: $0.01 is less than the run costs at least"),
-        ({"time_limit_s": 100}, "time_limit_s: 100 s are over before a single step can be"),
+        ({"time_limit_s": 100}, "time_limit_s: 100 s are too short for a single step"),
         ({"target": of_class("db.m5.huge")}, "the family m5 has no size 'huge' (allowed: db.m5.l"),
         (
             {"budget_usd": 5, "target": of_class("db.m8g.large")},

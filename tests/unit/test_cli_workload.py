@@ -49,7 +49,7 @@ def test_a_summary_has_what_is_in_the_workload_and_what_is_not(
     print_derived(derive(told_of), told_of, Path("mine.yaml"))
     text = capsys.readouterr().err
     assert "select_usertable_by_ycsb_key" in text
-    assert "It stands for 90 % of the calls and 90 % of the time in the server." in text
+    assert "It covers 90 % of the calls and 90 % of the time in the server." in text
     assert "10 % of the calls, 10 % of the time: UPDATE usertable SET FIELD0 = ?" in " ".join(
         text.replace("`", "").split()
     )

@@ -82,7 +82,7 @@ def _plan_sentinel(answer: Answer) -> Wish | None:
         return None
     if len(answer.counted("sentinel")) >= SENTINELS or len(answer.tries("sentinel")) >= TRIES_MAX:
         return None
-    why = "the lightest load again: did the target change meanwhile?"
+    why = "the lightest load again, to see whether the target changed meanwhile"
     return Wish(lightest.point.load, "sentinel", why)
 
 
@@ -113,7 +113,7 @@ def apply_closing_steps(answer: Answer) -> tuple[Conclusion, Closing | None]:
         soak=judge_soak(answer),
     )
     conclusion = _apply_more_clients(conclusion, more, "add clients")
-    conclusion = _apply_more_clients(conclusion, polled, "let them poll")
+    conclusion = _apply_more_clients(conclusion, polled, "let them busy-poll")
     return _apply_soak(conclusion, found.soak), found
 
 
@@ -174,5 +174,5 @@ def _apply_drift(conclusion: Conclusion, drifted: Drift | None, rules: Rules) ->
         }
     )
     figure = min(conclusion.figure, wider.low_ops_per_second)
-    note = f"{drifted.detail}; the interval is so much wider"
+    note = f"{drifted.detail}; the interval is widened by that"
     return replace(conclusion, figure=figure, interval=wider, notes=[*conclusion.notes, note])

@@ -49,7 +49,9 @@ def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
     if rate and isinstance(search, RateSearch) and rate > search.rate_max_ops_per_second:
         return None
     shape = Shape(2 * clients, connections, rate)
-    why = f"the same connections on {2 * clients:,} clients: are the clients the limit?"
+    why = (
+        f"the same connections on {2 * clients:,} clients, to see whether the clients are the limit"
+    )
     return Wish(0.0, "twice_clients", why, shape=shape)
 
 
@@ -60,10 +62,10 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
         return None
     done = _twice_probes(answer, base)
     if not done:
-        lacks = "the search allows no more, or no step was left for it"
+        lacks = "the search allows no more, or no step was left"
         if base.connections == base.clients:
-            lacks = "each has a single connection"
-        return MoreClients(raised=None, detail=f"not tried with twice as many: {lacks}")
+            lacks = "each has only one connection"
+        return MoreClients(raised=None, detail=f"more clients were not tried: {lacks}")
     raised = len(done) >= SEEN and all(_shows_gain(answer, base, probe) for probe in done)
     return MoreClients(raised=raised, detail=_describe_probes(answer, base, done))
 
@@ -86,9 +88,12 @@ def _describe_probes(answer: Answer, base: Step, done: list[Repetition]) -> str:
     gave = words.throughput(median(probe.figures.throughput for probe in done))
     if base.rate_ops_per_second is not None:
         offered, less = (words.rate(s.rate_ops_per_second) for s in (done[0].step, base))
-        return f"{clients} gave {gave} of {offered} offered, where {base.clients:,} failed {less}"
+        return (
+            f"{clients} completed {gave} of {offered} offered, while {base.clients:,} failed at"
+            f" {less}"
+        )
     before = words.throughput(throughput_of(answer))
-    return f"{clients} with the same connections gave {gave} where {base.clients:,} gave {before}"
+    return f"{clients} with the same connections reached {gave}, {base.clients:,} reached {before}"
 
 
 def _load_to_repeat(answer: Answer) -> Assessed | None:
@@ -158,7 +163,10 @@ def plan_open_loop(search: Search, answer: Answer) -> Wish | None:
     rate = float(f"{SHARE * (answer.conclusion.figure or 0.0):.4g}")
     if not rate:
         return None
-    why = f"{words.percent(SHARE)} of the answer offered: what do callers see who do not wait?"
+    why = (
+        f"{words.percent(SHARE)} of the answer in an open loop: the latency for callers that do not"
+        " wait for replies"
+    )
     return Wish(0.0, "open_loop", why, shape=Shape(step.clients or 1, connections, rate))
 
 
@@ -177,9 +185,13 @@ def judge_open_loop(answer: Answer) -> OpenLoop | None:
     kept_up = figures.throughput >= answer.rules.kept_up_share * rate and not figures.backlog
     statistic = words.statistic(answer.rules.statistic)
     seen = ", ".join(f"{name} {words.latency(us)}" for name, us in figures.latency_us.items())
-    detail = f"at 95 % of this rate, callers who do not wait would see {statistic} {seen}"
+    detail = (
+        f"at 95 % of this rate, callers that do not wait for replies would see {statistic} {seen}"
+    )
     if not kept_up:
-        detail += f"; only {words.throughput(figures.throughput)} of {words.rate(rate)} kept up"
+        detail += (
+            f"; only {words.throughput(figures.throughput)} of {words.rate(rate)} were completed"
+        )
     return OpenLoop(
         rate_ops_per_second=rate,
         throughput_ops_per_second=figures.throughput,
@@ -209,9 +221,7 @@ def plan_polling(answer: Answer) -> Wish | None:
     if len(done) >= SEEN or (done and not _polling_shows_gain(answer, done[0])):
         return None
     shape = Shape(base.clients or 1, base.connections or 1, None)
-    why = (
-        "the answer's load by clients that look for answers before they sleep: is it their waiting?"
-    )
+    why = "the answer's load with busy-polling clients, to see whether their waiting is the limit"
     return Wish(0.0, "polling", why, shape=shape, poll_us=POLL_US)
 
 
@@ -223,13 +233,13 @@ def judge_polling(answer: Answer) -> Waiting | None:
         return None
     done = _polling_probes(answer, base)
     if not done:
-        return Waiting(raised=None, detail="no step of clients that poll says anything")
+        return Waiting(raised=None, detail="no step with busy-polling clients counts")
     raised = len(done) >= SEEN and all(_polling_shows_gain(answer, probe) for probe in done)
     gave = words.throughput(median(probe.figures.throughput for probe in done))
     before = words.throughput(throughput_of(answer))
-    detail = f"clients that poll gave {gave} where those that sleep gave {before}"
+    detail = f"busy-polling clients reached {gave}, sleeping ones {before}"
     if raised:
-        detail += f": their waiting was the limit (load.poll_us {POLL_US})"
+        detail += f": their sleep was the limit (load.poll_us = {POLL_US})"
     return Waiting(raised=raised, detail=detail)
 
 

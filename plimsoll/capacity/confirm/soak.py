@@ -42,7 +42,7 @@ def plan_soak_window(answer: Answer) -> Wish | None:
         return None
     step = answer.at.point.counted[0].step
     shape = Shape(step.clients or 1, step.connections or 1, step.rate_ops_per_second)
-    why = f"window {len(done) + 1} of {wanted}: does it last {words.duration(answer.rules.soak_s)}?"
+    why = f"soak: window {len(done) + 1} of {wanted}, {words.duration(answer.rules.soak_s)} in all"
     each = answer.rules.soak_s / wanted
     return Wish(0.0, "soak", why, shape=shape, duration_s=each)
 
@@ -59,7 +59,7 @@ def judge_soak(answer: Answer) -> Soak | None:
     if not whole and not reasons:
         why = "no step was left for the rest"
         if len(answer.counted("soak")) > len(answer.windows()):
-            why = "another load was held, which the search had found"
+            why = "the soak held another load, which was the answer then"
         held += f" of {words.duration(answer.rules.soak_s)}: {why}"
     stalls = [step.stall_s for step in (r.step for r in done) if step.stall_s is not None]
     return Soak(
@@ -81,12 +81,12 @@ def _soak_failures(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
         return
     stalls = [r.step.stall_s for r in done if r.step.stall_s is not None]
     if max(stalls, default=0.0) >= STALL_S:
-        yield f"next to nothing succeeded for {words.duration(max(stalls))}"
+        yield f"almost no operation succeeded for {words.duration(max(stalls))}"
     spans = _spans(done)
     beyond = [name for span in spans for name in _operations_beyond_limit(answer, span)[:1]]
     if len(beyond) > SPANS_SHARE * len(spans):
         name = max(sorted(set(beyond)), key=beyond.count)
-        yield f"{name} was beyond its limit in {len(beyond)} of {len(spans)} spans of 10 s"
+        yield f"{name} was above its limit in {len(beyond)} of {len(spans)} spans of 10 s"
     if fell := _throughput_fall(spans):
         yield f"throughput fell by {words.percent(fell)}"
     yield from (reason.text for reason in answer.failures(done))

@@ -32,7 +32,9 @@ def fit_usl(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
         if point.consistent and point.figures.throughput > 0
     ]
     if axis == "rate_ops_per_second":
-        return UslFit(converged=False, why_not="the law speaks of clients, not of an arrival rate")
+        return UslFit(
+            converged=False, why_not="the law is about clients, not about an arrival rate"
+        )
     if len(known) < USL_LOADS_MIN:
         why = f"{words.plural(len(known), 'load')}; it needs {USL_LOADS_MIN}"
         return UslFit(converged=False, why_not=why)

@@ -73,11 +73,16 @@ def _find_own_reasons(
         excess = failed / allowed if allowed else math.inf
         reasons.append(FailureReason("errors", excess if not reasons else 1.0, text))
     if figures.rate is not None and figures.throughput < rules.kept_up_share * figures.rate:
-        text = f"{words.rate(figures.throughput)} of {words.rate(figures.rate)} ops/s offered"
+        text = (
+            f"only {words.rate(figures.throughput)} of the offered {words.rate(figures.rate)} ops/s"
+            " were completed"
+        )
         excess = figures.rate / figures.throughput if figures.throughput else 1.0
         reasons.append(FailureReason("rate", excess, text))
     if figures.backlog:
-        reasons.append(FailureReason("backlog", 1.0, "operations due and unsent kept growing"))
+        reasons.append(
+            FailureReason("backlog", 1.0, "the backlog of unsent operations kept growing")
+        )
     if figures.slowing:
         text = "the second half of the window was much slower"
         reasons.append(FailureReason("unsteady", 1.0, text))
@@ -192,7 +197,7 @@ def latency_limits(
                 f"baseline of that operation; give its limit with --limit-us {name}=N"
             )
         elif baseline_us[name] == 0:
-            raise UsageError(f"{where_first}: latency_us.{name} is 0, which no operation takes")
+            raise UsageError(f"{where_first}: latency_us.{name} is 0, which is impossible")
         else:
             limits_us[name] = rules.deterioration * baseline_us[name]
     return limits_us

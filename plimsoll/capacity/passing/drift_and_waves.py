@@ -118,9 +118,9 @@ def kendall_test(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
 def _describe_drift(change_share: float | None, p_value: float | None, *, found: bool) -> str:
     trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
     if change_share is None:
-        return f"the lightest load was not run again at the end{trend}"
+        return f"the lightest load was not repeated at the end{trend}"
     how = "faster" if change_share > 0 else "slower"
-    noise = "" if found else "; noise does as much"
+    noise = "" if found else "; noise alone may explain that"
     ran = f"the lightest load ran {words.percent(abs(change_share))} {how} at the end"
     return f"{ran}{trend}{noise}"
 
@@ -177,10 +177,10 @@ def describe_waves(
     worst = max(found, key=lambda each: each.apart)
     shortest, longest = (words.latency(worst.latencies_us[end]) for end in (0, -1))
     note = (
-        f"at {words.load(worst.load, axis)}, windows are too short for what comes in waves:"
-        f" {words.statistic(rules.statistic)} of {worst.operation} was {shortest} in one and"
-        f" {longest} in another, beyond its limit of {words.latency(worst.limit_us)} in"
-        f" {worst.beyond} of {len(worst.latencies_us)}; longer ones would tell"
+        f"at {words.load(worst.load, axis)}, latency comes in waves longer than a window:"
+        f" {words.statistic(rules.statistic)} of {worst.operation} was {shortest} in one window and"
+        f" {longest} in another, above its limit of {words.latency(worst.limit_us)} in"
+        f" {worst.beyond} of {len(worst.latencies_us)}; use longer windows"
     )
     return [note]
 

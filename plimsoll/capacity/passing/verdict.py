@@ -279,7 +279,9 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
     if way.failing:
         at_load = words.load(way.failing.point.load, axis)
-        notes = [] if way.believed else [f"{at_load} failed, but was not seen to fail again"]
+        notes = (
+            [] if way.believed else [f"{at_load} failed, but no repetition confirmed the failure"]
+        )
         if at is way.before_it_fell():
             more = words.load(way.passing[-1].point.load, axis)
             less = words.throughput(median(way.passing[-1].throughputs))
@@ -314,7 +316,7 @@ def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclus
         return conclusion
     varied = f"vary by {words.percent(cv)}"
     if min(relative_margin(throughputs, 0.025), median_margin(throughputs)) <= rules.cv_max:
-        note = f"repetitions {varied}, but {len(throughputs)} of them make the figure sure"
+        note = f"repetitions {varied}, but {len(throughputs)} of them are enough for the figure"
         return replace(conclusion, notes=[*conclusion.notes, note])
     return replace(
         conclusion,
@@ -322,6 +324,7 @@ def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclus
         figure=None,
         bound=None,
         because=f"{len(throughputs)} repetitions at {words.load(conclusion.at.point.load, axis)}"
-        f" {varied} (coefficient of variation; {words.percent(rules.cv_max)} allowed)",
+        f" {varied} (coefficient of variation; at most {words.percent(rules.cv_max)} is"
+        " allowed)",
         causes=("noise",),
     )

@@ -55,10 +55,10 @@ NO_COUNTS = _make_not_run("enough_operations", "the successes of each operation"
 NO_CLOCKS = _make_not_run("clock_skew", "the clients' clocks")
 NO_HALVES = _make_not_run("steady_state", "the throughput of each half of the window")
 NO_PERCENTILES = _make_not_run("percentiles", "two percentiles of an operation")
-IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
+IN_ORDER = Audit(name="percentiles", passed=True, detail="in ascending order")
 NO_SERVER = _make_not_run("server_count", "the server's own count")
-NO_ESCAPES = _make_not_run("nothing_escaped", "what went past an emulated volume")
-NO_HOST = _make_not_run("undisturbed", "the figures of the machine that it ran on")
+NO_ESCAPES = _make_not_run("nothing_escaped", "the I/O that bypassed the emulated volume")
+NO_HOST = _make_not_run("undisturbed", "the figures of the machine on which it ran")
 
 
 def audit_step(step: Step, rules: Rules) -> tuple[Audit, ...]:
@@ -88,7 +88,7 @@ def audit_clients_ran(step: Step) -> Audit:
         return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
     clients = words.plural(step.clients, "client")
-    detail = f"{step.clients_ran:,} of {clients} brought results{late}"
+    detail = f"{step.clients_ran:,} of {clients} returned results{late}"
     missing = step.clients - step.clients_ran
     passed = missing <= MISSING_SHARE_MOST * step.clients or step.refused is not None
     return Audit(name="clients_ran", passed=passed, detail=detail)
@@ -103,8 +103,8 @@ def audit_operations(step: Step, statistic: Statistic) -> Audit:
     return Audit(
         name="enough_operations",
         passed=count >= least,
-        detail=f"{name} was seen {words.plural(count, 'time')};"
-        f" {words.statistic(statistic)} needs {least:,}",
+        detail=f"{name} was measured {words.plural(count, 'time')}; {words.statistic(statistic)}"
+        f" needs at least {least:,}",
     )
 
 
@@ -116,8 +116,8 @@ def audit_clock_skew(step: Step) -> Audit:
     return Audit(
         name="clock_skew",
         passed=step.clock_skew_ms <= limit_ms,
-        detail=f"the clients' clocks are {words.latency(step.clock_skew_ms * 1000)} apart,"
-        f" {words.latency(limit_ms * 1000)} allowed",
+        detail=f"the clients' clocks differ by {words.latency(step.clock_skew_ms * 1000)}; at most"
+        f" {words.latency(limit_ms * 1000)} is allowed",
     )
 
 
@@ -186,25 +186,23 @@ def audit_disturbance(step: Step) -> Audit:
     """
     idle = step.host_idle_percent or 0.0
     others_most = HOST_OTHERS_PERCENT if idle < HOST_IDLE_PERCENT else 100.0
-    none = words.percent(idle / 100)
-    others = f"of its processor time went to other processes and {none} to none"
     parts = [
-        (step.host_late_percent, HOST_LATE_PERCENT, "of the time in I/O was due to its own disk"),
-        (step.host_stolen_percent, HOST_STOLEN_PERCENT, "of its processor time was stolen"),
-        (step.host_others_percent, others_most, others),
-        (step.client_waiting_percent, CLIENT_WAITING_PERCENT, "of its work waited for a processor"),
+        (step.host_late_percent, HOST_LATE_PERCENT, "its own disk caused {} of the time in I/O"),
+        (step.host_stolen_percent, HOST_STOLEN_PERCENT, "the hypervisor took {} of the CPU"),
+        (step.host_others_percent, others_most, "other processes used {} of the CPU"),
+        (step.client_waiting_percent, CLIENT_WAITING_PERCENT, "{} of its work waited for a CPU"),
     ]
     known = [(value, most, text) for value, most, text in parts if value is not None]
     if not known:
         return NO_HOST
     failed = [(value, most, text) for value, most, text in known if value > most]
     details = [
-        f"{words.percent(value / 100)} {text} ({words.percent(most / 100)} allowed)"
+        f"{text.format(words.percent(value / 100))}; at most {words.percent(most / 100)} is allowed"
         for value, most, text in failed or known
     ]
     whose = "this machine" if step.client_waiting_percent is None else "a client's machine"
     was = f"{whose} was busy" if failed else whose
-    return Audit(name="undisturbed", passed=not failed, detail=f"{was}: {', '.join(details)}")
+    return Audit(name="undisturbed", passed=not failed, detail=f"{was}: {'; '.join(details)}")
 
 
 def audit_escapes(step: Step) -> Audit:
@@ -220,6 +218,6 @@ def audit_escapes(step: Step) -> Audit:
     return Audit(
         name="nothing_escaped",
         passed=little or percent <= 100 * ESCAPED_SHARE,
-        detail=f"{words.rate(iops)} IOPS and {words.rate(mib_s)} MiB/s went past the emulated"
-        f" volume, {words.percent(percent / 100)} of what was done",
+        detail=f"{words.rate(iops)} IOPS and {words.rate(mib_s)} MiB/s bypassed the emulated"
+        f" volume, {words.percent(percent / 100)} of all I/O",
     )

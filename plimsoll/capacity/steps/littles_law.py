@@ -95,7 +95,7 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     if found.least <= allowed < found.most:
         return _make_undecided(
             f"the operations' shares: {words.three_figures(found.least)} to"
-            f" {words.three_figures(found.most)} operations under way,"
+            f" {words.three_figures(found.most)} concurrent operations,"
             f" {words.plural(step.connections, 'connection')}",
         )
     passed = found.most <= allowed
@@ -104,14 +104,14 @@ def audit_littles_law(step: Step, factor: float) -> Audit:
     )
     bound = "" if found.shares else "at most " if passed else "at least "
     needed = passed and busy > step.connections * factor
-    more = f"; up to {words.percent(begun_before)} more, begun before the window"
+    more = f"; up to {words.percent(begun_before)} more that started before the window"
     return Audit(
         name="littles_law",
         passed=passed,
-        detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)}"
-        f" = {bound}{words.three_figures(busy)} operations under way,"
+        detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)} ="
+        f" {bound}{words.three_figures(busy)} concurrent operations,"
         f" {words.plural(step.connections, 'connection')}"
-        f" ({found.shares or 'whatever the shares'}){more if needed else ''}",
+        f" ({found.shares or 'for any shares'}){more if needed else ''}",
     )
 
 

@@ -200,7 +200,7 @@ def _select_largest_fleet(
     raised = None
     if more > fewer * (1 + RAISED_SHARE):
         raised = (
-            f"{words.plural(sizes[-1], 'client')} gave {words.throughput(more)}"
-            f" where {sizes[-2]:,} gave {words.throughput(fewer)}"
+            f"{words.plural(sizes[-1], 'client')} reached {words.throughput(more)}, {sizes[-2]:,}"
+            f" only {words.throughput(fewer)}"
         )
     return fleets[sizes[-1]], raised

@@ -76,8 +76,8 @@ def _errors_share(step: Step, name: str) -> float | None:
         succeeded = step.throughput_ops_per_second * step.window_s
     if succeeded is None:
         raise UsageError(
-            f"{name}: errors is {step.errors}, but of how many operations? "
-            "operations or window_s is missing"
+            f"{name}: errors is {step.errors}, but the number of operations is not known:"
+            " operations or window_s is missing"
         )
     return step.errors / (step.errors + succeeded)
 

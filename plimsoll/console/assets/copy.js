@@ -13,7 +13,7 @@ export function copyControl(of) {
       told.textContent = "Copied.";
     } catch {
       getSelection()?.selectAllChildren(of);
-      told.textContent = "The browser does not let the page copy; it is selected: copy it yourself.";
+      told.textContent = "The browser does not allow copying. The text is selected: copy it yourself.";
     }
   } }, "Copy");
   return { element: h("span", {}, button, " ", told), changed: () => (told.textContent = "") };

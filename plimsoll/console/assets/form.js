@@ -35,7 +35,7 @@ export class SchemaForm {
     const { properties: all } = this.root;
     const rest = Object.keys(all).filter((name) => !FIRST.includes(name) && !LEFT_OUT.includes(name));
     const some = (/** @type {string[]} */ names) => ({ properties: Object.fromEntries(names.map((name) => [name, all[name]])) });
-    const more = this.#group("more", { description: "What few runs need." }, this.#fields(some(rest), []));
+    const more = this.#group("more", { description: "Rarely needed." }, this.#fields(some(rest), []));
     this.element.replaceChildren(...this.#fields(some(FIRST), []), more);
   }
 

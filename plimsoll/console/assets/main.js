@@ -54,10 +54,10 @@ const link = {
   /** @param {string} why @param {number} againInS */
   lost(why, againInS) {
     const reason = why ? `Plimsoll answers: ${why}` : "The connection to Plimsoll is lost.";
-    tellLink("lost", `${reason} What is shown is of ${words.timeOfDay(reachedAt)}. Trying again in ${words.duration(againInS)}.`);
+    tellLink("lost", `${reason} The figures shown are from ${words.timeOfDay(reachedAt)}. Trying again in ${words.duration(againInS)}.`);
   },
   refused() {
-    tellLink("refused", "Plimsoll does not know this page's token: it was started again, or the page was opened without the whole address. Open the address that it printed, or paste it here.");
+    tellLink("refused", "This page's token is not valid: Plimsoll was restarted, or the page was opened without its full address. Open the address that Plimsoll printed, or paste it here.");
   },
 };
 

@@ -106,7 +106,7 @@ function targetPanels(live) {
     panel("mib", "volume, MiB/s, stacked", "stacked", series({ read_mib_s: "reads", write_mib_s: "writes" }), words.rate, binS,
       mibS === null ? [] : [{ value: mibS, label: `limit ${words.number(mibS)} MiB/s` }]),
     panel("io-latency", "volume, mean latency of an I/O (log scale)", "log", series(latencies), words.latency, binS),
-    panel("queue", "volume, queue: I/Os under way", "lines", series({ queue: "queue" }), words.rate, binS),
+    panel("queue", "volume, queue: I/Os in progress", "lines", series({ queue: "queue" }), words.rate, binS),
     panel("credits", "credits left, %", "percent", series(balances), percentText, binS),
     panel("cpu-credits", "CPU credits left", "lines", series({ cpu_credits: "credits" }), words.rate, binS),
     panel("cpu", "server, CPU, %", "percent", series({ cpu_percent: "CPU" }), percentText, binS),

@@ -11,10 +11,10 @@ const BETWEEN_STEPS_S = 3; // as plimsoll/console/outlook.py estimates the time 
  * @param {number | null} stepS how long a step of the run is, in seconds; null: it is no run
  */
 export function quoteSection(quote, where, stepS) {
-  if (quote === null) return [h("h2", {}, "What it takes"), h("p", { class: "note" }, "No quote: something in it cannot be.")];
+  if (quote === null) return [h("h2", {}, "Time and cost"), h("p", { class: "note" }, "No quote: the request has errors.")];
   const { time_s: time, usd, steps, missing, notes, budget_usd: budget } = quote;
   return [
-    h("h2", {}, "What it takes"),
+    h("h2", {}, "Time and cost"),
     ...(where === HERE && stepS !== null && steps ? timeHere(steps.expected, stepS) : []),
     h("p", { class: "figure" }, h("span", { class: "number" }, words.duration(round(time.expected))), where === HERE && h("span", { class: "unit" }, "on AWS")),
     h("p", { class: "note" }, `${words.duration(round(time.least))} at least, ${words.duration(round(time.most))} at most${steps ? `; about ${words.plural(Math.round(steps.expected), "step")}` : ""}${quote.cells ? `; ${words.plural(quote.cells.length, "run")}, ${quote.at_once} at once` : ""}.`),
@@ -31,7 +31,7 @@ export function quoteSection(quote, where, stepS) {
 function timeHere(steps, stepS) {
   return [
     h("p", { class: "figure" }, h("span", { class: "number" }, words.duration(Math.round(steps * (stepS + BETWEEN_STEPS_S)))), h("span", { class: "unit" }, "of load here")),
-    h("p", { class: "note" }, `About ${words.plural(Math.round(steps), "step")} of ${words.duration(stepS)}; making the database and loading its rows come on top.`),
+    h("p", { class: "note" }, `About ${words.plural(Math.round(steps), "step")} of ${words.duration(stepS)}; creating the database and loading its rows are extra.`),
   ];
 }
 
@@ -45,7 +45,7 @@ const round = (seconds) => (seconds < 60 ? Math.round(seconds) : seconds);
  * @param {string} where
  */
 function moneyWords(usd, missing, budget, where) {
-  const here = where === HERE ? "Nothing is bought on this machine. On AWS, by list prices: " : "By list prices: ";
+  const here = where === HERE ? "Nothing is spent on this machine. On AWS, by list prices: " : "By list prices: ";
   const sum = usd ? `${words.usd(usd.least)} at least, ${words.usd(usd.most)} at most.` : `no sum, for these prices are missing: ${missing.join(", ")}.`;
   return here + sum + (budget ? ` Its budget is ${words.usd(budget)}.` : "");
 }

@@ -28,13 +28,13 @@ export function stopControl(service, id) {
   dialog.addEventListener("close", async () => {
     if (dialog.returnValue !== "stop") return;
     button.disabled = true;
-    said.textContent = "Asking it to stop.";
+    said.textContent = "Requesting the stop.";
     try {
       await service.call("DELETE", `/runs/${encodeURIComponent(id)}`);
-      said.textContent = "Asked to stop.";
+      said.textContent = "Stop requested.";
     } catch (error) {
       button.disabled = false;
-      said.textContent = error instanceof Refusal ? error.message : "Plimsoll was not reached: it may not have been asked. Press Stop again.";
+      said.textContent = error instanceof Refusal ? error.message : "Plimsoll was not reached, so the stop may not have been requested. Press Stop again.";
     }
   });
   const element = h("span", { hidden: true }, button, " ", said, dialog);

@@ -41,7 +41,7 @@ export function costWords({ cost_usd: cost, expected_usd: expected, local }) {
 /** Whether its target is gone, with the moment in which that was seen. @param {any} run */
 export function goneWords({ deleted_at: deleted, state }) {
   if (deleted) return `gone ${words.moment(deleted)}`;
-  return hasEnded(state) ? "not made, or not seen deleted" : words.NOTHING;
+  return hasEnded(state) ? "not created, or deletion not confirmed" : words.NOTHING;
 }
 
 /** Throughput by load, small. @param {[number, number][]} curve */

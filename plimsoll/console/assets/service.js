@@ -96,7 +96,7 @@ export class Service {
    */
   async stream(query, after, take, signal) {
     const ends = new AbortController();
-    const silent = () => setTimeout(() => ends.abort(new TypeError("the service has fallen silent")), SILENT_MOST_MS);
+    const silent = () => setTimeout(() => ends.abort(new TypeError("the service sent nothing for too long")), SILENT_MOST_MS);
     const unseen = () => document.hidden && ends.abort();
     let timer = silent();
     document.addEventListener("visibilitychange", unseen);

@@ -17,17 +17,17 @@ export function sizesSection(sizes, { of, all }) {
   const command = h("code", {}, sizes.command);
   return [
     h("div", { class: "answer" }, h("p", { class: "sentence" }, `${options.length ? sizes.sentence : words.capitalized(sizes.sentence)}.`), h("p", { class: "note" }, askedWords(sizes))),
-    options.length > 0 && ranking("What carries it, by its price", options, of),
-    options.length > 0 && h("p", { class: "note" }, "~ is predicted, not measured; perhaps: the low end of its interval would not carry the load."),
+    options.length > 0 && ranking("Targets that carry the load, by price", options, of),
+    options.length > 0 && h("p", { class: "note" }, "~ means predicted, not measured; perhaps means that the low end of its interval would not carry the load."),
     count > options.length && h("button", { type: "button", class: "quiet", onclick: all }, `Show all ${count} targets`),
-    ...(failing.length ? [h("h2", {}, "Measured, and does not carry it"), ranking("Measured, and does not carry it", failing, of)] : []),
-    ...(cannot.length ? [h("h2", {}, "What does not carry it"), h("ul", { class: "points" }, cannot.map((/** @type {any} */ one) => h("li", { class: "predicted" }, `~ ${one.sentence}`)))] : []),
-    h("h2", {}, "What the predictions take for granted"),
+    ...(failing.length ? [h("h2", {}, "Measured, but does not carry the load"), ranking("Measured, but does not carry the load", failing, of)] : []),
+    ...(cannot.length ? [h("h2", {}, "Targets that do not carry the load"), h("ul", { class: "points" }, cannot.map((/** @type {any} */ one) => h("li", { class: "predicted" }, `~ ${one.sentence}`)))] : []),
+    h("h2", {}, "Assumptions of the predictions"),
     h("ul", { class: "points" }, assumptions.map((/** @type {string} */ one) => h("li", {}, one))),
     h("section", { class: "card", "aria-label": "The same on a command line" },
       h("h2", {}, "The same on a command line"),
       h("pre", { class: "command", tabindex: 0, "aria-label": "Command" }, command),
-      h("p", { class: "note" }, "Where the run's files are in plimsoll-results/. With --confirm it measures the answer on this machine."),
+      h("p", { class: "note" }, "Run it where the run's files are in plimsoll-results/. With --confirm it measures the answer on this machine."),
       copyControl(command).element),
   ];
 }

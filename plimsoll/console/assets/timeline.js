@@ -16,7 +16,7 @@ const GAP = 1.5; // bins; across more, no line is drawn
 /** @returns {{element: HTMLElement, show: (live: Live) => void}} */
 export function timeline() {
   const charts = h("div", { class: "chart" });
-  const moment = h("input", { type: "range", min: 0, step: 1, class: "moment", "aria-label": "Moment of the run that the panels tell" });
+  const moment = h("input", { type: "range", min: 0, step: 1, class: "moment", "aria-label": "Moment of the run that the panels show" });
   const shown = h("span", { class: "note" }, "");
   /** @type {{live: Live, panels: Panel[]} | null} */
   let state = null;

@@ -96,7 +96,7 @@ export async function showBuy({ main, service, signal, id, query, say }) {
     const complaints = error instanceof Refusal ? error.complaints : [];
     complain(complaints);
     const why = error instanceof Refusal ? error.message : "Plimsoll was not reached. Change something to ask again.";
-    show(complaints.length ? { refused: "What is wanted cannot be read: a field says why." } : { refused: `${words.capitalized(why.replace(/\.$/, ""))}.` });
+    show(complaints.length ? { refused: "A field is not valid; it says why." } : { refused: `${words.capitalized(why.replace(/\.$/, ""))}.` });
   }
   /** @param {import("./service.js").Complaint[]} complaints */
   function complain(complaints) {

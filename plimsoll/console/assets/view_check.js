@@ -32,12 +32,12 @@ const metricsOf = ({ points }) => [...new Set(points.flatMap((/** @type {any} */
 function figureOf(history, metric) {
   const chart = historyChart(history, metric);
   return h("figure", {}, h("h2", {}, words.capitalized(metric)), chart,
-    h("figcaption", {}, "Upright through a point: its 95 % interval. A gap: that run gave no figure. Upright across: where it changed; dashed: the means before and after."));
+    h("figcaption", {}, "Vertical bar: the 95 % interval of a point. Gap: that run has no figure. Vertical line: a change; dashed: the means before and after it."));
 }
 
 /** @param {any[]} changes */
 function changesTable(changes) {
-  if (!changes.length) return h("p", { class: "note" }, "None was found.");
+  if (!changes.length) return h("p", { class: "note" }, "No change was found.");
   return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
     h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
     change.metric,
@@ -45,13 +45,13 @@ function changesTable(changes) {
     `${metricWords(change.metric, change.after.mean)} (${words.plural(change.after.runs, "run")})`,
     words.percent(change.change_share),
     change.p_value.toPrecision(2),
-    change.regression ? h("span", { class: "failed" }, "regression") : "for the better",
+    change.regression ? h("span", { class: "failed" }, "regression") : "improvement",
   ]), "words");
 }
 
 /** @param {any} history @param {string[]} metrics */
 function pointsTable({ points }, metrics) {
-  const columns = ["Scheduled", "Verdict", ...metrics.flatMap((metric) => [metric, `${metric}, control`]), "To be known"];
+  const columns = ["Scheduled", "Verdict", ...metrics.flatMap((metric) => [metric, `${metric}, control`]), "Notes"];
   return table("Every point", columns, [...points].reverse().map((point) => [
     point.target.run_id ? h("a", { href: href(`/runs/${point.target.run_id}`) }, words.moment(point.scheduled_at)) : words.moment(point.scheduled_at),
     verdictWords(point.target.verdict),

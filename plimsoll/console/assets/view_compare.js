@@ -16,7 +16,7 @@ export async function showCompare({ main, service, signal, query }) {
   main.append(
     h("section", { class: "answer", "aria-label": "The answer" },
       comparison.sentences.map((/** @type {string} */ sentence) => h("p", { class: "sentence" }, sentence)),
-      !comparison.sentences.length && h("p", { class: "sentence" }, "No two of these runs ask the same of their targets and have figures: nothing follows from a ratio."),
+      !comparison.sentences.length && h("p", { class: "sentence" }, "No two of these runs have figures and the same question, so there is no ratio."),
       comparison.warnings.map((/** @type {string} */ warning) => h("p", { class: "note" }, warning))),
     h("h2", {}, "Capacities"),
     capacities(comparison.runs),
@@ -45,7 +45,7 @@ function capacities(runs) {
 
 /** @param {any} ratio null: the first of those that ask the same */
 function ratioCells(ratio) {
-  if (ratio === null) return ["the others' reference", words.NOTHING];
+  if (ratio === null) return ["reference", words.NOTHING];
   const interval = ratio.low === null ? words.NOTHING : `${words.ratio(ratio.low)} to ${words.ratio(ratio.high)}`;
   return [h("b", {}, words.bounded(words.ratio(ratio.value), ratio.bound === "<" ? "<=" : ratio.bound)), interval];
 }
@@ -89,8 +89,8 @@ function equalLoads({ equal_loads: equal, runs }) {
 function differences({ differences: all, runs }) {
   if (!all.length) return [];
   return [
-    h("h2", {}, "What was asked differently"),
-    table("What was asked differently", ["Field", ...runs.map((/** @type {any} */ run) => run.label)], all.map((/** @type {any} */ one) => [one.field, ...one.values.map((/** @type {string | null} */ value) => value ?? words.NOTHING)]), "words"),
+    h("h2", {}, "Differences between the requests"),
+    table("Differences between the requests", ["Field", ...runs.map((/** @type {any} */ run) => run.label)], all.map((/** @type {any} */ one) => [one.field, ...one.values.map((/** @type {string | null} */ value) => value ?? words.NOTHING)]), "words"),
   ];
 }
 

@@ -39,7 +39,7 @@ function whole({ record, cells, result }) {
     (result?.answer || failure) && h("section", { class: "answer", "aria-label": "The answer" }, result?.answer && h("p", { class: "sentence" }, result.answer), failure),
     h("h2", {}, "Every run"),
     heat(cellsOf(cells, result)),
-    h("p", { class: "note" }, "Maximum sustainable throughput, in operations per second; the stronger the color, the more. Each leads to its run."),
+    h("p", { class: "note" }, "Maximum sustainable throughput, in operations per second; a stronger color means more. Each cell links to its run."),
     ...(result ? decided(result) : []),
   ];
 }
@@ -96,6 +96,6 @@ function sought({ cells }) {
   return [
     h("h2", {}, "Every cell, by price"),
     table("Every cell, by price", ["Cell", "", "Measured, ops/s", "Predicted, ops/s", ""], rows, "words"),
-    h("p", { class: "note" }, "~ is predicted, not measured."),
+    h("p", { class: "note" }, "~ means predicted, not measured."),
   ];
 }

@@ -32,7 +32,7 @@ export async function showRun({ main, service, signal, id, say }) {
       report.element,
       !alone && buy,
       !alone && h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"),
-      starts && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")),
+      starts && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Run again with changes")),
     parts.body,
   );
 
@@ -96,10 +96,10 @@ function skeleton() {
   const places = {
     head: h("header", {}, h("p", { class: "note", role: "status" }, "Loading the run …")),
     answer: h("section", { "aria-label": "The answer" }),
-    now: h("section", { class: "answer", "aria-label": "What is going on" }),
+    now: h("section", { class: "answer", "aria-label": "Progress" }),
     curve: h("figure", {}, h("h2", {}, "The curve")),
     loads: h("details", {}, ""),
-    clock: h("figure", {}, h("h2", {}, "The run, on one clock")),
+    clock: h("figure", {}, h("h2", {}, "Timeline")),
     steps: h("details", {}, ""),
     log: h("ol", { class: "log", tabindex: 0, "aria-label": "Newest first" }),
     teardown: h("ol", { class: "log", tabindex: 0, "aria-label": "In order" }),
@@ -112,8 +112,8 @@ function skeleton() {
     places.curve,
     places.clock,
     h("div", { class: "grid" },
-      h("section", { class: "card" }, h("h2", {}, "What has happened"), places.log),
-      h("section", { class: "card" }, h("h2", {}, "What becomes of its target"), places.teardown)),
+      h("section", { class: "card" }, h("h2", {}, "Log"), places.log),
+      h("section", { class: "card" }, h("h2", {}, "Teardown"), places.teardown)),
   );
   return { ...places, body };
 }
@@ -159,7 +159,7 @@ function nowSection(given) {
     h("progress", { "aria-label": "Steps done of those expected", ...known }),
     facts([
       ["Time so far", words.duration(time.elapsed_s)],
-      ["Time left, about", words.duration(time.left_s)],
+      ["Time left (estimate)", words.duration(time.left_s)],
       ["At most", time.limit_left_s === null ? words.duration(time.time_limit_s) : words.duration(time.limit_left_s)],
       ["Money", moneyWords(money, run)],
     ]),
@@ -203,7 +203,7 @@ function loadsTable({ loads, axis, statistic }) {
 function stepsTable({ steps }) {
   return [
     h("summary", {}, `Every step as a table (${steps.length})`),
-    table("Every step", ["Step", "Load", "Came to", "Errors", "To be known"],
+    table("Every step", ["Step", "Load", "Result", "Errors", "Notes"],
       steps.map((step) => [step.step, words.number(step.load), step.words, words.number(step.errors), step.problems.join("; ") || words.NOTHING]), "steps"),
   ];
 }
@@ -213,6 +213,6 @@ const logLines = (lines) => [...lines].reverse().map((line) => h("li", { class: 
 
 /** @param {Live["teardown"]} teardown */
 function stages({ stages: all, gone }) {
-  if (!all.length) return h("li", { class: "note" }, gone ? "Gone." : "Not begun: it is deleted when the run ends, whichever way.");
+  if (!all.length) return h("li", { class: "note" }, gone ? "Gone." : "Not started: the target is deleted when the run ends.");
   return all.map(({ stage, at, text }) => h("li", { class: stage === "failed" ? "warned" : "" }, h("b", {}, stage), at && [" ", h("time", { datetime: at }, words.timeOfDay(at))], h("span", { class: "note block" }, text)));
 }

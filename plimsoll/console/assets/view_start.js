@@ -39,7 +39,7 @@ export async function showStart({ main, service, signal, query, say }) {
     service.get("/workloads", signal),
     query.has("like") ? service.get(`/runs/${encodeURIComponent(query.get("like") ?? "")}`, signal) : null,
   ]);
-  const presets = [...(like ? [{ name: `as ${like.name}`, about: "As that run was asked, every default written out.", request: like.request }] : []), ...presetsOf(scenarios)];
+  const presets = [...(like ? [{ name: `as ${like.name}`, about: "The request of that run, with all defaults written out.", request: like.request }] : []), ...presetsOf(scenarios)];
   /** @type {Preset} */
   let chosen = presets[0];
   let key = crypto.randomUUID(); // of what is sent: sent twice, it is one run
@@ -48,7 +48,7 @@ export async function showStart({ main, service, signal, query, say }) {
 
   const parts = {
     about: h("p", { class: "note" }),
-    quote: h("section", { class: "card", "aria-label": "What it takes" }),
+    quote: h("section", { class: "card", "aria-label": "Time and cost" }),
     yaml: h("code", {}),
     problem: h("p", { class: "bad", role: "alert" }),
   };
@@ -103,7 +103,7 @@ export async function showStart({ main, service, signal, query, say }) {
     const complaints = error instanceof Refusal ? error.complaints : [];
     const homeless = form.complain(complaints).map(({ field, detail }) => `${field}: ${detail}`);
     const count = complaints.length - homeless.length;
-    const told = count ? [`${words.plural(count, "field")} ${count === 1 ? "is" : "are"} wrong; each says what`, ...homeless] : homeless;
+    const told = count ? [`${words.plural(count, "field")} ${count === 1 ? "is" : "are"} wrong; each says why`, ...homeless] : homeless;
     const whole = error instanceof Refusal ? error.message : error ? "Plimsoll was not reached" : "";
     parts.problem.textContent = told.join(". ") || whole;
   }
@@ -122,7 +122,7 @@ export async function showStart({ main, service, signal, query, say }) {
 
   main.append(
     h("h1", {}, "Start a run"),
-    h("div", { class: "bar" }, h("label", { for: "preset" }, "Begin with"), select),
+    h("div", { class: "bar" }, h("label", { for: "preset" }, "Start from"), select),
     parts.about,
     h("div", { class: "beside" },
       form.element,

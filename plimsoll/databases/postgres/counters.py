@@ -106,8 +106,8 @@ def _describe_samples(looks: ServerLooks | None) -> list[str]:
         return []
     signs = []
     if looks.checkpoint_looks:
-        of_looks = f"{looks.checkpoint_looks} of {words.plural(looks.looks, 'look')}"
-        signs.append(f"a checkpoint was under way in {of_looks}")
+        of_looks = f"{looks.checkpoint_looks} of {words.plural(looks.looks, 'sample')}"
+        signs.append(f"a checkpoint was in progress in {of_looks}")
     if looks.autovacuum_workers:
         workers = words.three_figures(looks.autovacuum_workers)
         signs.append(f"{workers} autovacuum workers were at work, as a mean")

@@ -170,7 +170,7 @@ def size_bands(service_family: Literal["ebs", "rds"], volume_type: str) -> tuple
 # Faults to inject into an emulated volume.
 
 
-_START = Field(ge=0, default=0, description="When it starts, in seconds from the injection.")
+_START = Field(ge=0, default=0, description="Seconds from the injection to the start of the fault.")
 
 
 class Stall(Model):
@@ -178,21 +178,22 @@ class Stall(Model):
 
     kind: Literal["stall"] = Field(default="stall", description="No I/O completes.")
     start_after_s: float = _START
-    duration_s: Annotated[float, Field(gt=0, le=3600)] = Field(
-        description="How long no I/O completes, in seconds."
-    )
+    duration_s: Annotated[float, Field(gt=0, le=3600)] = Field(description="Duration in seconds.")
 
 
 class Slow(Model):
     """Every I/O uses up `factor` times as much of the limits and takes `factor` times as long."""
 
-    kind: Literal["slow"] = Field(default="slow", description="Every I/O takes longer.")
+    kind: Literal["slow"] = Field(
+        default="slow", description="Every I/O takes longer and uses up more of the limits."
+    )
     factor: Annotated[float, Field(ge=1, le=10_000)] = Field(
-        description="How many times as much an I/O costs and lasts."
+        description="Factor by which an I/O takes longer, and by which it counts more against the"
+        " limits."
     )
     start_after_s: float = _START
     duration_s: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="For how long, in seconds; none: until the volume is healed."
+        default=None, description="Duration in seconds. If not set, until the volume is healed."
     )
 
 
@@ -201,29 +202,32 @@ class Fail(Model):
 
     kind: Literal["fail"] = Field(default="fail", description="Operations fail.")
     error: Literal["EIO", "ENOSPC"] = Field(
-        description="EIO: any operation, flushes too; ENOSPC: those that write."
+        description="Error code. EIO fails any operation, flushes included; ENOSPC fails writes"
+        " only."
     )
     after_operations: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Operations that still succeed."
+        default=0, description="Number of operations that still succeed before the first failure."
     )
     operations: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Operations that then fail; none: all, until healed."
+        default=None,
+        description="Number of operations that fail. If not set, all of them until the volume is"
+        " healed.",
     )
 
 
 class Drain(Model):
     """The burst credits are used up, as after hours of load. New credits are earned as usual."""
 
-    kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
+    kind: Literal["drain"] = Field(default="drain", description="The burst credits are used up.")
     left_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0, description="The share of a full bucket that is left."
+        default=0, description="Share of a full bucket of burst credits that is left."
     )
 
 
 class Heal(Model):
     """Ends all faults."""
 
-    kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
+    kind: Literal["heal"] = Field(default="heal", description="All faults end.")
 
 
 FaultPlan = Annotated[Stall | Slow | Fail | Drain | Heal, Field(discriminator="kind")]

@@ -56,19 +56,22 @@ Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
 class Volume(Model):
     """Requested storage. An `nvme` is an instance store, limited only by the device itself."""
 
-    type: VolumeType = Field(description="gp2, gp3, io1, io2, or nvme (an instance store).")
-    size_gib: Annotated[int, Field(ge=1)] = Field(description="Size, in GiB.")
+    type: VolumeType = Field(
+        description="Volume type: gp2, gp3, io1, io2, or nvme (an instance store)."
+    )
+    size_gib: Annotated[int, Field(ge=1)] = Field(description="Size in GiB.")
     iops: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Provisioned IOPS; none: what the type gives."
+        default=None, description="Provisioned IOPS. If not set, the volume type's own."
     )
     throughput_mib_s: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Provisioned throughput, in MiB/s; none: what the type gives."
+        default=None,
+        description="Provisioned throughput in MiB/s. If not set, the volume type's own.",
     )
     credits_start: Annotated[float, Field(ge=0, le=1)] | Literal["empty"] | None = Field(
         default=None,
-        description="Burst credits with which the first measured step starts, as a share of a full"
-        " bucket, or `empty`; on one machine only, since AWS gives a new volume a full one and lets"
-        " nobody set it. None: what is left of a full one after loading and warming.",
+        description="Burst credits at the start of the first measured step, as a share of a full"
+        " bucket, or `empty`. On one machine only: AWS creates every volume with full credits, and"
+        " nobody can set them. If not set, what loading and warming leave of a full bucket.",
     )
 
     @property

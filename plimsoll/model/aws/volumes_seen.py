@@ -251,8 +251,8 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     sentences = []
     if operations:
         sentences.append(
-            f"{_describe_amount(operations, size)} went past the volume,"
-            f" {words.percent(share)} of what was done: {_describe_programs(escapes)}"
+            f"{_describe_amount(operations, size)} bypassed the volume,"
+            f" {words.percent(share)} of all I/O: {_describe_programs(escapes)}"
         )
     if after.unwatched:
         sentences.append("what processes without a watcher moved past the volume could not be seen")

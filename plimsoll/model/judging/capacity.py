@@ -71,14 +71,15 @@ class Confirmation(Model):
     repetitions of which a share of `pass_share` passes.
     """
 
-    least: Annotated[int, Field(ge=3)] = Field(5, description="Repetitions at least.")
-    most: Annotated[int, Field(ge=3)] = Field(10, description="Repetitions at most.")
+    least: Annotated[int, Field(ge=3)] = Field(5, description="Minimum number of repetitions.")
+    most: Annotated[int, Field(ge=3)] = Field(10, description="Maximum number of repetitions.")
     pass_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
-        0.7, description="The share of them that must pass."
+        0.7, description="Share of the repetitions that must pass."
     )
     precision: Annotated[float, Field(gt=0, le=0.5)] = Field(
         0.03,
-        description="Enough repetitions: their lower limit is within this share of their middle.",
+        description="Precision at which no further repetition is needed: the lower confidence"
+        " limit of the throughput is within this share of the median.",
     )
 
     @model_validator(mode="after")
@@ -94,44 +95,54 @@ class Rules(Model):
 
     limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
-        description="The most that an operation may take, in microseconds, by its name: your SLO,"
-        " and the first choice, since it depends on no other step.",
+        description="Latency limit of each operation in microseconds, by operation name. Set your"
+        " SLO here: it is the best choice, since it depends on no other step.",
     )
     deterioration: Annotated[float, Field(gt=1)] = Field(
         3.0,
-        description="Limit of other operations: so many times their latency in the lightest step.",
+        description="Latency limit of the operations that `limits_us` does not name, as a multiple"
+        " of their latency in the lightest step.",
     )
-    statistic: Statistic = Field("p99", description="The statistic of the latency that is judged.")
+    statistic: Statistic = Field(
+        "p99", description="Latency statistic that is compared with the limits."
+    )
     errors_max_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.001, description="The largest share of operations that may fail."
+        0.001, description="Maximum share of operations that may fail."
     )
     kept_up_share: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.97, description="Open loop: the least throughput, as a share of the rate."
+        0.97, description="Open loop only: minimum throughput as a share of the arrival rate."
     )
     client_busy_max: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.80, description="Clients busier than this share of the window are the bottleneck."
+        0.80, description="Share of the window above which a busy client counts as the bottleneck."
     )
     retrograde_share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.10, description="Throughput so much below the best counts as going backwards."
+        0.10, description="Throughput this share below the best so far counts as retrograde."
     )
     plateau_share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.10, description="Gains below this share of the first client's are a plateau."
+        0.10,
+        description="Least gain in throughput per unit of added load, as a share of the lightest"
+        " load's throughput per unit; below it, the curve has a plateau.",
     )
     littles_law_factor: Annotated[float, Field(ge=1)] = Field(
-        1.10, description="Throughput x mean latency may exceed the connections by this factor."
+        1.10,
+        description="Factor by which throughput x mean latency may exceed the number of"
+        " connections.",
     )
     cv_max: Annotated[float, Field(gt=0)] = Field(
-        0.10, description="Repetitions that differ more (standard deviation / mean) are noise."
+        0.10,
+        description="Maximum coefficient of variation (standard deviation / mean) of the"
+        " repetitions; above it they are too noisy to decide.",
     )
     soak_s: Annotated[float, Field(ge=0, le=21_600)] = Field(
         0,
-        description="For so long the answer's load is held at the end, in windows of 10 minutes at"
-        " most, and judged second by second, in seconds; 0: not at all.",
+        description="Soak time in seconds: how long the load of the answer is held at the end, in"
+        " windows of at most 10 minutes, each second judged. 0 means no soak.",
     )
-    audits_off: Audits = Field(frozenset(), description="Audits that are not run.")
+    audits_off: Audits = Field(frozenset(), description="Audits to skip.")
     confirmation: Confirmation | None = Field(
         Confirmation(),
-        description="Repetitions of the load that the answer rests on; null: each load once.",
+        description="Repetitions of the load that decides the answer. null measures each load"
+        " once.",
     )
 
 

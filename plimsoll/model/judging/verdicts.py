@@ -52,7 +52,7 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     "LOWER_BOUND": VerdictFacts(
         name="lower bound only",
         meaning="nothing failed up to the largest load: no maximum was found",
-        next_step="Give the search heavier loads: nothing failed, so that the limit lies beyond",
+        next_step="Give the search heavier loads: nothing failed, so the limit lies beyond",
         limit=None,
         color="yellow",
     ),
@@ -65,23 +65,24 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     ),
     "CLIENT_BOUND": VerdictFacts(
         name="limited by the clients",
-        meaning="the clients were the limit: nothing is said about the database",
-        next_step="Add load clients: these were the limit, and nothing is known of the database",
+        meaning="the clients were the limit: this says nothing about the database",
+        next_step="Add load clients: they were the limit, and nothing is known of the database",
         limit="client",
         color="red",
     ),
     "NOISY": VerdictFacts(
         name="too noisy",
         meaning="repetitions differ too much for a figure",
-        next_step="Measure again with longer windows or more repetitions; look at the time"
-        " line for what comes and goes",
+        next_step="Measure again with longer windows or more repetitions; the time line shows"
+        " what disturbed some of them",
         limit=None,
         color="red",
     ),
     "INCONSISTENT": VerdictFacts(
         name="inconsistent figures",
         meaning="an audit fails on the step that would decide",
-        next_step="Read which audit failed, below, and mend that: the figures cannot all be true",
+        next_step="Read below which audit failed, and fix its cause: the figures cannot all be"
+        " true",
         limit=None,
         color="red",
     ),
@@ -94,24 +95,25 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     ),
     "DRIFTING": VerdictFacts(
         name="the target changed",
-        meaning="the target got faster or slower while it was measured: warm it for longer",
+        meaning="the target became faster or slower while it was measured: warm it for longer",
         next_step="Warm the target for longer, until it no longer changes, and measure again",
         limit=None,
         color="red",
     ),
     "NOT_SUSTAINED": VerdictFacts(
-        name="it did not last",
-        meaning="a load passes for minutes, and not for as long as was asked",
-        next_step="Plan with less than this load: ask for a soak at a lower one, and see"
-        " whether that lasts",
+        name="not sustained",
+        meaning="a load passes for minutes, but not for as long as requested",
+        next_step="Plan with less than this load: run a soak at a lower one, and see whether that"
+        " lasts",
         limit="target",
         color="red",
     ),
     "BURST": VerdictFacts(
         name="burst only",
-        meaning="every load spent credits faster than they come back: what lasts is not known",
-        next_step="Let the credits run out first, or choose a volume without them: what"
-        " lasts is what to plan with",
+        meaning="every load spent credits faster than they come back: the sustained throughput is"
+        " not known",
+        next_step="Let the credits run out first, or choose a volume without them, to measure the"
+        " sustained throughput",
         limit=None,
         color="red",
     ),

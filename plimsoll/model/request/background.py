@@ -24,36 +24,40 @@ class Background(Model):
     """A workload that runs beside the one that is measured, and is no part of its answer."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)] = Field(
-        description="What it is called in results, such as `nightly`; each has its own."
+        description="Name in results, such as `nightly`; different for each background workload."
     )
-    workload: WorkloadChoice = Field(description="What it sends, as `workload` of the request.")
+    workload: WorkloadChoice = Field(
+        description="Workload that it runs; same fields as `workload` of the request."
+    )
     clients: Annotated[int, Field(ge=1, le=100)] = Field(
-        1, description="Clients besides those of each step."
+        1, description="Number of clients, in addition to those of each step."
     )
     connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
-        1, description="Connections of each of them."
+        1, description="Connections per client."
     )
     rate_ops_per_second: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="Operations per second of all its clients together, in an open loop; none: each"
-        " connection sends its next operation when the last has answered.",
+        description="Arrival rate in operations per second, summed over all its clients (open"
+        " loop). If not set, each connection sends its next operation after the reply to the last"
+        " one (closed loop).",
     )
     every_s: WholeSeconds | None = Field(
         None,
-        description="It starts again every so many seconds of a step's load, from its start on, and"
-        " runs for `for_s` each time; no longer than `load.duration_s`. Neither this nor `at_s`: it"
-        " runs all the time.",
+        description="Period in seconds, at most `load.duration_s`: it starts with the step's load"
+        " and again each period, for `for_s` each time. If neither this nor `at_s` is set, it runs"
+        " all the time.",
     )
     at_s: Annotated[int, Field(ge=0, le=LOAD_MAX_S)] | None = Field(
-        None, description="It runs once in each step, so many seconds after the load's start."
+        None,
+        description="Start in seconds after the step's load starts; it runs once in each step.",
     )
     for_s: WholeSeconds | None = Field(
-        None, description="For how long it runs each time, in seconds, with `every_s` or `at_s`."
+        None, description="Duration of each of its runs in seconds, with `every_s` or `at_s`."
     )
     tables: Literal["own", "same"] = Field(
         "own",
-        description="own: tables of its own, prepared beside the others; same: those of the"
-        " request's workload, whose dataset and records it then has to have.",
+        description="Tables that it uses. `own`: tables of its own, prepared in addition. `same`:"
+        " those of the request's workload, whose dataset and records it must then have.",
     )
 
     @model_validator(mode="after")

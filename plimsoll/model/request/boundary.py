@@ -52,15 +52,15 @@ class Want(Model):
     """The load that the cell must carry."""
 
     ops_per_second: Annotated[float, Field(gt=0)] = Field(
-        description="The load, in operations per second."
+        description="Load to carry, in operations per second."
     )
     headroom: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.3, description="The share of the load line that stays free."
+        0.3, description="Share of the load line to keep free."
     )
     limits_us: dict[str, Annotated[float, Field(gt=0)]] | None = Field(
         None,
-        description="The most that each operation may take, in microseconds, by its name, of"
-        " `request.limits.statistic`; null: `request.limits.limits_us`.",
+        description="Latency limit of each operation in microseconds, by operation name, for"
+        " `request.limits.statistic`. null uses `request.limits.limits_us`.",
     )
 
 
@@ -76,13 +76,13 @@ def require_predictable(request: Patch, axes: Mapping[str, Mapping[str, Patch]])
     """
     target = request.get("target")
     if isinstance(target, Mapping) and target.get("kind") == "endpoint":
-        problem = "has a volume and a class that are not known: search: boundary predicts none"
+        problem = "has an unknown volume or class, which search: boundary cannot predict"
         raise UsageError(Complaint(("request", "target", "kind"), problem, "endpoint"))
     for axis, variants in axes.items():
         for name, patch in variants.items():
             for field in patched_paths(patch):
                 if field not in PREDICTED:
-                    problem = "nothing is predicted along it, as search: boundary needs"
+                    problem = "search: boundary cannot predict along it"
                     allowed = tuple(sorted(".".join(one) for one in PREDICTED))
                     path = ("axes", axis, name, *field)
                     raise UsageError(Complaint(path, problem, allowed=allowed))

@@ -45,32 +45,32 @@ def is_graviton(instance_type: str) -> bool:
 class CassandraTarget(Model):
     """A Cassandra on EC2, created for this run and deleted after it."""
 
-    kind: Literal["cassandra"] = Field(description="Cassandra on EC2, made for this run.")
+    kind: Literal["cassandra"] = Field(description="Cassandra on EC2, created for this run.")
     version: Literal["5.0.8"] = Field(
-        VERSION, description="Cassandra's version; the deployment has one archive of it."
+        VERSION, description="Version of Cassandra; each deployment has the archive of one version."
     )
     instance_type: Annotated[str, Field(pattern=r"^[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+$")] = Field(
-        description="The EC2 instance type, such as r5.large; with `nvme`, one with disks of its"
-        " own, such as i3.large."
+        description="EC2 instance type, such as r5.large. With `nvme`, one that has local disks,"
+        " such as i3.large."
     )
     volume: Volume = Field(
-        description="The storage of the data and the commit log: an EBS volume, or `nvme`, the"
-        " instance's own disks, whatever size is given."
+        description="Storage of the data and the commit log: an EBS volume, or `nvme` for the"
+        " instance's local disks, whose size `size_gib` does not change."
     )
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")] = Field(
-        KEYSPACE, description="The keyspace that holds the dataset."
+        KEYSPACE, description="Keyspace that holds the dataset."
     )
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = Field(
         1,
-        description="Of how many nodes it is, each an instance with a volume of its own and a range"
-        f" of the ring as long as every other's; on one machine at most {MOST_NODES_HERE}. On AWS"
-        " they stand in the deployment's zones, in so many that each has as many of them, and each"
-        " zone is a rack.",
+        description=f"Number of nodes; at most {MOST_NODES_HERE} on one machine. Each is an"
+        " instance with a volume of its own and an equal range of the ring. On AWS they are"
+        " divided evenly among as many of the deployment's zones as allow it, and each zone is a"
+        " rack.",
     )
     replication: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(
         None,
-        description="On how many nodes each row is, in as many racks as there are"
-        " (`NetworkTopologyStrategy`); without one on three, or on all where there are fewer.",
+        description="Number of nodes that hold each row (`NetworkTopologyStrategy`), in as many"
+        " racks as there are. If not set, three, or all nodes if there are fewer.",
     )
 
     @property
@@ -121,7 +121,7 @@ class CassandraTarget(Model):
             raise UsageError(Complaint(("replication",), problem, self.replication))
         if self.volume.type == "nvme" and not has_instance_store(self.instance_type):
             problem = (
-                f"nvme is not to be had on {self.instance_type}, which has no disks of its own;"
+                f"nvme is not available on {self.instance_type}, which has no local disks;"
                 " allowed: types such as i3.large, i4i.large or m5d.large"
             )
             raise UsageError(Complaint(("volume", "type"), problem, self.volume.type))

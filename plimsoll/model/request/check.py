@@ -17,7 +17,7 @@ Direction = Literal["less", "more"]  # the direction that is worse
 class CompareCapacity(Model):
     """The run's capacity; lower is a regression."""
 
-    kind: Literal["capacity"] = Field("capacity", description="The run's capacity.")
+    kind: Literal["capacity"] = Field("capacity", description="The capacity of the run.")
 
     @property
     def metric(self) -> str:
@@ -42,12 +42,15 @@ class CompareLatency(Model):
     that rate.
     """
 
-    kind: Literal["latency"] = Field(description="An operation's latency at a fixed rate.")
+    kind: Literal["latency"] = Field(
+        description="The latency of one operation at a fixed arrival rate."
+    )
     operation: Annotated[str, Field(min_length=1, max_length=100)] = Field(
-        description="The operation, as the workload names it."
+        description="Name of the operation in the workload."
     )
     rate_ops_per_second: Annotated[float, Field(gt=0)] = Field(
-        description="The arrival rate: the search's first one, which every run measures."
+        description="Arrival rate in operations per second: the search's first one, since every"
+        " run measures it."
     )
 
     @property
@@ -73,41 +76,49 @@ class Thresholds(Model):
     """Thresholds of what counts as a change."""
 
     min_change: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.05, description="The least change of the mean that counts, as a share of it."
+        0.05, description="Minimum change of the mean that counts, as a share of the mean."
     )
     p_value_max: Annotated[float, Field(gt=0, le=0.05)] = Field(
-        0.001, description="The largest p-value of the difference between before and after."
+        0.001, description="Maximum p-value of the difference between the runs before and after."
     )
     runs_after_min: Annotated[int, Field(ge=1, le=20)] = Field(
-        2, description="Runs after the change before it is announced: one odd run is no change."
+        2,
+        description="Minimum number of runs after a change before it is announced; a single odd"
+        " run is not a change.",
     )
     missing_runs_max: Annotated[int, Field(ge=1, le=100)] = Field(
-        2, description="Runs in a row without an answer, of which a message is sent."
+        2, description="Number of consecutive runs without an answer after which a message is sent."
     )
 
 
 class CheckDefinition(Model):
     """A run on a schedule, compared with its own history; without the check's name."""
 
-    description: str = Field("", description="Why it is made, for its readers.")
+    description: str = Field("", description="Purpose of the check, in your words.")
     schedule: Annotated[str, Field(max_length=256)] = Field(
-        description="When, as EventBridge Scheduler has it: rate(1 day), cron(30 2 ? * MON-FRI *)."
+        description="Schedule in EventBridge Scheduler's syntax: rate(1 day), cron(30 2 ? *"
+        " MON-FRI *)."
     )
-    time_zone: str = Field("UTC", description="In which cron times are meant: Europe/Berlin.")
+    time_zone: str = Field("UTC", description="Time zone of cron times, such as Europe/Berlin.")
     flexible_minutes: Annotated[int, Field(ge=0, le=1440)] = Field(
-        0, description="How much later the run may start, in minutes; 0: at the time itself."
+        0,
+        description="Flexible time window in minutes: a run may start this much later. 0 means on"
+        " time.",
     )
-    request: Request = Field(description="The run.")
+    request: Request = Field(description="Request of the run.")
     control: Target | None = Field(
         None,
-        description="A fixed reference target, on which the same run is made each time: what"
-        " changes on both is the cloud, what changes on the target alone is the database.",
+        description="Fixed reference target on which the same run is made each time. A change on"
+        " both targets comes from the cloud; a change on the check's target alone comes from the"
+        " database.",
     )
     compare: Annotated[tuple[Compare, ...], Field(min_length=1, max_length=10)] = Field(
-        (CompareCapacity(),), description="What is compared with the history."
+        (CompareCapacity(),), description="Metrics that are compared with the history."
     )
-    thresholds: Thresholds = Field(Thresholds(), description="What counts as a change.")
-    enabled: bool = Field(True, description="Whether it runs.")
+    thresholds: Thresholds = Field(
+        Thresholds(), description="Thresholds of what counts as a change."
+    )
+    enabled: bool = Field(True, description="Whether the schedule is active.")
 
     @field_validator("schedule")
     @classmethod
@@ -164,4 +175,4 @@ class CheckDefinition(Model):
 class Check(CheckDefinition):
     """A check with its name."""
 
-    name: Name = Field(description="What the check is called; one of its name in a team.")
+    name: Name = Field(description="Name of the check; unique in a team.")

@@ -23,19 +23,20 @@ class StateEndpoint(Model):
     """
 
     host: HostName | None = Field(
-        None, description="Its host name; `host:port` must be in the deployment's list."
+        None, description="Host name; `host:port` must be in the deployment's list."
     )
-    port: Port | None = Field(None, description="Its port.")
+    port: Port | None = Field(None, description="TCP port.")
     secret_arn: SecretArn | None = Field(
-        None, description="The Secrets Manager secret that opens it: on AWS."
+        None, description="ARN of the Secrets Manager secret with the credentials; on AWS only."
     )
-    tls: TlsMode | None = Field(None, description="How connections are encrypted.")
+    tls: TlsMode | None = Field(None, description="Encryption of the connections.")
     statement_mode: StatementMode | None = Field(
         None,
-        description="Of a PostgreSQL: `simple` for a pooler that does not know prepared ones.",
+        description="PostgreSQL only: `simple` for a pooler without support for prepared"
+        " statements.",
     )
     allow_md5: bool | None = Field(
-        None, description="Of a PostgreSQL: let it ask for the password by MD5."
+        None, description="PostgreSQL only: allow the server to ask for MD5 authentication."
     )
 
 
@@ -47,41 +48,41 @@ class EndpointTarget(Model):
     """
 
     kind: Literal["endpoint"] = Field(description="An existing database.")
-    engine: Engine = Field(description="What it is; a Cassandra on one machine only.")
-    host: HostName = Field(
-        description="Its host name; `host:port` must be in the deployment's list."
-    )
+    engine: Engine = Field(description="Database engine; Cassandra on one machine only.")
+    host: HostName = Field(description="Host name; `host:port` must be in the deployment's list.")
     port: Port = Field(
-        3306, description="Its port; without one 5432 of a PostgreSQL, 9042 of a Cassandra."
+        3306, description="TCP port. PostgreSQL's default is 5432, Cassandra's 9042."
     )
     database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
-        "plimsoll", description="The database that holds the dataset."
+        "plimsoll", description="Database that holds the dataset."
     )
     secret_arn: SecretArn | None = Field(
         None,
-        description="The Secrets Manager secret with its `username` and `password`: on AWS always.",
+        description="ARN of the Secrets Manager secret that holds `username` and `password`;"
+        " required on AWS.",
     )
     tls: TlsMode = Field(
         "verify",
-        description="How connections are encrypted: `verify` believes only a server whose"
-        " certificate is signed for its name, by RDS's authorities where it is RDS's and by the"
-        " system's else; `require` encrypts and believes whoever answers; `off` does neither.",
+        description="Encryption of the connections. `verify` accepts only a server whose"
+        " certificate is valid for its name: signed by RDS's authorities on RDS, by one that the"
+        " system trusts elsewhere. `require` encrypts and accepts any certificate. `off` does not"
+        " encrypt.",
     )
     statement_mode: StatementMode = Field(
         "prepared",
-        description="Of a PostgreSQL: `simple` sends statements as text with their values in it,"
-        " for poolers that do not know prepared ones.",
+        description="PostgreSQL only: `simple` sends statements as text with their values"
+        " included, for poolers without support for prepared statements.",
     )
     allow_md5: bool = Field(
         False,
-        description="Of a PostgreSQL: let it ask for the password by MD5, which whoever listens can"
-        " break.",
+        description="PostgreSQL only: allow the server to ask for MD5 authentication, which an"
+        " eavesdropper can break.",
     )
     nodes: tuple[Network, ...] = Field(
         (),
-        description="Of a Cassandra: where its cluster's other nodes may be, as networks"
-        " (`10.0.1.0/24`) or addresses; each operation then goes to a node that has its rows. None:"
-        " the load goes to `host` alone.",
+        description="Cassandra only: networks (`10.0.1.0/24`) or addresses in which the cluster's"
+        " other nodes may be; each operation then goes to a node that holds its rows. If empty,"
+        " all load goes to `host`.",
     )
 
     @model_validator(mode="before")

@@ -35,57 +35,57 @@ Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
 class Pairs(Model):
     """Two variants of an axis whose runs alternate step by step."""
 
-    axis: Name = Field(description="The axis of both variants.")
+    axis: Name = Field(description="Axis of both variants.")
     of: tuple[Name, Name] = Field(description="The two variants.")
     count: Annotated[int, Field(ge=3, le=20)] = Field(
-        8, description="Pairs of steps: so often each of both repeats its load."
+        8, description="Number of pairs of steps: each variant repeats its load this often."
     )
 
 
 class Experiment(Model):
     """A matrix of runs: one for each combination of the axes' variants."""
 
-    name: Name = Field(description="What the experiment is called; not unique.")
-    description: str = Field("", description="Why it is made, for its readers.")
-    team: Name = Field("default", description="Who its runs are charged to.")
-    request: Patch = Field(
-        description="What all runs share: fields of a run's request, `name` and `team` excepted."
-    )
+    name: Name = Field(description="Name of the experiment; need not be unique.")
+    description: str = Field("", description="Purpose of the experiment, in your words.")
+    team: Name = Field("default", description="Team whose limits the runs count against.")
+    request: Patch = Field(description="Request that all runs share, without `name` and `team`.")
     axes: Annotated[dict[Name, Variants], Field(min_length=1, max_length=6)] = Field(
-        description="What differs: for each axis its variants by name, each the fields of the"
-        " request that it sets. A mapping is laid over the shared one field by field, anything"
-        " else replaces it."
+        description="Differences between the runs: axis name -> variant name -> the fields of the"
+        " request that it sets. A mapping is merged into the shared request field by field; any"
+        " other value replaces the shared one."
     )
     dataset: Patch | None = Field(
         None,
-        description="With it, even empty (`{}`), each dataset is prepared once, kept as a snapshot"
-        " and restored for every run that shares it; what it holds is set otherwise in the run that"
-        " prepares it, such as `target.instance_class` or `time_limit_s`. null: each run loads its"
-        " own.",
+        description="If set, even to `{}`, each dataset is loaded once, kept as a snapshot and"
+        " restored for every run that shares it. The fields given here change the request of the"
+        " run that loads it, such as `target.instance_class` or `time_limit_s`. null means each"
+        " run loads its own dataset.",
     )
     at_once: Annotated[int, Field(ge=1, le=AT_ONCE_MOST)] = Field(
-        1, description="The most runs at the same time."
+        1, description="Maximum number of runs at the same time."
     )
     batch_size: Annotated[int, Field(ge=1, le=CELLS_MOST)] | None = Field(
         None,
-        description="Runs of a batch; the next batch begins when all of one have ended. null: all"
-        " are one batch.",
+        description="Runs per batch; the next batch starts when all runs of a batch have ended."
+        " null means a single batch.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = Field(
-        None, description="Of the order of the runs; null: drawn, and recorded."
+        None, description="Random seed of the order of the runs. null draws one and records it."
     )
     search: Literal["matrix", "boundary"] = Field(
         "matrix",
-        description="`matrix`: every cell is run. `boundary`: one after the other, until the"
-        " cheapest that carries `want` is known; most are predicted alone.",
+        description="`matrix` runs every cell. `boundary` runs one cell after another until the"
+        " cheapest that carries `want` is found, and predicts most of the others.",
     )
     want: Want | None = Field(
-        None, description="What a search for the boundary looks for; null: nothing."
+        None,
+        description="Load that a `boundary` search must find a cell for. null unless `mode` is"
+        " `boundary`.",
     )
     pairs: Pairs | None = Field(
         None,
-        description="Two variants of an axis whose runs go at once and take turns, step by step, so"
-        " that their ratio is one of pairs; null: none.",
+        description="Two variants of an axis whose runs go at the same time and alternate step by"
+        " step, so that their ratio is computed from pairs. null means no pairs.",
     )
 
     @property
@@ -113,7 +113,7 @@ class Experiment(Model):
                     problem = "a run of an experiment gets its own"
                     raise UsageError(Complaint((*path, field), problem))
             if patch.get("expect"):
-                problem = "rules are of a single run: an experiment answers what to buy"
+                problem = "rules apply to a single run; an experiment answers what to buy"
                 raise UsageError(Complaint((*path, "expect"), problem))
         self._refuse_two_hands_on_one_field()
         self._require_known_pair()

@@ -30,16 +30,16 @@ class WorkloadChoice(Model):
     """The workload: the name of a built-in one, or a definition."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
-        None, description="A built-in workload (`plimsoll workloads`)."
+        None, description="Name of a built-in workload (`plimsoll workloads` lists them)."
     )
     definition: dict[str, Any] | None = Field(
-        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+        None, description="Workload in the format of workloads/*.yaml, instead of `name`."
     )
     records: Annotated[int, Field(ge=1, le=10**10)] = Field(
-        description="Rows of the dataset (of each table, where a workload has several)."
+        description="Number of rows of the dataset; of each table if the workload has several."
     )
     parameters: dict[str, int | float | str] = Field(
-        default_factory=dict, description="Values for the workload's own parameters, by name."
+        default_factory=dict, description="Values of the workload's parameters, by parameter name."
     )
 
     @model_validator(mode="after")
@@ -53,27 +53,29 @@ class Load(Model):
     """The load that clients apply in each step."""
 
     warmup_s: Annotated[float, Field(ge=0, le=600)] = Field(
-        30, description="Load before the window, in seconds; not measured."
+        30, description="Unmeasured load before the window, in seconds."
     )
     duration_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        60, description="The measured window, in seconds."
+        60, description="Length of the measured window in seconds."
     )
     timeout_ms: Annotated[int, Field(ge=1, le=300_000)] = Field(
-        60_000, description="After which an operation counts as failed, in milliseconds."
+        60_000,
+        description="Time-out of an operation in milliseconds; a slower one counts as failed.",
     )
     recovery_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
         300,
-        description="After a step that failed: how long the target may take to recover before the"
-        " next one starts all the same, in seconds. It ends sooner where nothing moves any more.",
+        description="Maximum time in seconds that the target may take to recover after a failed"
+        " step; then the next step starts anyway. Waiting ends earlier if the backlog no longer"
+        " shrinks.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
-        1, description="Equal seeds give equal sequences of operations."
+        1, description="Random seed. Equal seeds give equal sequences of operations."
     )
     poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] | None = Field(
         None,
-        description="For how long a client looks for answers before it sleeps, in microseconds,"
-        " where that pays; 0: never. None: 500 on AWS, where a client has a processor of its own,"
-        " and 0 on one machine.",
+        description="Maximum time in microseconds that a client busy-polls before it sleeps, where"
+        " polling pays; 0 means no polling. If not set, 500 on AWS, where each client has a CPU of"
+        " its own, and 0 on one machine.",
     )
 
     @model_validator(mode="after")
@@ -90,27 +92,28 @@ class Preparation(Model):
     """How the dataset is created and warmed."""
 
     clients: Annotated[int, Field(ge=1, le=100)] = Field(
-        4, description="Clients that load the dataset at once."
+        4, description="Number of clients that load the dataset at the same time."
     )
     connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
-        8, description="Connections of each of them."
+        8, description="Connections per client."
     )
     load_order: LoadOrder = Field(
         "key",
-        description="In which order rows are inserted. `key`: by their keys, which fills each page"
-        " once. `number`: by their numbers, as YCSB does: of hashed keys each lands on another"
-        " page, which leaves a larger table, and costs a read and a write of a page for each row"
-        " once the table is larger than the server's memory. Keys that are numbers have one order"
-        " only, and Cassandra sorts them itself.",
+        description="Order in which rows are inserted. `key`: in key order, which fills each page"
+        " once. `number`: in the order of the row numbers, as YCSB does; if keys are hashed, each"
+        " row lands on another page, which makes the table larger and costs a page read and a page"
+        " write per row once the table exceeds the server's memory. Numeric keys have only one"
+        " order, and Cassandra sorts rows itself.",
     )
     warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
         60,
-        description="Unmeasured load of one client after it, which fills the caches, in seconds; as"
-        " often again as it takes until throughput and I/Os per operation settle.",
+        description="Unmeasured load of one client after loading, which fills the caches, in"
+        " seconds. It is repeated until throughput and I/Os per operation settle.",
     )
     warm_max_s: Annotated[float, Field(ge=0, le=3600)] | None = Field(
         None,
-        description="The most of it in all, in seconds; none: three times `warm_s`.",
+        description="Maximum total time of this unmeasured load in seconds. If not set, three"
+        " times `warm_s`.",
     )
 
     @property

@@ -31,8 +31,8 @@ class PhaseInput(Model):
     """A table of records."""
 
     csv: Annotated[str, Field(min_length=1, max_length=CSV_MOST)] = Field(
-        description="CSV, its first line the columns' names. In a request's file: `{file: PATH}`,"
-        " beside that file."
+        description="Text in CSV format, with the column names in the first line. In a request"
+        " file, `{file: PATH}` reads it from a file; PATH is relative to the request."
     )
 
     def columns(self) -> dict[str, Column]:
@@ -95,18 +95,18 @@ class PhaseWorkload(Model):
     """The workload of a phase, on the tables and records of the run."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
-        None, description="A built-in workload (`plimsoll workloads`)."
+        None, description="Name of a built-in workload (`plimsoll workloads` lists them)."
     )
     definition: dict[str, Any] | None = Field(
-        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+        None, description="Workload in the format of workloads/*.yaml, instead of `name`."
     )
     parameters: dict[str, int | float | str] = Field(
-        default_factory=dict, description="Values for the workload's own parameters, by name."
+        default_factory=dict, description="Values of the workload's parameters, by parameter name."
     )
     input: PhaseInput | None = Field(
         None,
-        description="Records that the clients go through one after another, and round again:"
-        " `{input: NAME}` in the `definition` is a column of them.",
+        description="Records that the clients go through in order, starting again at the end."
+        " `{input: NAME}` in the `definition` refers to one of their columns.",
     )
 
     @model_validator(mode="after")
@@ -143,19 +143,20 @@ class Completion(Model):
     """A phase that processes a fixed number of records, from first to last, at growing loads."""
 
     records: Annotated[int, Field(ge=1, le=10**9)] = Field(
-        description="Records of one pass, all clients together; each pass is a slice of its own."
+        description="Number of records per pass, summed over all clients. Each pass uses the next"
+        " slice of the records."
     )
     connections: Annotated[tuple[Connections, ...], Field(min_length=1, max_length=20)] = Field(
-        description="Connections of all clients together, ascending: so hard the target is pushed."
+        description="Loads to try, in ascending order, as connections summed over all clients."
     )
     connections_per_client: Connections = Field(
-        64, description="A client is added for every so many connections."
+        64, description="Connections per client; a client is added when more are needed."
     )
     repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MOST)] = Field(
-        3, description="Passes at each of the loads, which take turns."
+        3, description="Number of passes at each load; the loads alternate."
     )
     longest_s: Annotated[float, Field(gt=0, le=LOAD_MAX_S)] = Field(
-        600, description="After which a pass ends unfinished, in seconds."
+        600, description="Time-out of a pass in seconds; a pass that takes longer ends unfinished."
     )
 
     @model_validator(mode="after")
@@ -171,7 +172,7 @@ class Completion(Model):
         clients = -(-self.connections[-1] // self.connections_per_client)
         most_s = longest_load_s(clients)
         if self.longest_s > most_s:
-            problem = f"is too much: of {clients:,} clients the first waits for the last"
+            problem = f"is too long: the first of {clients:,} clients waits for the last"
             allowed = Range(most=most_s)
             raise UsageError(Complaint(("longest_s",), problem, self.longest_s, allowed))
         return self
@@ -185,23 +186,26 @@ class Completion(Model):
 class Phase(Model):
     """One phase: its workload, on the database as the previous phase left it."""
 
-    name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
+    name: PhaseName = Field(description="Name of the phase; unique in the request.")
     workload: PhaseWorkload | None = Field(
         None,
-        description="What is asked, on the dataset of the run's own workload; none: that workload.",
+        description="Workload that runs on the dataset of the run's own workload. If not set, the"
+        " run's own workload.",
     )
     to_completion: Completion | None = Field(
-        None, description="How much of it, and how hard it is pushed; or a `search`."
+        None,
+        description="Number of records to process, and the loads to try. Give either this or"
+        " `search`.",
     )
     search: Search | None = Field(
         None,
-        description="In place of `to_completion`: which loads are tried, for an answer of its own,"
-        " with `load` of the request.",
+        description="Loads to try for a capacity of its own, with the request's `load`; instead of"
+        " `to_completion`.",
     )
     limits: Rules | None = Field(
         None,
-        description="With `search`: when a step passes; none: as the request's `limits`, without"
-        " their soak and those of operations that the phase does not have.",
+        description="With `search`: when a step passes. If not set, the request's `limits`,"
+        " without `soak_s` and without the operations that the phase does not have.",
     )
 
     @model_validator(mode="after")

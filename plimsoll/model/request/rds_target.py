@@ -31,28 +31,31 @@ LEAST_GIB = 10  # assumed size of the storage for prices; the real one is known 
 class AuroraTarget(Model):
     """An Aurora cluster with one writer, created for this run and deleted after it; on AWS only."""
 
-    kind: Literal["aurora"] = Field(description="A cluster on Aurora, made for this run; on AWS.")
+    kind: Literal["aurora"] = Field(
+        description="A cluster on Aurora, created for this run; on AWS only."
+    )
     engine: AuroraEngine = Field(description="The database engine.")
     engine_version: Annotated[
         str, Field(pattern=r"^\d+(\.\d+)*(\.mysql_aurora(\.\d+){3})?$", max_length=40)
     ] = Field(
-        description="The engine's version as RDS names it, such as 17.7 or 8.0.mysql_aurora.3.10.3;"
-        " of a major version alone (17, 8.0) RDS's default minor version is taken when the run is"
+        description="Engine version as RDS names it, such as 17.7 or 8.0.mysql_aurora.3.10.3. A"
+        " major version alone (17, 8.0) means RDS's default minor version when the run is"
         " submitted."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
-        description="The writer's instance class, such as db.r7g.large."
+        description="Instance class of the writer, such as db.r7g.large."
     )
     storage: AuroraStorage = Field(
         "standard",
-        description="Its storage: `standard` is charged by the I/O, `io-optimized` is not and costs"
-        " more by the hour and by the GiB. It grows by itself: there is no `volume`.",
+        description="Storage configuration. `standard` charges each I/O; `io-optimized` does not,"
+        " but costs more per hour and per GiB. Storage grows automatically, so there is no"
+        " `volume`.",
     )
     parameters: dict[ParameterName, str | int] = Field(
-        default_factory=dict, description="Engine parameters, of the cluster's parameter group."
+        default_factory=dict, description="Engine parameters, set in the cluster's parameter group."
     )
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")] = Field(
-        "plimsoll", description="The database that holds the dataset."
+        "plimsoll", description="Database that holds the dataset."
     )
 
     @property
@@ -95,28 +98,27 @@ class AuroraTarget(Model):
 class RdsTarget(Model):
     """A database instance on RDS, created for this run and deleted after it."""
 
-    kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
+    kind: Literal["rds"] = Field("rds", description="A database on RDS, created for this run.")
     engine: RdsEngine = Field(description="The database engine.")
     engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){0,2}$")] = Field(
-        description="The engine's version as RDS names it, such as 8.4, 11.4.10 or 18.4; of a"
-        " major version alone (8.4, 18) RDS's default minor version is taken when the run is"
-        " submitted."
+        description="Engine version as RDS names it, such as 8.4, 11.4.10 or 18.4. A major version"
+        " alone (8.4, 18) means RDS's default minor version when the run is submitted."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
-        description="The instance class, such as db.m6i.large. One machine stands in for the"
-        " families t3, t4g, m5 to m8g, r3 to r8g, i3 and i4i; AWS may have more."
+        description="Instance class, such as db.m6i.large. One machine can emulate the families"
+        " t3, t4g, m5 to m8g, r3 to r8g, i3 and i4i; AWS may have more."
     )
-    volume: Volume = Field(description="The storage.")
+    volume: Volume = Field(description="Storage volume.")
     parameters: dict[ParameterName, str | int] = Field(
         default_factory=dict, description="Engine parameters, such as innodb_buffer_pool_size."
     )
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")] = Field(
-        "plimsoll", description="The database that holds the dataset."
+        "plimsoll", description="Database that holds the dataset."
     )
     snapshot: SnapshotArn | None = Field(
         None,
-        description="A snapshot of your own (its ARN) that the target is restored from, in place of"
-        " loading rows: the workload's tables are then those in it. The deployment must allow it;"
+        description="ARN of a snapshot of your own. The target is restored from it instead of"
+        " loading rows, and the workload uses the tables in it. The deployment must allow it;"
         " Plimsoll never deletes it.",
     )
 

@@ -50,66 +50,75 @@ Target = Annotated[
 class Fault(Model):
     """A fault to inject during a run; on one machine only."""
 
-    step: Annotated[int, Field(ge=1)] = Field(description="The step in which it happens.")
+    step: Annotated[int, Field(ge=1)] = Field(
+        description="Number of the step in which the fault happens."
+    )
     after_s: Annotated[float, Field(ge=0)] = Field(
         0, description="Seconds after the start of the step's load."
     )
-    volume: FaultPlan = Field(description="What the target's volume does.")
+    volume: FaultPlan = Field(description="Fault of the target's volume.")
 
 
 class Request(Model):
     """A run as it is requested."""
 
-    name: Name = Field(description="What the run is called; not unique.")
-    description: str = Field("", description="Why it is made, for its readers.")
+    name: Name = Field(description="Name of the run; need not be unique.")
+    description: str = Field("", description="Purpose of the run, in your words.")
     target: Target = Field(description="The database under test.")
-    workload: WorkloadChoice = Field(description="What is asked of it.")
-    load: Load = Field(Load(), description="How each client asks.")
+    workload: WorkloadChoice = Field(
+        description="Workload: the operations to send, and the dataset."
+    )
+    load: Load = Field(
+        Load(), description="Duration of each step, time-out and seed of the operations."
+    )
     prepare: Preparation = Field(
-        Preparation(), description="How the dataset gets there, and the caches warm."
+        Preparation(), description="How the dataset is loaded and the caches are warmed."
     )
     phases: Annotated[tuple[Phase, ...], Field(max_length=10)] = Field(
         (),
-        description="Workloads before the search, one after another, to completion or each with a"
-        " search of its own, on the database as the one before has left it (docs/phases.md).",
+        description="Workloads that run before the search, one after another, each to completion"
+        " or with a search of its own, on the database as the previous one left it"
+        " (docs/phases.md).",
     )
-    search: Search = Field(description="Which loads are tried.")
+    search: Search = Field(description="Loads to try.")
     toggle: Toggle | None = Field(
         None,
         description="Two states of the target, such as a feature off and on, measured in pairs"
-        " after the search: of an RDS instance, or two ways to an existing database.",
+        " after the search: settings of an RDS instance, or two addresses of an existing database.",
     )
-    limits: Rules = Field(Rules(), description="When a step passes.")
+    limits: Rules = Field(Rules(), description="Rules that a step must keep to pass.")
     expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
         (),
-        description="Rules that the result is held against, such as `capacity >= 2000`"
+        description="Rules that the result is checked against, such as `capacity >= 2000`"
         " (docs/ci.md).",
     )
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="The most that the run may cost, in US dollars, by list prices (docs/costs.md):"
-        " it is refused where that cannot suffice, and torn down before it would be passed.",
+        description="Maximum cost of the run in US dollars, by list prices (docs/costs.md). The"
+        " run is refused if this cannot suffice, and torn down before it would cost more.",
     )
     time_limit_s: Annotated[int, Field(ge=10, le=86_400)] = Field(
         7200,
-        description="After which the target is deleted whatever happens, in seconds; at least"
-        " `prepare.warm_s`, `load.warmup_s` and `load.duration_s` together.",
+        description="Maximum age of the target in seconds: it is then deleted in any case. At"
+        " least `prepare.warm_s`, `load.warmup_s` and `load.duration_s` together.",
     )
-    team: Name = Field("default", description="Who the run is charged to.")
+    team: Name = Field("default", description="Team whose limits the run counts against.")
     tags: dict[TagName, Annotated[str, Field(max_length=200)]] = Field(
-        default_factory=dict, max_length=20, description="Labels for its readers; no `=` in a name."
+        default_factory=dict, max_length=20, description="Labels, by name; a name contains no `=`."
     )
     background: Annotated[tuple[Background, ...], Field(max_length=10)] = Field(
         (),
-        description="Workloads beside the one that is measured (docs/workloads.md#two-at-once).",
+        description="Workloads that run at the same time as the measured one"
+        " (docs/workloads.md#two-at-once).",
     )
     background_pairs: Annotated[int, Field(ge=0, le=20)] = Field(
         4,
-        description="With `background`: pairs of steps after the answer, at its load, one with it"
-        " and one without: what it takes. Below 3 its interval is not known; 0: none. They are no"
-        " part of `search.probes_max`.",
+        description="With `background`: number of pairs of steps after the answer, at its load,"
+        " one step with the background and one without, which measure its cost. There is no"
+        " confidence interval below 3 pairs; 0 means no pairs. They do not count toward"
+        " `search.probes_max`.",
     )
-    faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
+    faults: tuple[Fault, ...] = Field((), description="Faults to inject; on one machine only.")
 
     @model_validator(mode="after")
     def _has_time_for_a_step(self) -> Self:
@@ -122,7 +131,8 @@ class Request(Model):
         if self.time_limit_s < least_s:
             sum_of_parts = " + ".join(f"{name} {value:g}" for name, value in parts.items())
             problem = (
-                f"{self.time_limit_s} s are over before a single step can be: {sum_of_parts} s"
+                f"{self.time_limit_s} s are too short for a single step, which takes"
+                f" {sum_of_parts} s"
             )
             allowed = Range(least=least_s)
             raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
@@ -140,9 +150,9 @@ class Request(Model):
         most_s = longest_load_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
             problem = (
-                f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
-                f" {clients:,} clients the first waits {AWS_TIMINGS.lead_s(clients):g} s for the"
-                f" last, which leaves {most_s:g} s to both"
+                f"is too long after load.warmup_s = {self.load.warmup_s:g} s: the first of up to"
+                f" {clients:,} clients waits {AWS_TIMINGS.lead_s(clients):g} s for the last, which"
+                f" leaves {most_s:g} s for both"
             )
             raise UsageError(Complaint(("load", "duration_s"), problem, self.load.duration_s))
         return self

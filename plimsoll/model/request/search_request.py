@@ -22,23 +22,25 @@ def _below_error(field: str, value: float, other: str, least: float) -> UsageErr
 class StepsSearch(Model):
     """A list of client counts, as in the reference experiment R1, tried until one fails."""
 
-    strategy: Literal["steps"] = Field("steps", description="Client counts from a list.")
+    strategy: Literal["steps"] = Field("steps", description="A list of client counts.")
     clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = Field(
-        (1, 2, 3, 4, 6, 8), description="Numbers of clients, ascending."
+        (1, 2, 3, 4, 6, 8), description="Client counts in ascending order."
     )
     connections_per_client: Connections = Field(
-        1, description="Connections of each client (YCSB's and sysbench's threads)."
+        1, description="Connections per client (the threads of YCSB and sysbench)."
     )
     whole_list: bool = Field(
-        False, description="Measure the steps beyond the knee or plateau too, for the picture."
+        False,
+        description="Measure the steps beyond the knee or plateau too, to complete the curve.",
     )
     open_loop_probe: bool = Field(
         True,
-        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
-        " do not wait. No part of the verdict.",
+        description="Measure one more step after the answer, in an open loop at 95 % of it: the"
+        " latency for callers that do not wait for earlier replies. It does not change the"
+        " verdict.",
     )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions and closing steps included."
+        30, description="Maximum number of steps, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")
@@ -53,34 +55,36 @@ class RampSearch(Model):
     """Closed loop: connections x `factor` until a step fails, then bisection of the bracket."""
 
     strategy: Literal["ramp"] = Field(
-        "ramp", description="Connections in growing steps, then bisection."
+        "ramp", description="Growing numbers of connections, then bisection."
     )
     connections_first: Connections = Field(
-        1, description="Connections of the lightest step, all clients together."
+        1, description="Connections of the lightest step, summed over all clients."
     )
     connections_max: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        512, description="Connections of the heaviest step."
+        512, description="Connections of the heaviest step, summed over all clients."
     )
     connections_per_client: Connections = Field(
-        64, description="A client is added for every so many connections."
+        64, description="Connections per client; a client is added when more are needed."
     )
     clients_max: Clients = Field(
         100,
-        description="More clients, with fewer connections each, up to here while too busy.",
+        description="Maximum number of clients: while clients are too busy, more share the same"
+        " connections.",
     )
     factor: Annotated[float, Field(gt=1, le=4)] = Field(
-        1.5, description="Each step has so many times the connections of the one before."
+        1.5, description="Factor by which the connections grow from step to step."
     )
     resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        0.05, description="The bracket is bisected to this share of itself."
+        0.05, description="Bisection ends when the bracket is narrower than this share of its load."
     )
     open_loop_probe: bool = Field(
         True,
-        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
-        " do not wait. No part of the verdict.",
+        description="Measure one more step after the answer, in an open loop at 95 % of it: the"
+        " latency for callers that do not wait for earlier replies. It does not change the"
+        " verdict.",
     )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions and closing steps included."
+        30, description="Maximum number of steps, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")
@@ -95,27 +99,29 @@ class RateSearch(Model):
     """Open loop: arrival rate x `factor` until a step fails, then bisection of the bracket."""
 
     strategy: Literal["rate"] = Field(
-        "rate", description="Arrival rates in growing steps, then bisection: an open loop."
+        "rate", description="Growing arrival rates (open loop), then bisection."
     )
     rate_first_ops_per_second: Annotated[float, Field(gt=0)] = Field(
-        description="Rate of the lightest step, in operations per second."
+        description="Arrival rate of the lightest step, in operations per second."
     )
     rate_max_ops_per_second: Annotated[float, Field(gt=0)] = Field(
-        description="Rate of the heaviest step, in operations per second."
+        description="Arrival rate of the heaviest step, in operations per second."
     )
-    clients: Clients = Field(1, description="Clients at the start.")
+    clients: Clients = Field(1, description="Number of clients at the start.")
     clients_max: Clients = Field(
-        100, description="More clients up to here while they are too busy or send late."
+        100,
+        description="Maximum number of clients: more are added while clients are too busy or send"
+        " late.",
     )
-    connections_per_client: Connections = Field(64, description="Connections of each client.")
+    connections_per_client: Connections = Field(64, description="Connections per client.")
     factor: Annotated[float, Field(gt=1, le=4)] = Field(
-        1.5, description="Each step has so many times the rate of the one before."
+        1.5, description="Factor by which the arrival rate grows from step to step."
     )
     resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        0.05, description="The bracket is bisected to this share of itself."
+        0.05, description="Bisection ends when the bracket is narrower than this share of its load."
     )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions and closing steps included."
+        30, description="Maximum number of steps, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")

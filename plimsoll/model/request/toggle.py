@@ -21,17 +21,17 @@ SPARE_TRIES = 4  # spare steps beyond the pairs, since audits may dispute some
 class ToggledState(Model):
     """A named state: engine parameters, or another address of an existing database."""
 
-    name: StateName = Field(description="What reports call it, such as doublewrite-off.")
+    name: StateName = Field(description="Name of the state in reports, such as doublewrite-off.")
     # RDS's limit per call: API_ModifyDBParameterGroup (read 2026-11)
     parameters: Annotated[dict[ParameterName, str | int], Field(max_length=20)] = Field(
         default_factory=dict,
-        description="Of an RDS target: engine parameters, over those of the target; both states"
+        description="RDS target only: engine parameters that override the target's. Both states"
         " set the same ones.",
     )
     endpoint: StateEndpoint | None = Field(
         None,
-        description="Of an endpoint: where it is reached in this state, such as through a proxy;"
-        " none: as the target says.",
+        description="Endpoint only: address at which the database is reached in this state, such"
+        " as a proxy's. If not set, the target's own.",
     )
 
 
@@ -39,19 +39,19 @@ class Toggle(Model):
     """Two states, measured in pairs on one target or dataset."""
 
     states: Annotated[tuple[ToggledState, ...], Field(min_length=2, max_length=2)] = Field(
-        description="Two states. The target begins in the first, in which its capacity is sought;"
-        " the second is measured against it."
+        description="The two states. The target starts in the first, and its capacity is measured"
+        " there; the second is compared with it."
     )
     pairs: Annotated[int, Field(ge=3, le=50)] = Field(
         6,
-        description="Pairs of steps at the load of the answer, one in each state, each after"
-        " `prepare.warm_s` of unmeasured load.",
+        description="Number of pairs of steps at the load of the answer, one in each state, each"
+        " after `prepare.warm_s` of unmeasured load.",
     )
     restart: Literal["needed", "always"] = Field(
         "needed",
-        description="Whether the server is restarted before every step of the pairs: where a"
-        " running one does not take the parameters (RDS calls them static), or always, so that"
-        " nothing of the other state is left in its memory.",
+        description="When the server is restarted before a step of the pairs. `needed`: if a"
+        " running server cannot take the parameters (RDS calls them static). `always`: before"
+        " every step, so that its memory holds nothing of the other state.",
     )
 
     @property
@@ -160,7 +160,10 @@ def require_switchable(target: object, toggle: Toggle) -> None:
             for number, state in enumerate(toggle.states):
                 path = ("toggle", "states", number)
                 if state.endpoint is not None:
-                    problem = "is of an existing database; a target that is made has `parameters`"
+                    problem = (
+                        "applies to an existing database; a target that Plimsoll creates has"
+                        " `parameters`"
+                    )
                     raise UsageError(Complaint((*path, "endpoint"), problem))
                 if not state.parameters:
                     raise UsageError(Complaint((*path, "parameters"), "is missing"))
@@ -172,8 +175,8 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
     for number, state in enumerate(toggle.states):
         if state.parameters:
             problem = (
-                "are of a target that is made; nothing of an existing database is changed: name"
-                " with `endpoint` where it is reached in this state"
+                "apply to a target that Plimsoll creates; an existing database is not changed:"
+                " give the address of this state with `endpoint`"
             )
             raise UsageError(Complaint(("toggle", "states", number, "parameters"), problem))
     if toggle.restart != "needed":
@@ -187,6 +190,6 @@ def _require_endpoints(target: EndpointTarget, toggle: Toggle) -> None:
 
 def _describe_unsupported(kind: str) -> str:
     return (
-        f"has the states of an RDS instance or of an existing database; of {kind} targets measure"
-        " each state in a run of its own, and `plimsoll compare` them"
+        f"needs an RDS instance or an existing database; with {kind} targets, measure each state"
+        " in a run of its own and compare the runs with `plimsoll compare`"
     )

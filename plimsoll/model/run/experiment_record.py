@@ -82,8 +82,8 @@ class Experiments(Model):
     experiments: tuple[ExperimentRecord, ...]
     unreadable: int = Field(
         0,
-        description="Records that were left out, since this version of the service cannot read"
-        " them; its logs name them.",
+        description="Number of records that were left out because this version of the service"
+        " cannot read them; its logs name them.",
     )
 
 

@@ -19,86 +19,110 @@ Figures = tuple[float | None, ...]
 class LivePlan(Model):
     """The step in progress, or the last one started."""
 
-    sentence: str = Field(description="In words: which of about how many, and its load.")
-    then: str | None = Field(description="What follows, in words; null: nothing of the search.")
-    step: int = Field(description="Its number, from 1; 0: the load that warms the caches.")
-    steps_expected: int | None = Field(description="Steps that the quote expected.")
-    steps_most: int = Field(description="Steps at most.")
-    load: float = Field(description="On the run's axis.")
-    purpose: str = Field(description="Why the search asks for it.")
-    why: str = Field(description="The same in one line.")
-    start_at_epoch_ms: int = Field(description="When its load begins.")
-    window_start_epoch_ms: int = Field(description="When its measured window begins.")
-    window_end_epoch_ms: int = Field(description="When it ends.")
+    sentence: str = Field(
+        description="Step in one sentence: its number, how many to expect, and its load."
+    )
+    then: str | None = Field(
+        description="What follows this step, in words; null if no step of the search does."
+    )
+    step: int = Field(
+        description="Number of the step, from 1; 0 for the load that warms the caches."
+    )
+    steps_expected: int | None = Field(description="Number of steps that the quote expected.")
+    steps_most: int = Field(description="Maximum number of steps.")
+    load: float = Field(description="Load, in the unit that `axis` names.")
+    purpose: str = Field(description="Purpose of the step in the search.")
+    why: str = Field(description="Purpose in one line of text.")
+    start_at_epoch_ms: int = Field(description="When the load starts.")
+    window_start_epoch_ms: int = Field(description="When the measured window starts.")
+    window_end_epoch_ms: int = Field(description="When the measured window ends.")
 
 
 class LiveTime(Model):
     """Elapsed time, and the longest possible time."""
 
-    elapsed_s: float = Field(description="Since it was recorded, to its end.")
+    elapsed_s: float = Field(
+        description="Seconds from submission to now, or to the end of the run."
+    )
     left_s: float | None = Field(
-        description="Until its search is over, by the steps that the quote expected; null: not"
-        " known, or there is no search under way."
+        description="Estimated seconds until the search ends, from the number of steps in the"
+        " quote; null if not known or if no search is in progress."
     )
     limit_left_s: float | None = Field(
-        description="Until its target is deleted, whatever happens; null: not begun, or gone."
+        description="Seconds until the target is deleted in any case; null if the run has not"
+        " started or the target is gone."
     )
-    time_limit_s: int = Field(description="The run's, or what its budget leaves of it.")
+    time_limit_s: int = Field(
+        description="Time limit in seconds: the request's, or less if the budget allows less."
+    )
 
 
 class LiveMoney(Model):
     """Cost, by list prices."""
 
     basis: Literal["aws", "as-if-on-aws"] = Field(
-        description="`as-if-on-aws`: on one machine nothing is spent; the hour is such a target's."
+        description="`aws`: real cost. `as-if-on-aws`: the run is on one machine and costs"
+        " nothing; the price per hour is that of such a target on AWS."
     )
-    spent_usd: float | None = Field(description="So far, estimated; null: nothing, or not known.")
-    expected_usd: float | None = Field(description="As quoted when it was submitted.")
-    budget_usd: float | None = Field(description="At most; null: it has none.")
-    target_usd_per_hour: float | None = Field(description="Of the target, while it is there.")
+    spent_usd: float | None = Field(
+        description="Estimated cost so far; null if nothing is spent or it is not known."
+    )
+    expected_usd: float | None = Field(description="Expected cost from the quote at submission.")
+    budget_usd: float | None = Field(description="Budget of the run; null if it has none.")
+    target_usd_per_hour: float | None = Field(
+        description="Price of the target per hour, while it exists."
+    )
 
 
 class LogLine(Model):
     """An event of the run."""
 
-    id: str = Field(description="A line that comes again under its id has changed.")
+    id: str = Field(description="Identifier; a later line with the same one replaces it.")
     at: datetime
     text: str
-    problem: bool = Field(False, description="Whether a reader has to know it.")
+    problem: bool = Field(False, description="Whether the line reports a problem.")
 
 
 class LiveLoad(Model):
     """One load with all its repetitions, as judged so far; later steps may change the verdict."""
 
-    load: float = Field(description="On the run's axis.")
+    load: float = Field(description="Load, in the unit that `axis` names.")
     passed: bool
     decides: bool = Field(
-        description="False: an audit disputes every repetition, or its clients were the limit."
+        description="False if an audit disputes every repetition, or if the clients were the"
+        " limit: the load then decides nothing."
     )
-    throughput_ops_per_second: float = Field(description="Median of its repetitions.")
+    throughput_ops_per_second: float = Field(description="Median throughput of the repetitions.")
     latency_us: dict[str, float] = Field(
-        description="By operation, of the statistic judged: the median of the repetitions."
+        description="Latency of each operation in microseconds, by name: the judged statistic,"
+        " median of the repetitions."
     )
-    limit_us: dict[str, float] = Field(description="By operation: what it may be.")
+    limit_us: dict[str, float] = Field(
+        description="Latency limit of each operation in microseconds, by name."
+    )
     repetitions: int
     repetitions_passed: int
-    reasons: tuple[str, ...] = Field(description="Why it did not pass, the worst first.")
-    explanations: tuple[str, ...] = Field(description="The same for people.")
+    reasons: tuple[str, ...] = Field(description="Codes of why it did not pass, worst first.")
+    explanations: tuple[str, ...] = Field(description="Reasons as sentences.")
 
 
 class LiveStep(Model):
     """A finished step."""
 
     step: int
-    load: float = Field(description="On the run's axis.")
+    load: float = Field(description="Load, in the unit that `axis` names.")
     clients: int
-    connections: int = Field(description="Of all clients together.")
-    rate_ops_per_second: float | None = Field(description="Offered; null: a closed loop.")
+    connections: int = Field(description="Number of connections, summed over all clients.")
+    rate_ops_per_second: float | None = Field(description="Arrival rate; null in a closed loop.")
     purpose: str
     throughput_ops_per_second: float | None
     errors: int | None
-    latency_us: dict[str, float | None] = Field(description="By operation, of the statistic.")
-    window_start_epoch_ms: int | None = Field(description="Of the time in which all clients ran.")
+    latency_us: dict[str, float | None] = Field(
+        description="Latency of each operation in microseconds, by name: the judged statistic."
+    )
+    window_start_epoch_ms: int | None = Field(
+        description="Start of the time in which all clients ran."
+    )
     window_end_epoch_ms: int | None
     words: str
     problems: tuple[str, ...]
@@ -117,9 +141,11 @@ class OperationSeries(Model):
 class SecondSeries(Model):
     """The seconds of finished steps in bins, each of one step; there are no bins without load."""
 
-    epoch_s: tuple[int, ...] = Field(description="When each bin begins.")
-    step: tuple[int, ...] = Field(description="The step that it is of.")
-    ops_per_second: Figures = Field(description="Operations that succeeded, mean over the bin.")
+    epoch_s: tuple[int, ...] = Field(description="Start of each bin.")
+    step: tuple[int, ...] = Field(description="Step that each bin belongs to.")
+    ops_per_second: Figures = Field(
+        description="Successful operations per second, mean over the bin."
+    )
     errors_per_second: Figures
     operations: dict[str, OperationSeries]
 
@@ -127,20 +153,28 @@ class SecondSeries(Model):
 class ResourceSeries(Model):
     """The target's own figures over time; means over each bin, unless stated otherwise."""
 
-    every_s: int = Field(description="The width of its bins, in seconds.")
-    epoch_s: tuple[int, ...] = Field(description="When each bin begins.")
+    every_s: int = Field(description="Width of the bins in seconds.")
+    epoch_s: tuple[int, ...] = Field(description="Start of each bin.")
     read_iops: Figures
     write_iops: Figures
     read_mib_s: Figures
     write_mib_s: Figures
-    queue: Figures = Field(description="I/Os under way.")
+    queue: Figures = Field(description="Mean number of I/Os in progress.")
     read_latency_us: Figures
     write_latency_us: Figures
     cpu_percent: Figures
-    burst_balance_percent: Figures = Field(description="The volume's; the least of the bin.")
-    ebs_io_balance_percent: Figures = Field(description="The instance's; the least of the bin.")
-    ebs_byte_balance_percent: Figures = Field(description="Likewise.")
-    cpu_credits: Figures = Field(description="Left to a burstable instance; the least of the bin.")
+    burst_balance_percent: Figures = Field(
+        description="Burst credits of the volume, minimum over the bin."
+    )
+    ebs_io_balance_percent: Figures = Field(
+        description="I/O credits of the instance, minimum over the bin."
+    )
+    ebs_byte_balance_percent: Figures = Field(
+        description="Throughput credits of the instance, minimum over the bin."
+    )
+    cpu_credits: Figures = Field(
+        description="CPU credits of a burstable instance, minimum over the bin."
+    )
 
 
 class VolumeCaps(Model):
@@ -156,53 +190,69 @@ class TeardownStage(Model):
     """One stage of deleting the target."""
 
     stage: Literal["asked", "deleting", "seen deleted", "failed"]
-    at: datetime | None = Field(description="Null: under way, or not noted.")
+    at: datetime | None = Field(
+        description="When the stage was completed; null if it is in progress or the time is not"
+        " known."
+    )
     text: str
 
 
 class Teardown(Model):
     """The deletion of the target."""
 
-    stages: tuple[TeardownStage, ...] = Field(description="In order; empty: not asked for yet.")
-    gone: bool = Field(description="Whether it was seen to be deleted.")
+    stages: tuple[TeardownStage, ...] = Field(
+        description="Stages in order; empty if deletion was not requested yet."
+    )
+    gone: bool = Field(description="Whether the target was confirmed to be deleted.")
 
 
 class LiveAnswer(Model):
     """The result in words."""
 
     tag: str
-    decided: bool = Field(description="Whether the figure is a capacity, not only a bound of it.")
-    figure: str | None = Field(description="Operations per second, with its bound.")
+    decided: bool = Field(
+        description="True if the figure is a capacity, false if it is only a bound."
+    )
+    figure: str | None = Field(description="Capacity in operations per second, with its bound.")
     sentence: str
-    facts: tuple[tuple[str, str], ...] = Field(description="Name and text.")
+    facts: tuple[tuple[str, str], ...] = Field(description="Pairs of a name and a text.")
 
 
 class Live(Model):
     """A run during and after its execution: what is new since a cursor."""
 
-    cursor: str = Field(description="For `after` of the next call.")
-    at: datetime = Field(description="When it was looked at.")
-    every_s: int = Field(description="The width of the bins of `seconds`, in seconds.")
+    cursor: str = Field(description="Value of `after` for the next call.")
+    at: datetime = Field(description="Time at which the state was read.")
+    every_s: int = Field(description="Width of the bins of `seconds`, in seconds.")
     run: RunSummary
-    plan: LivePlan | None = Field(description="Null: no step has begun.")
+    plan: LivePlan | None = Field(description="Plan of the step; null before the first.")
     time: LiveTime
     money: LiveMoney
     log: tuple[LogLine, ...] = Field(
-        description="By its ids: those before the cursor may come again."
+        description="Lines sorted by id; lines from before the cursor may be sent again."
     )
-    statistic: Statistic = Field(description="Of latency, which is judged.")
-    axis: Axis = Field(description="What `load` counts.")
-    limits_us: dict[str, float] = Field(description="By operation; empty: nothing judged yet.")
+    statistic: Statistic = Field(description="Latency statistic that is judged.")
+    axis: Axis = Field(description="What `load` counts: clients, connections or arrival rate.")
+    limits_us: dict[str, float] = Field(
+        description="Latency limit of each operation in microseconds, by name; empty until a step"
+        " is judged."
+    )
     bracket: tuple[float | None, float | None] | None = Field(
-        description="The heaviest load that passes, and the lightest above it that fails."
+        description="Heaviest load that passes, and lightest load above it that fails."
     )
-    loads: tuple[LiveLoad, ...] = Field(description="All so far, from the lightest.")
-    steps: tuple[LiveStep, ...] = Field(description="That ended since the cursor.")
-    seconds: SecondSeries = Field(description="Of those steps.")
-    resources: ResourceSeries = Field(description="Since the cursor; its last bin may be partial.")
-    caps: VolumeCaps | None = Field(description="Null: an endpoint, or Aurora.")
+    loads: tuple[LiveLoad, ...] = Field(description="All loads so far, from the lightest.")
+    steps: tuple[LiveStep, ...] = Field(description="Steps that ended since the cursor.")
+    seconds: SecondSeries = Field(description="Seconds of the steps in `steps`.")
+    resources: ResourceSeries = Field(
+        description="Figures since the cursor; the last bin may be partial."
+    )
+    caps: VolumeCaps | None = Field(
+        description="Limits of the target's volume; null for an endpoint or Aurora."
+    )
     teardown: Teardown
-    answer: LiveAnswer | None = Field(description="Null: it has not ended, or came to nothing.")
+    answer: LiveAnswer | None = Field(
+        description="Result in words; null if the run has not ended or has no result."
+    )
 
 
 class LiveSecondOperation(Model):
@@ -210,7 +260,10 @@ class LiveSecondOperation(Model):
 
     succeeded: int
     errors: int
-    p99_us: int | None = Field(description="Of all clients that told; null: none answered.")
+    p99_us: int | None = Field(
+        description="99th percentile over all clients that reported; null if no operation was"
+        " answered."
+    )
 
 
 class LiveSecond(Model):
@@ -218,6 +271,6 @@ class LiveSecond(Model):
 
     step: int
     epoch_s: int
-    clients: int = Field(description="Of the step.")
-    clients_told: int = Field(description="That told this second so far.")
+    clients: int = Field(description="Number of clients of the step.")
+    clients_told: int = Field(description="Number of clients that reported this second so far.")
     operations: dict[str, LiveSecondOperation]

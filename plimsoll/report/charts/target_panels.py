@@ -33,7 +33,7 @@ def add_target_panels(panels: Panels) -> None:
     mib_s = promised.throughput_mib_s if promised else None
     limits = [] if mib_s is None else [_limit("limit", count * mib_s, "MiB/s")]
     _add_panel(panels, "mib", f"{name}, MiB/s", MIB_S, limits=limits)
-    _add_panel(panels, "queue", f"{name}, queue: I/Os under way", {"queue": "queue"})
+    _add_panel(panels, "queue", f"{name}, queue: I/Os in progress", {"queue": "queue"})
     _add_panel(panels, "balance", "credits left, %", BALANCES, percent=True)
     _add_panel(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
 

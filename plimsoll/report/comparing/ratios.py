@@ -75,14 +75,17 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         value = figure / other
         sentence = (
             f"{subject} {words.ratio(value)} times the throughput of {to}; without repetitions of"
-            " both there is no interval, so whether they differ is not known."
+            " both there is no interval, so the difference may be noise."
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
     value, low, high = welch_ratio(mine, theirs)
     differs = low > 1 or high < 1
     shown = f"(95 % interval {words.ratio_interval(low, high)})"
-    sentence = f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: they differ."
+    sentence = (
+        f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: the difference is"
+        " larger than the noise."
+    )
     if not differs:
         no_difference = f"{of} and {to}: no difference can be shown"
         sentence = f"{no_difference}; the ratio is {words.ratio(value)} {shown}."
@@ -119,7 +122,11 @@ def _bound_ratio(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> 
         return None
     differs = True if (at_least and value > 1) or (at_most and value < 1) else None
     word = "at least" if at_least else "at most"
-    end = "they differ" if differs else "whether they differ cannot be told from a bound"
+    end = (
+        "the difference is larger than the noise"
+        if differs
+        else "a bound does not show whether the difference is larger than the noise"
+    )
     return Ratio(
         of=of,
         to=to,

@@ -47,7 +47,7 @@ def _describe_chosen(group: Sequence[Decision], everything: Sequence[str]) -> st
     first = group[0]
     told = f"buy {first.buy}{_name_loads(group, everything)}"
     if all(one.ratio is None for one in group):
-        told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
+        told += f", the only one that passes {'it' if len(group) == 1 else 'them'}"
     else:
         told += f": {_times(group)} the throughput of {_seconds(group)}{_describe_interval(group)}"
     return told + _cost(group) + _name_failing(group, everything)

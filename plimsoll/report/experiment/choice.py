@@ -108,7 +108,7 @@ def _choose_none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
     told = "no target gave a figure"
     if cannot and not unknown:
         told = (
-            f"no target bears the lightest load: {words.join_names(cannot)} {_fail_words(cannot)}"
+            f"no target passes the lightest load: {words.join_names(cannot)} {_fail_words(cannot)}"
         )
     return Choice(outcome="none", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told)
 
@@ -123,7 +123,7 @@ def _choose_only(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) 
             outcome="partial", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told
         )
     told = (
-        f"{measured} alone bears it: {words.join_names(cannot)} {_fail_words(cannot)}"
+        f"only {measured} passes it: {words.join_names(cannot)} {_fail_words(cannot)}"
         if cannot
         else measured
     )
@@ -186,7 +186,7 @@ def _usd(contender: Contender) -> float:
 def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
     """Describe which target sustains the most, and how much more than the next one."""
     if ratio is None:
-        return f"{best}: the most, before {second}; whether they differ is not known"
+        return f"{best}: the most, before {second}; the difference may be noise"
     times = f"{words.ratio(ratio.value, ratio.bound)} times"
     interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
     interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
@@ -195,7 +195,7 @@ def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
     if ratio.differs is False:
         return f"{best} or {second}: no difference can be shown ({times}, {interval})"
     told = f"{best}: {times} {second}" + (f" ({interval})" if ratio.low is not None else "")
-    return told + ("; whether they differ is not known" if ratio.differs is None else "")
+    return told + ("; the difference may be noise" if ratio.differs is None else "")
 
 
 def _describe_costs(contenders: Sequence[Contender]) -> str:

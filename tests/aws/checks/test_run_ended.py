@@ -189,7 +189,7 @@ def test_a_check_without_an_answer_two_nights_long_is_one_message_and_its_recove
         "capacity: 2 runs without a figure since 2026-01-09 02:30 UTC."
         " Latest: the run FAILED: it drew no verdict"
     )
-    assert answered["Subject"] == "Plimsoll: nightly: it answers again: capacity"
+    assert answered["Subject"] == "Plimsoll: nightly: it has a figure again: capacity"
     assert "capacity: 4 runs without a figure since 2026-01-09" in answered["Message"]
     assert [event["DetailType"] for event in bus] == ["Check Silent", "Check Answered"]
     assert read_history(deployment, TEAM, "nightly").silences == ()

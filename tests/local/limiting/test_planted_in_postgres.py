@@ -107,7 +107,7 @@ def test_storage_iops(ground: Ground) -> None:
 def test_buffer_pool(ground: Ground) -> None:
     """The volume could do many times as many reads; each operation waits for its own."""
     planted = ground.step(READ_COLD, connections=4, at_start=partial(with_long_ios, ground))
-    assert_named(planted, "buffer_pool", "page reads/s missed it", "for each operation")
+    assert_named(planted, "buffer_pool", "page reads/s missed it", "per operation")
 
 
 def test_storage_latency(ground: Ground) -> None:
@@ -130,7 +130,7 @@ def test_storage_latency(ground: Ground) -> None:
         if planted.limiting.reached or planted.others_percent < OTHERS_MOST_PERCENT:
             break
         ground.put_on()
-    assert_named(planted, "storage_latency", "commits/s", "flushes/s of the log, under way in")
+    assert_named(planted, "storage_latency", "log flushes: ", "/s, in progress in", "commits/s")
 
 
 def test_row_locks(ground: Ground) -> None:
@@ -171,7 +171,7 @@ def test_connections(ground: Ground) -> None:
 @pytest.mark.whole  # MariaDB's is named in `make test`
 def test_cpu(ground: Ground) -> None:
     planted = ground.step_without_others(COMPUTE, connections=8)
-    assert_named(planted, "cpu", "cpu: ", "of the server's")
+    assert_named(planted, "cpu", "cpu: the server used ", "of its CPU")
 
 
 def test_a_checkpoint_and_what_it_wrote_are_told(ground: Ground) -> None:

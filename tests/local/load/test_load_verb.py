@@ -52,7 +52,7 @@ def test_a_load_that_polls_says_so_and_tells_it_apart_from_work(
     worked_s = client["cpu_us_per_operation"] * ended / 1e6
     assert worked_s <= client["cpu_user_s"] + client["cpu_system_s"]
     code, out, _ = plimsoll(*load, "--poll-us", "1000")
-    assert re.search(r"busy [\d.]+ % of the window; looked for answers for ", out)
+    assert re.search(r"busy [\d.]+ % of the window; busy-polled for ", out)
     code, out, _ = plimsoll(*load, "--json")
     here = json.loads(out)["report"]
     assert (here["poll_us"], here["client"]["polled_s"]) == (0, 0.0), "the database is here too"

@@ -64,7 +64,7 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
     [
         (["--strategy", "rate"], "--strategy rate: needs --max-rate"),
         (["--warmup", "600", "--duration", "600"], "1200 s is more than a client may run"),
-        (["--time-limit", "10", "--warm", "20"], "are over before a single step can be"),
+        (["--time-limit", "10", "--warm", "20"], "are too short for a single step"),
     ],
 )
 def test_what_cannot_be_is_refused_before_rows_are_made(

@@ -107,7 +107,7 @@ def test_four_hot_rows_behind_a_lock_are_found_as_row_locks(
     assert limiting.share is not None
     assert limiting.share >= WAITED
     assert limiting.evidence[0].startswith("row locks: ")
-    assert "of what the load added to it" in limiting.evidence[0]
+    assert "of the time that the load added to them" in limiting.evidence[0]
 
 
 @pytest.mark.whole  # in `make test`, limiting/test_planted_bottlenecks.py names the CPU

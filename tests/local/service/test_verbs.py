@@ -122,7 +122,7 @@ def test_stop_waits_until_the_target_is_gone(verb: Verb, api: Caller, tmp_path: 
     api.until(run_id, lambda run: run["target_ready_at"] is not None)
     result = verb("stop", run_id, "--wait")
     assert result.return_value == 0
-    assert f"{run_id} is STOPPED; its target was seen deleted at" in result.stdout
+    assert f"{run_id} is STOPPED; its target was confirmed deleted at" in result.stdout
 
 
 def test_runs_are_listed(verb: Verb, finished: Any) -> None:

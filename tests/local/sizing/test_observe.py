@@ -64,7 +64,7 @@ def test_production_is_held_against_a_run_of_its_derived_workload(
         capsys.readouterr()
         observe(dsn, "2s", tmp_path, json=False)
     text = capsys.readouterr().out
-    assert "of its line, at its peak at" in text
+    assert "of its load line, at its peak at" in text
     assert f"in the run {result.run_id})" in text
     assert "which rows are asked for is a guess" in text
     assert "measured, not predicted" in text

@@ -15,7 +15,7 @@ from tests.support.command import COMMAND
 EVENT = struct.Struct("iIII")  # inotify(7), of a file that is watched itself
 WRITTEN, ONLY_READ = 0x08, 0x10  # how it was open that is now closed
 TIMES = 300
-AMOUNT = "300 reads and writes (1.17 MiB) went past the volume"
+AMOUNT = "300 reads and writes (1.17 MiB) bypassed the volume"
 
 
 def volume_run(directory: Path, command: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +50,7 @@ def test_each_escape_is_reported_with_its_amount_and_fails(
 ) -> None:
     (tmp_path / "file").write_bytes(bytes(4096 * TIMES))
     done = volume_run(tmp_path, escape.format(programs=programs, does=does, times=TIMES))
-    assert done.stderr.endswith(f"{AMOUNT}, 100 % of what was done: {program}\n")
+    assert done.stderr.endswith(f"{AMOUNT}, 100 % of all I/O: {program}\n")
     assert done.returncode == 1
 
 
@@ -64,14 +64,14 @@ def test_the_exit_code_of_a_command_that_failed_by_itself_stays(
 
 def test_what_the_volume_holds_is_no_escape(tmp_path: Path, programs: Path) -> None:
     done = volume_run(tmp_path, f"{programs}/dynamic plain write file {TIMES}")
-    assert "went past the volume" not in done.stderr
+    assert "bypassed the volume" not in done.stderr
     assert done.returncode == 0
 
 
 def test_one_in_a_hundred_is_told_and_no_more(tmp_path: Path, programs: Path) -> None:
     commands = f"{programs}/dynamic plain write file 300; {programs}/dynamic stdio write other 3"
     done = volume_run(tmp_path, commands)
-    assert "3 reads and writes (0.01 MiB) went past the volume, 0.99 % of what" in done.stderr
+    assert "3 reads and writes (0.01 MiB) bypassed the volume, 0.99 % of all" in done.stderr
     assert done.returncode == 0
 
 

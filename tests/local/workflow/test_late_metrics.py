@@ -77,4 +77,4 @@ def test_the_conclusion_waited_for_the_last_points_and_said_so(ended: Ended) -> 
     assert 1000 * moments.teardown.timestamp() >= last + 1000 * LATE_S
     waited = (moments.teardown - moments.conclude).total_seconds()
     assert waited < PATIENCE_PERIODS * PERIOD_S, "it did not wait for what was there"
-    assert "conclude: the target's metrics are awaited, until " in told
+    assert "conclude: waiting for the target's metrics, until " in told

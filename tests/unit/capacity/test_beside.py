@@ -132,8 +132,8 @@ def test_what_it_takes_is_the_ratio_of_throughputs() -> None:
     assert found.throughput.ratio == pytest.approx((0.60 * 0.62 * 0.64) ** (1 / 3))
     assert found.throughput.pairs == 3
     assert found.detail == (
-        "nightly takes 38 % of the throughput, [33, 43] %; read p99 is 1.00 [1.00, 1.00] times"
-        " as long; at 8 connections (3 pairs of steps with and without it)"
+        "nightly costs 38 % of the throughput (95 % interval [33, 43] %); read p99 is 1.00 [1.00,"
+        " 1.00] times as long; at 8 connections (3 pairs of steps with and without it)"
     )
 
 
@@ -147,14 +147,14 @@ def test_the_order_within_a_pair_does_not_matter() -> None:
 def test_what_cannot_be_told_from_nothing_is_not_called_a_loss() -> None:
     found = background_cost(request(), pairs(0.90, 1.02, 1.10))
     assert found is not None
-    assert "no share of the throughput that can be told from none" in found.detail
+    assert "no measurable share of the throughput" in found.detail
 
 
 def test_two_pairs_have_no_interval() -> None:
     found = background_cost(request(), pairs(0.5, 0.5))
     assert found is not None
     assert found.throughput.low is None
-    assert found.detail.startswith("nightly takes 50 % of the throughput; ")
+    assert found.detail.startswith("nightly costs 50 % of the throughput; ")
 
 
 def test_an_open_loop_tells_latencies() -> None:
@@ -173,7 +173,7 @@ def test_a_half_pair_is_left_out_and_none_says_so() -> None:
     found = background_cost(request(), pairs(0.5)[:1])
     assert found is not None
     assert found.throughput.ratio is None
-    assert found.detail == "what nightly takes is not known: no two steps count"
+    assert found.detail == "the cost of nightly is not known: no pair of steps counts"
     found = background_cost(request(), pairs(0.5, 0.5, 0.5, 0.1)[:7])
     assert found is not None
     assert found.throughput.pairs == 3
@@ -202,7 +202,7 @@ def test_a_step_that_an_audit_disputes_is_measured_again() -> None:
 def test_where_all_are_disputed_it_says_why() -> None:
     found = background_cost(request(), [disturbed(step) for step in pairs(0.5, 0.5, 0.5)])
     assert found is not None
-    assert found.detail.startswith("what nightly takes is not known: steps/7: ")
+    assert found.detail.startswith("the cost of nightly is not known: steps/7: ")
     assert "90" in found.detail
 
 

@@ -135,14 +135,14 @@ def test_a_baseline_that_may_not_be_light_is_noted_where_credits_are_judged_apar
         step(16, 4000, **gp2(3000)),
     ]
     capacity = judge_sustained(slope, Rules(confirmation=None))
-    assert any("nothing shows to be light" in note for note in capacity.notes)
+    assert any("nothing shows that this load is light" in note for note in capacity.notes)
 
 
 def test_the_lightest_load_with_credits_shows_whether_a_baseline_is_light() -> None:
     """Of what lasts, the next heavier load may be the one that fails."""
     flat = [step(4, 1000), step(6, 1500, 105, **gp2(600)), step(8, 1500, 500, **gp2(300, 0.0))]
     capacity = judge_sustained(flat, Rules(confirmation=None))
-    assert not any("nothing shows to be light" in note for note in capacity.notes)
+    assert not any("nothing shows that this load is light" in note for note in capacity.notes)
 
 
 def test_a_disputed_baseline_leaves_no_answer_of_what_lasts() -> None:
@@ -169,7 +169,7 @@ def test_void_steps_are_named_where_credits_are_judged_apart(light: float) -> No
     void = step(8, 0).model_copy(update={"void": "its clients came too late", "source": "steps/3"})
     steps = [step(1, 250, **gp2(light)), step(4, 4000, **gp2(3000)), void]
     notes = judge_sustained(steps, ONCE).notes
-    assert notes.count("steps/3 says nothing of the target: its clients came too late") == 1
+    assert notes.count("steps/3 does not count: its clients came too late") == 1
 
 
 def test_a_burst_without_a_figure_says_why() -> None:
@@ -187,8 +187,8 @@ def test_cpu_credits_without_which_it_goes_on_as_fast_are_a_note() -> None:
     capacity = judge_sustained([step(1, 1000, credits=(cpu,), index=1)], ONCE)
     assert (capacity.verdict, capacity.burst) == ("LOWER_BOUND", None)
     assert capacity.notes[0] == (
-        "step 1: spent the instance's CPU credits faster than they come back:"
-        " it goes on without them, at a charge"
+        "step 1: spent the instance's CPU credits faster than they come back;"
+        " further use is charged"
     )
 
 

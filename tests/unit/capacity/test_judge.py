@@ -38,7 +38,7 @@ ERRORS: list[tuple[str, list[Step], str]] = [
     (
         "errors of unknown many",
         [step(1, 1000, errors=3)],
-        "step 1: errors is 3, but of how many operations",
+        "step 1: errors is 3, but the number of operations is not known",
     ),
     ("a latency of 0", [step(1, 1000, 0)], "step 1: latency_us.update is 0"),
 ]
@@ -157,10 +157,12 @@ def test_void_steps_are_told_of_and_not_judged() -> None:
     with_void, without = judge([*LINEAR, void], RULES), judge(LINEAR, RULES)
     assert with_void.notes == (
         *without.notes,
-        "steps/4 says nothing of the target: no client ran",
+        "steps/4 does not count: no client ran",
     )
     assert with_void.model_copy(update={"notes": without.notes}) == without
-    with pytest.raises(UsageError, match="no steps to judge: steps/4 says nothing: no client ran"):
+    with pytest.raises(
+        UsageError, match="no steps to judge: steps/4 does not count: no client ran"
+    ):
         judge([void], RULES)
 
 

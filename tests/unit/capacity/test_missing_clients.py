@@ -20,4 +20,4 @@ from tests.unit.capacity.samples import step
 def test_one_of_a_thousand_may_be_missing(clients: int, ran: int, *, passed: bool) -> None:
     audit = audit_clients_ran(step(clients, 1000, clients_ran=ran, clients_late=clients - ran))
     assert audit.passed is passed
-    assert f"{ran:,} of {clients:,} clients brought results" in audit.detail
+    assert f"{ran:,} of {clients:,} clients returned results" in audit.detail

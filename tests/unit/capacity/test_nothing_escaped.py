@@ -38,21 +38,21 @@ def test_one_in_a_hundred_may_escape_and_what_is_no_load(
 
 def test_the_amount_is_told() -> None:
     assert audit_escapes(step(12_844, 50.17, 98.6)).detail == (
-        "12,844 IOPS and 50.2 MiB/s went past the emulated volume, 98.6 % of what was done"
+        "12,844 IOPS and 50.2 MiB/s bypassed the emulated volume, 98.6 % of all I/O"
     )
 
 
 def test_without_an_emulated_volume_it_does_not_run() -> None:
     audit = audit_escapes(Step(clients=1))
     assert audit.passed is None
-    assert audit.detail == "needs what went past an emulated volume"
+    assert audit.detail == "needs the I/O that bypassed the emulated volume"
 
 
 def test_a_step_that_escaped_decides_nothing() -> None:
     steps = [step(0, 0, 0), step(500, 2, 40, clients=2)]
     capacity = judge(steps, Rules(confirmation=None))
     (note,) = [note for note in capacity.notes if "nothing_escaped" in note]
-    assert "500 IOPS and 2.0 MiB/s went past the emulated volume, 40 %" in note
+    assert "500 IOPS and 2.0 MiB/s bypassed the emulated volume, 40 %" in note
     assert capacity.steps[1].consistent is False
 
 
@@ -62,4 +62,4 @@ def test_what_escapes_is_not_waited_for_as_a_busy_machine_is() -> None:
     capacity = judge(steps, Rules(confirmation=None))
     assert capacity.verdict == "INCONSISTENT"
     assert capacity.causes == ("audit:nothing_escaped", "audit:undisturbed")
-    assert "went past the emulated volume" in capacity.summary
+    assert "bypassed the emulated volume" in capacity.summary

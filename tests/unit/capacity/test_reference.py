@@ -27,7 +27,9 @@ def test_2000_iops_names_the_row_that_littles_law_refutes() -> None:
     assert (capacity.at, capacity.bracket) == (4, (4, None))
     row = capacity.steps[-1]
     assert (row.load, row.passed, row.reasons) == (8, False, ("audit:littles_law",))
-    assert "9.85 operations under way, 8 connections (weighed by their shares)" in capacity.notes[0]
+    assert (
+        "9.85 concurrent operations, 8 connections (weighed by their shares)" in capacity.notes[0]
+    )
 
 
 def test_2000_iops_without_the_audit_believes_the_published_row() -> None:

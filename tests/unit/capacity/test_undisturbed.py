@@ -29,10 +29,10 @@ COLLAPSED = step(3, 300, 9000, late=63.0)
     ("late", "stolen", "passed", "told"),
     [
         (None, None, None, "needs"),
-        (25.0, 10.0, True, "25 % of the time in I/O was due to its own disk (25 % allowed)"),
-        (25.1, 0.0, False, "25.1 % of the time in I/O"),
-        (0.0, 10.1, False, "10.1 % of its processor time was stolen (10 % allowed)"),
-        (None, 3.0, True, "3 % of its processor time was stolen"),
+        (25.0, 10.0, True, "its own disk caused 25 % of the time in I/O; at most 25 % is allowed"),
+        (25.1, 0.0, False, "caused 25.1 % of the time in I/O"),
+        (0.0, 10.1, False, "the hypervisor took 10.1 % of the CPU; at most 10 % is allowed"),
+        (None, 3.0, True, "the hypervisor took 3 % of the CPU"),
         (None, 41.0, False, "41 %"),
     ],
 )
@@ -47,12 +47,12 @@ def test_either_the_disk_or_the_hypervisor_may_disturb(
 @pytest.mark.parametrize(
     ("others", "idle", "passed", "told"),
     [
-        (10.0, 0.0, True, "this machine: 10 % of its processor time went to other processes"),
-        (10.1, 2.0, False, "this machine was busy: 10.1 % of its processor time went to other"),
-        (10.1, 2.0, False, "to other processes and 2 % to none (10 % allowed)"),
-        (48.3, 49.9, False, "this machine was busy: 48.3 %"),
-        (48.3, 50.0, True, "and 50 % to none"),  # of many processors: nobody waits for one
-        (0.0, 0.0, True, "0 % to none"),  # the run's own load fills the machine: that is its limit
+        (10.0, 0.0, True, "this machine: other processes used 10 % of the CPU"),
+        (10.1, 2.0, False, "this machine was busy: other processes used 10.1 % of the CPU"),
+        (10.1, 2.0, False, "used 10.1 % of the CPU; at most 10 % is allowed"),
+        (48.3, 49.9, False, "this machine was busy: other processes used 48.3 %"),
+        (48.3, 50.0, True, "at most 100 % is allowed"),  # of many processors: nobody waits for one
+        (0.0, 0.0, True, "used 0 % of the CPU"),  # the run's own load fills the machine: its limit
     ],
 )  # fmt: skip
 def test_other_processes_disturb_where_they_leave_less_than_half_of_the_machine_idle(
@@ -70,7 +70,7 @@ def test_clients_on_machines_of_their_own_see_how_long_their_work_waited(
     audit = audit_disturbance(Step(clients=1, client_waiting_percent=waiting))
     assert audit.passed is passed
     told = "a client's machine" if passed else "a client's machine was busy"
-    assert audit.detail.startswith(f"{told}: {waiting:g} % of its work waited for a processor")
+    assert audit.detail.startswith(f"{told}: {waiting:g} % of its work waited for a CPU")
 
 
 def test_only_what_failed_is_told_of_a_machine_that_was_busy() -> None:
@@ -100,7 +100,10 @@ def test_a_machine_that_never_comes_to_rest_gives_no_figure() -> None:
     capacity = judge([*QUIET, *[COLLAPSED] * 6], ONCE)
     assert capacity.verdict == "DISTURBED"
     assert capacity.cause == "audit:undisturbed"
-    busy = "this machine was busy: 63 % of the time in I/O was due to its own disk (25 % allowed)"
+    busy = (
+        "this machine was busy: its own disk caused 63 % of the time in I/O; at most 25 % is"
+        " allowed"
+    )
     assert busy in capacity.summary
 
 
@@ -116,7 +119,7 @@ def test_a_baseline_that_was_disturbed_makes_no_knee_of_what_comes_after_it() ->
     capacity = judge([slow, *QUIET[1:], step(3, 2100, 9000)], ONCE)
     assert capacity.verdict == "DISTURBED"
     assert capacity.max_sustainable_throughput_ops_per_second is None
-    assert "64 % of its processor time went to other processes" in capacity.summary
+    assert "other processes used 64 % of the CPU" in capacity.summary
 
 
 def test_whatever_else_is_wrong_with_a_disturbed_step_comes_of_the_disturbance() -> None:

@@ -130,7 +130,7 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
     [
         ({"phases": [LOAD, LOAD]}, ("phases", 1, "name"), "another phase has this name"),
         ({"workload": {"name": "ycsb-a", "records": 2000}}, ("phases", 0, "workload"),
-         "is of the dataset billing; the run's own is ycsb"),
+         "uses the dataset billing, but the run's own is ycsb"),
         ({"phases": [{**LOAD, "workload": {"name": "no-such"}}]}, ("phases", 0, "workload", "name"),
          "no-such"),
         ({"phases": [{**LOAD, "to_completion": {"records": 9, "connections": [10, 2]}}]},

@@ -20,7 +20,7 @@ def test_thousands_of_clients_leave_less_time_to_the_load() -> None:
     load = {"warmup_s": 161, "duration_s": 600}
     with pytest.raises(
         ValidationError,
-        match=r"of up to 10,000 clients the first waits 120 s for the last, which leaves 760 s",
+        match=r"the first of up to 10,000 clients waits 120 s for the last, which leaves 760 s",
     ):
         Request.model_validate(
             {**REQUESTED, "load": load, "search": {"strategy": "steps", "clients": [10_000]}}

@@ -127,7 +127,7 @@ def test_a_report_has_the_ios_of_the_answers_load_in_the_price_by_the_hour() -> 
     ):
         found = result.model_copy(update={"cost": cost(storage, BILLED, result.capacity)})
         assert hourly_usd(found) == pytest.approx(hourly + of_io)
-        assert ("its I/Os at this load among it" in name_price_source(found)) is said
+        assert ("its I/Os at this load included" in name_price_source(found)) is said
     unknown = result.model_copy(update={"cost": cost("standard", None, result.capacity)})
     assert hourly_usd(unknown) is None
     assert hourly_usd(unknown, 2.0) == 2.0

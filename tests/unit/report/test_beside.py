@@ -21,7 +21,7 @@ NIGHTLY = Background.model_validate(
         "for_s": 2,
     }
 )
-DETAIL = "nightly takes 38 % of the throughput, [33, 43] %"
+DETAIL = "nightly costs 38 % of the throughput (95 % interval [33, 43] %)"
 
 
 def totals(step: int) -> OperationTotals:

@@ -95,7 +95,7 @@ def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -
     found = build_headline(RESULT.model_copy(update={"capacity": noisy, "limiting": unknown}))
     assert (found.tag, found.figure, found.decided) == ("too noisy", None, False)
     assert "1,000 IOPS: no figure can be given: 3 repetitions" in found.sentence
-    assert "limit could not be told" not in found.sentence
+    assert "do not show what set the limit" not in found.sentence
     facts = dict(found.facts)
     assert "Limited by" not in facts
     assert "figure above" not in facts["95 % interval"]
@@ -113,20 +113,20 @@ def test_a_lower_bound_is_told_what_is_nearest_to_its_limit() -> None:
     found = build_headline(open_end.model_copy(update={"limiting": nearest}))
     assert "set the limit" not in found.sentence
     assert found.sentence.endswith(
-        "; nothing that was measured was at its limit, nearest to it: CPU (62 %)."
+        "; nothing that was measured was at its limit; closest: CPU (62 %)."
     )
     facts = dict(found.facts)
     assert facts["Nearest to its limit"] == "CPU, 62 % (step 2)"
-    assert facts["What would have to change"] == "a larger class"
-    assert facts["Second"] == "redo log, 30 %; to change: more"
+    assert facts["Remedy"] == "a larger class"
+    assert facts["Second"] == "redo log, 30 %; remedy: more"
 
 
 def test_a_limit_that_cannot_be_told_is_said_so_where_one_was_reached() -> None:
     unknown = LimitingResource(resource="unknown", host_bound=None, step=2, evidence=())
     knee = with_steps((1, 2000, 500), (2, 2000, 5000)).model_copy(update={"limiting": unknown})
-    assert "what set the limit could not be told" in build_headline(knee).sentence
+    assert "do not show what set the limit" in build_headline(knee).sentence
     bound = with_steps((1, 2000, 500)).model_copy(update={"limiting": unknown})
-    assert "limit could not" not in build_headline(bound).sentence
+    assert "do not show what" not in build_headline(bound).sentence
 
 
 def test_a_run_that_failed_says_where_and_why() -> None:
@@ -174,7 +174,7 @@ def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
     found = build_headline(costed(local=True))
     assert "per million operations at the AWS list price of such a target." in found.sentence
     facts = dict(found.facts)
-    assert "of such a target, against this machine's throughput" in facts["Cost"]
+    assert "of such a target, with this machine's throughput" in facts["Cost"]
     assert "The run" not in facts  # nothing was spent
 
 

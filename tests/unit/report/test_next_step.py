@@ -67,8 +67,8 @@ def test_more_iops_carry_what_the_forced_flow_law_says(
 def test_the_sentence_is_marked_and_says_what_it_rests_on() -> None:
     told = next_step(limited())
     assert "Predicted, not measured: 2,000 IOPS instead of 1,000 would carry at most" in told
-    assert "about 66,667 ops/s (forced-flow law, 0.03 I/Os for each operation in step 4)" in told
-    assert "if nothing else is the limit before" in told
+    assert "about 66,667 ops/s (forced-flow law, 0.03 I/Os per operation in step 4)" in told
+    assert "if nothing else limits it first" in told
 
 
 def test_where_a_period_of_the_metrics_is_longer_than_the_window_the_warm_up_is_told() -> None:
@@ -81,12 +81,12 @@ def test_where_a_period_of_the_metrics_is_longer_than_the_window_the_warm_up_is_
         for step in whole.steps
     )
     told = next_step(whole.model_copy(update={"steps": steps}))
-    assert "0.03 I/Os for each operation in step 4, I/Os counted over its warm-up too)" in told
+    assert "0.03 I/Os per operation in step 4, I/Os counted over its warm-up too)" in told
     assert "warm-up" not in next_step(whole)
 
 
 def test_processors_that_would_be_full_before_are_named() -> None:
-    assert "but the processors would be full at about 41,250 ops/s" in next_step(limited(cpu=80))
+    assert "but the CPUs would be full at about 41,250 ops/s" in next_step(limited(cpu=80))
 
 
 @pytest.mark.parametrize(

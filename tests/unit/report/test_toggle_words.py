@@ -56,7 +56,7 @@ def test_its_table_has_ratios_with_intervals_and_what_the_server_says() -> None:
 def test_what_the_server_does_not_tell_is_told_as_asked() -> None:
     table = toggle_table(found(says=""))
     assert table is not None
-    assert table.rows[-1][2].text == "0 (as asked)"
+    assert table.rows[-1][2].text == "0 (as requested)"
     assert "off: 1,230 ops/s (innodb_doublewrite = 0, not confirmed by the server)" in (
         describe_toggle(found(says=""))
     )

@@ -54,9 +54,9 @@ def test_the_limits_of_what_is_wanted_are_those_of_every_run() -> None:
         ({"at_once": 2}, "at_once: cannot go with search: boundary, since what is run next"),
         ({"batch_size": 2}, "batch_size: cannot go with search: boundary, since what is run next"),
         ({"axes": {"mix": {"a": {"workload": {"name": "ycsb-b"}}, "b": {}}}},
-         "axes.mix.a.workload.name: nothing is predicted along it, as search: boundary needs"),
+         "axes.mix.a.workload.name: search: boundary cannot predict along it"),
         ({"axes": {"v": {"a": {"target": {"volume": {"iops": 1000, "credits_start": "empty"}}}}}},
-         "axes.v.a.target.volume.credits_start: nothing is predicted along it"),
+         "axes.v.a.target.volume.credits_start: search: boundary cannot predict along it"),
         ({"axes": {"v": {"a": {"target": {"instance_class": "db.x9.large",
                                           "volume": {"iops": 1000}}}}}},
          "axes.v.a.target.instance_class: has limits that are not known here"),
@@ -78,7 +78,7 @@ def test_every_operation_needs_a_limit() -> None:
 def test_nothing_is_predicted_of_an_endpoint() -> None:
     target = {"kind": "endpoint", "host": "db.example", "engine": "mariadb"}
     assert refused(request=shared(target=target)).startswith(
-        "request.target.kind: has a volume and a class that are not known"
+        "request.target.kind: has an unknown volume or class"
     )
 
 

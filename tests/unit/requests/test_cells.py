@@ -106,7 +106,7 @@ def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
         ("request:", "request:\n  name: mine",
          "e.yaml:6: request.name: a run of an experiment gets its own"),
         ("request:", "request:\n  expect: [capacity >= 1]",
-         "e.yaml:6: request.expect: rules are of a single run: an experiment answers what to buy"),
+         "e.yaml:6: request.expect: rules apply to a single run; an experiment answers"),
         ("iops: 2000", "iops: 1000",
          "e.yaml:17: axes: the runs slow-reads and fast-reads would be the same"),
         ("    reads: {", "    reads: {target: {volume: {iops: 1}}, ",

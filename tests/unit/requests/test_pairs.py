@@ -73,7 +73,7 @@ def test_a_pair_that_cannot_be_is_refused(pairs: dict[str, Any], complaint: str)
 def test_runs_that_take_turns_try_one_load() -> None:
     request = yaml.safe_load(GOOD)["request"]
     request["search"]["clients"] = [1, 2]
-    with pytest.raises(UsageError, match="pairs: runs that take turns try one load"):
+    with pytest.raises(UsageError, match="pairs: paired runs try one load"):
         asked(request=request)
 
 
@@ -83,7 +83,7 @@ def test_runs_that_take_turns_have_no_phases_which_would_run_at_once() -> None:
     request["phases"] = [
         {"name": "reads", "workload": {"name": "ycsb-c"}, "to_completion": one},
     ]
-    with pytest.raises(UsageError, match="pairs: runs that take turns have no phases"):
+    with pytest.raises(UsageError, match="pairs: paired runs have no phases"):
         asked(request=request)
 
 
@@ -97,5 +97,5 @@ STATES = [{"name": name, "parameters": {"sync_binlog": name}} for name in ("0", 
 def test_what_takes_longer_than_a_turn_is_refused(change: dict[str, Any], what: str) -> None:
     request = yaml.safe_load(GOOD)["request"]
     request["search"] = {**request["search"], "probes_max": 40}
-    with pytest.raises(UsageError, match=f"pairs: runs that take turns have no {what}: "):
+    with pytest.raises(UsageError, match=f"pairs: paired runs have no {what}: "):
         asked(request={**request, **change})

@@ -144,10 +144,10 @@ OWN = {
     [
         (ENDPOINT, "a target of kind endpoint is not restored from a snapshot"),
         (AURORA, "a target of kind aurora is not restored from a snapshot"),
-        (CLUSTER, "of a cluster of several nodes each has rows of its own, and one a snapshot"),
-        (NVME, "nvme, the instance's own disks, has no snapshots"),
-        (RING, "of a cluster of several nodes each has rows of its own"),
-        (OWN, "target.snapshot is a dataset of your own: nothing is prepared"),
+        (CLUSTER, "in a cluster of several nodes each has rows of its own, and a snapshot holds"),
+        (NVME, "nvme, the instance's local disks, has no snapshots"),
+        (RING, "in a cluster of several nodes each has rows of its own"),
+        (OWN, "target.snapshot is a dataset of your own, so none is prepared"),
     ],
 )
 def test_what_has_no_snapshot_is_refused_in_a_sentence(target: dict[str, Any], why: str) -> None:

@@ -32,6 +32,6 @@ def test_any_part_that_fails_ends_it_with_what_to_do(
     with pytest.raises(PreflightError) as error:
         require_orderable(request())
     assert str(error.value).splitlines() == [
-        "nothing has been made:",
+        "nothing was created:",
         "class: eu-north-1 has no db.t4g.small; choose another region",
     ]

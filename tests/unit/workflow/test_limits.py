@@ -20,13 +20,13 @@ from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
     [
         (BUSY, IO1, "storage_iops", True, "990 of 1,000 IOPS (99 %), 12.0 of them waiting"),
         ({**BUSY, "cpu_percent": 99.5, "queue": 0.4}, IO1, "cpu", True,
-         "cpu: 99.5 % of the server's"),
+         "cpu: the server used 99.5 % of its CPU"),
         ({**BUSY, "cpu_percent": 99.5}, IO1, "storage_iops", True, "12.0 of them waiting"),
         ({**BUSY, "read_iops": 100.0}, IO1, "cpu", False, "390 of 1,000 IOPS (39 %)"),
         ({**BUSY, "read_mib_s": 200.0, "write_mib_s": 45.0, "read_iops": 0.0}, IO1,
          "storage_throughput", True, "245 of 250 MiB/s"),
         ({**BUSY, "host_late_percent": 30.0}, IO1, "machine", True,
-         "30 % of the time in I/O was due"),
+         "disk caused 30 % of the time in I/O"),
         ({**BUSY, "burst_balance_percent": 50.0}, GP2, "cpu", False, "990 of 3,000 IOPS (33 %)"),
         ({"read_iops": 300.0, "write_iops": 0.0, "burst_balance_percent": 0.0}, GP2,
          "storage_iops", True, "300 of 300 IOPS (100 %)"),
@@ -35,18 +35,18 @@ from tests.unit.workflow.limit_samples import BUSY, GP2, IO1, knee, result
          "throughput credits fell to 0 %"),
         ({}, IO1, "unknown", False, "could not be read"),
         (None, IO1, "unknown", False, "could not be read"),
-        (BUSY, None, "cpu", False, "cpu: 40 %"),
+        (BUSY, None, "cpu", False, "cpu: the server used 40 %"),
         # one machine: what the server does not have, its clients have, others, or nobody
         ({"cpu_percent": 86.0, "host_idle_percent": 2.0, "host_others_percent": 1.0}, IO1,
-         "cpu", True, "cpu: 86 % of the server's; 2 % of this machine's were idle"),
+         "cpu", True, "cpu: the server used 86 % of its CPU; 2 % of this machine's CPU was idle"),
         ({"cpu_percent": 44.0, "host_idle_percent": 50.0, "host_others_percent": 1.0}, IO1,
-         "cpu", False, "cpu: 44 % of the server's; 50 % of this machine's were idle"),
+         "cpu", False, "cpu: the server used 44 % of its CPU; 50 % of this machine's CPU was idle"),
         ({"cpu_percent": 72.0, "host_idle_percent": 0.0, "host_others_percent": 20.0}, IO1,
-         "cpu", False, "20 % of its processor time went to other work, 8 % to the run's clients"),
+         "cpu", False, "other processes used 20 % of its CPU, the run's clients 8 %"),
         ({"cpu_percent": 30.0, "host_idle_percent": 1.0, "host_others_percent": 60.0}, IO1,
-         "machine", True, "60 % of its processor time went to other work, 9 % to the run's"),
+         "machine", True, "other processes used 60 % of its CPU, the run's clients 9 %"),
         ({"cpu_percent": 35.0, "host_idle_percent": 0.0, "host_others_percent": 1.0}, IO1,
-         "machine", True, "64 % to the run's clients, 35 % to the server, 0 % to none"),
+         "machine", True, "the run's clients 64 %, the server 35 %; 0 % was idle"),
     ],
 )  # fmt: skip
 def test_the_failed_step_names_the_resource(
@@ -120,16 +120,16 @@ QUICK = {**IDLE, "read_latency_us": 500.0, "write_latency_us": 1000.0, "flush_la
         (server(wait_us_table_locks=5_400_000), "table_locks", 0.9,
          "table locks: waits, 90 % of the operations' time"),
         (server(Innodb_buffer_pool_reads=9600), "buffer_pool", 0.8,
-         "3,200 page reads/s missed it, 8.00 for each operation, 80 % of the operations' time"),
+         "3,200 page reads/s missed it, 8.00 per operation, 80 % of the operations' time"),
         (server(Innodb_buffer_pool_reads=3, wait_us_data_reads=4_200_000), "buffer_pool", 0.7,
          "1.0 page reads/s missed it"),
         (server(looks=looked(checkpoint_share=0.9)), "log", 0.9,
-         "redo log: 90 % of it waited for pages to be written (median of 10 looks)"),
+         "redo log: pages that were not yet written held 90 % of it (median of 10 samples)"),
         (server(Innodb_log_writes=1500, Innodb_data_fsyncs=1600, Handler_commit=3000),
          "storage_latency", 0.9,
-         "with 500 flushes/s of the log, each 1.80 ms: under way 90 % of the time"),
+         "log flushes: 500/s, at 1.80 ms each, so one is in progress 90 % of the time"),
         (server(Innodb_os_log_fsyncs=1500, wait_us_log_io=2_850_000), "storage_latency", 0.95,
-         "500 flushes/s of the log, each 1.90 ms: under way 95 % of the time"),
+         "log flushes: 500/s, at 1.90 ms each, so one is in progress 95 % of the time"),
     ],
 )  # fmt: skip
 def test_what_operations_wait_for_is_named_by_its_share_of_their_time(
@@ -153,7 +153,7 @@ def test_a_full_device_explains_waits_and_waits_come_second() -> None:
     assert limiting.resource == "storage_iops"
     assert limiting.second is not None
     assert (limiting.second.resource, limiting.second.reached) == ("row_locks", True)
-    assert "more than 1,000 IOPS, or fewer I/Os for each operation (2.48 now)" in (
+    assert "more than 1,000 IOPS, or fewer I/Os per operation (2.48 now)" in (
         limiting.to_change or ""
     )
 
@@ -209,7 +209,7 @@ def with_counters(step: StepResult, *, reads: int, family: Literal["mysql", "cql
     ("figures", "reads", "resource", "told"),
     [
         (None, 3_600, "storage_iops", ("storage: at least 960 of 1,000 IOPS (96 %), from the"
-         " server's counters, over 10 s with the start of its clients")),
+         " server's counters, over 10 s that include the start of its clients")),
         (None, 1_000, "storage_iops",
          "at least 700 of 1,000 IOPS (70 %), from the server's counters"),
         ({"cpu_percent": 97.0}, 1_000, "cpu", "at least 700 of 1,000 IOPS (70 %), from the server"),
@@ -248,7 +248,7 @@ def test_where_neither_processor_nor_volume_is_seen_nothing_is_called_the_neares
     limiting = find_limiting_resource(capacity, [first, last], None)
     assert (limiting.resource, limiting.reached, limiting.second) == ("unknown", False, None)
     assert "its CPU and its I/O are not excluded as the limit" in limiting.evidence[0]
-    assert "redo log: 36 %" in limiting.evidence[1]
+    assert "held 36 % of it" in limiting.evidence[1]
     full = last.model_copy(update={"server": server(looks=looked(checkpoint_share=0.9))})
     limiting = find_limiting_resource(capacity, [first, full], None)
     assert (limiting.resource, limiting.reached) == ("log", True)

@@ -31,7 +31,7 @@ def test_the_nodes_at_their_iops_are_counted() -> None:
     limiting = find_limiting_resource(*cluster(950.0, 500.0, 990.0), IO1)
     assert (limiting.resource, limiting.reached) == ("storage_iops", True)
     assert limiting.share == 0.99
-    told = "2 of 3 nodes at their IOPS, the nearest with storage: 990 of 1,000 IOPS (99 %)"
+    told = "2 of 3 nodes at the limit of their IOPS; closest: storage: 990 of 1,000 IOPS (99 %)"
     assert limiting.evidence[0].startswith(told)
     assert limiting.to_change is not None
     assert limiting.to_change.startswith("on each node: a volume with more than 1,000 IOPS")
@@ -62,16 +62,16 @@ def busy(*cpu_percent: float, **of_machine: float) -> tuple[Capacity, list[StepR
 def test_each_instances_processors_are_a_limit_of_its_own() -> None:
     limiting = find_limiting_resource(*busy(95.0, 40.0, 45.0), IO1)  # 60 % of all
     assert (limiting.resource, limiting.reached) == ("cpu", True)
-    told = "1 of 3 nodes at their CPU, the nearest with cpu: 95 % of the server's"
+    told = "1 of 3 nodes at the limit of their CPU; closest: cpu: the server used 95 % of its CPU"
     assert limiting.evidence[0].startswith(told)
 
 
 def test_on_one_machine_the_nodes_share_its_processors() -> None:
     limiting = find_limiting_resource(*busy(30.0, 30.0, 32.0, host_idle_percent=60.0), IO1)
-    assert "nodes at their CPU" not in "; ".join(limiting.evidence)
+    assert "nodes at the limit of their CPU" not in "; ".join(limiting.evidence)
 
 
 def test_a_cluster_whose_volumes_have_room_is_not_at_their_limit() -> None:
     limiting = find_limiting_resource(*cluster(500.0, 510.0, 520.0), IO1)
     assert not limiting.reached
-    assert "0 of 3 nodes at their IOPS" in "; ".join(limiting.evidence)
+    assert "0 of 3 nodes at the limit of their IOPS" in "; ".join(limiting.evidence)

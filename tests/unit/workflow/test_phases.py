@@ -102,7 +102,7 @@ def test_a_pass_without_all_of_its_clients_is_left_out_and_told() -> None:
     assert load.loads[0].records_per_second == (400.0, None)
     assert load.loads[0].unfinished == 0
     assert load.sentence.endswith(
-        "; 6 connections: 1 of 2 passes left out (steps/4: 1 of 2 clients brought results)"
+        "; 6 connections: 1 of 2 passes left out (steps/4: 1 of 2 clients returned results)"
     )
 
 
@@ -111,7 +111,7 @@ def test_a_pass_that_this_machine_disturbed_is_told() -> None:
     (load,) = summarize_phases(CHECKED, steps, IO1)
     assert load.loads[0].records_per_second == (100.0, 50.0)
     assert "1 connection: 1 of 2 passes in doubt (" in load.sentence
-    assert "this machine was busy: 60 % of its processor time" in load.sentence
+    assert "this machine was busy: other processes used 60 % of the CPU" in load.sentence
 
 
 def test_failed_operations_end_a_pass_and_are_no_records() -> None:

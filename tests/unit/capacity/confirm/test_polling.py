@@ -59,8 +59,8 @@ def test_clients_whose_waiting_limits_them_are_told_from_a_database(search: Sear
     trial = run(search, queue(), QUIET, 0, RULES, fault=one_machine(1.3))
     assert (trial.capacity.verdict, trial.capacity.causes) == ("CLIENT_BOUND", ("client",))
     assert trial.capacity.max_sustainable_throughput_ops_per_second is None
-    assert "let them poll: clients that poll gave" in trial.capacity.summary
-    assert f"their waiting was the limit (load.poll_us {POLL_US})" in trial.capacity.summary
+    assert "let them busy-poll: busy-polling clients reached" in trial.capacity.summary
+    assert f"their sleep was the limit (load.poll_us = {POLL_US})" in trial.capacity.summary
     assert len(asked(trial)) == 2, "it has to be seen twice"
 
 
@@ -74,7 +74,7 @@ def test_a_database_that_is_the_limit_is_asked_once_with_the_answers_load(search
     found = waiting_of(trial)
     assert found is not None
     assert found.raised is False
-    assert found.detail.startswith("clients that poll gave ")
+    assert found.detail.startswith("busy-polling clients reached ")
     assert trial.capacity.verdict in {"KNEE", "PLATEAU"}
 
 

@@ -92,7 +92,7 @@ def test_a_stall_ends_the_soak_and_the_answer() -> None:
     assert capacity.max_sustainable_throughput_ops_per_second is not None
     assert capacity.bracket is not None
     assert capacity.bracket[0] is None
-    assert "next to nothing succeeded for 6 s" in capacity.summary
+    assert "almost no operation succeeded for 6 s" in capacity.summary
 
 
 def test_a_second_without_an_answer_is_no_stall() -> None:
@@ -104,7 +104,7 @@ def test_at_most_a_tenth_of_the_spans_may_be_beyond_a_limit(slow: int, verdict: 
     capacity = soaked(slow=slow).capacity
     assert capacity.verdict == verdict
     if verdict == "NOT_SUSTAINED":
-        assert "update was beyond its limit in 7 of 60 spans of 10 s" in capacity.summary
+        assert "update was above its limit in 7 of 60 spans of 10 s" in capacity.summary
 
 
 def test_throughput_that_falls_all_the_while_does_not_last() -> None:

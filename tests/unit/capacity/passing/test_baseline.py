@@ -21,8 +21,8 @@ def searched(first_share: float, rules: Rules | None = None, world: World = QUIE
 
 
 def warned(capacity: Capacity) -> bool:
-    noted = any("nothing shows to be light" in note for note in capacity.notes)
-    assert noted == ("the baseline may not be light" in capacity.summary)
+    noted = any("nothing shows that this load is light" in note for note in capacity.notes)
+    assert noted == ("the lightest load may be too heavy" in capacity.summary)
     return noted
 
 

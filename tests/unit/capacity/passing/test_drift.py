@@ -59,7 +59,7 @@ def test_a_slow_drift_widens_the_interval_by_what_it_came_to() -> None:
     low, high = drifting.interval.low_ops_per_second, drifting.interval.high_ops_per_second
     assert high / low > (1 - change(drifting)) ** 2
     assert drifting.max_sustainable_throughput_ops_per_second == low
-    assert any("the interval is so much wider" in note for note in drifting.notes)
+    assert any("the interval is widened by that" in note for note in drifting.notes)
 
 
 def test_a_drift_of_next_to_nothing_is_none() -> None:
@@ -95,7 +95,7 @@ def test_without_probes_to_spare_the_answer_says_that_the_end_was_not_compared()
     trial = run(search, queue(), QUIET, 0)
     assert len(trial.steps) == search.probes_max
     assert trial.capacity.verdict == "KNEE"
-    assert "not run again at the end" in drift_of(trial.capacity).detail
+    assert "not repeated at the end" in drift_of(trial.capacity).detail
 
 
 def test_without_sentinels_a_trend_is_told_and_changes_nothing() -> None:

@@ -18,8 +18,9 @@ def said(*windows: tuple[int, float], rules: Rules = RULES) -> list[str]:
 def test_windows_on_both_sides_of_the_limit_and_far_apart_are_too_short() -> None:
     (note,) = said((1, 2_000), (2, 7_000), (2, 45_000), (2, 7_500), (2, 58_000))
     assert note == (
-        "at 2 clients, windows are too short for what comes in waves: p99 of update was 7.00 ms in"
-        " one and 58.0 ms in another, beyond its limit of 20.0 ms in 2 of 4; longer ones would tell"
+        "at 2 clients, latency comes in waves longer than a window: p99 of update was 7.00 ms in"
+        " one window and 58.0 ms in another, above its limit of 20.0 ms in 2 of 4; use longer"
+        " windows"
     )
 
 

@@ -21,7 +21,7 @@ def test_current_ycsb_failures_are_no_throughput_and_rmw_is_its_read_and_update(
     assert step.latency_us["read"]["p99"] == 9000
     found = audit_littles_law(step, 1.10)
     assert found.passed
-    assert "3.99 operations under way, 8 connections" in found.detail
+    assert "3.99 concurrent operations, 8 connections" in found.detail
 
 
 def test_ycsb_with_a_target_is_an_open_loop() -> None:

@@ -10,11 +10,16 @@ from tests.unit.capacity.samples import mixed
 @pytest.mark.parametrize(
     ("throughput", "shares", "passed", "detail"),
     [
-        (20_000, None, None, "needs the operations' shares: 6.00 to 80.0 operations under way, 10"),
-        (20_000, {"read": 0.95, "update": 0.05}, True, "= 9.70 operations under way"),
-        (20_000, {"read": 0.5, "update": 0.5}, False, "= 43.0 operations under way"),
-        (40_000, None, False, "= at least 12.0 operations under way"),
-        (2_000, None, True, "= at most 8.00 operations under way"),
+        (
+            20_000,
+            None,
+            None,
+            "needs the operations' shares: 6.00 to 80.0 concurrent operations, 10",
+        ),
+        (20_000, {"read": 0.95, "update": 0.05}, True, "= 9.70 concurrent operations"),
+        (20_000, {"read": 0.5, "update": 0.5}, False, "= 43.0 concurrent operations"),
+        (40_000, None, False, "= at least 12.0 concurrent operations"),
+        (2_000, None, True, "= at most 8.00 concurrent operations"),
     ],
 )
 def test_littles_law_without_shares_disputes_only_what_no_shares_explain(
@@ -50,5 +55,5 @@ def test_an_operation_that_began_before_the_window_counts_in_it_with_its_whole_l
     )
     found = audit_littles_law(step, 1.10)
     assert found.passed is passed
-    assert "= 9.10 operations under way, 8 connections" in found.detail
-    assert ("; up to 15 % more, begun before the window" in found.detail) is passed
+    assert "= 9.10 concurrent operations, 8 connections" in found.detail
+    assert ("; up to 15 % more that started before the window" in found.detail) is passed

@@ -135,7 +135,7 @@ def test_checkpoints_and_autovacuum_are_told() -> None:
         "sessions had to write 30 pages to make room for others",
         "autovacuum read and wrote 400 pages",
         "1 deadlock",
-        "a checkpoint was under way in 12 of 20 looks",
+        "a checkpoint was in progress in 12 of 20 samples",
         "1.50 autovacuum workers were at work, as a mean",
     ]
 

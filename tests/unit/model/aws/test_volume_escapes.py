@@ -66,7 +66,7 @@ def test_each_program_is_named_with_its_amount_the_one_with_most_first() -> None
         operations=0,
     )
     assert judge_escapes(BEFORE, after).sentence == (
-        "63,002 reads and writes (246 MiB) went past the volume, 100 % of what was done:"
+        "63,002 reads and writes (246 MiB) bypassed the volume, 100 % of all I/O:"
         " reader 63,000 reads and writes (246 MiB), sort 2 reads and writes (0.01 MiB)"
     )
 
@@ -96,4 +96,4 @@ def test_messages_line_by_line_are_no_load() -> None:
     got = judge_escapes(BEFORE, after)
     assert got.held
     assert got.sentence is not None
-    assert got.sentence.startswith("22 reads and writes (0.00 MiB) went past the volume, 0.33 %")
+    assert got.sentence.startswith("22 reads and writes (0.00 MiB) bypassed the volume, 0.33 %")

@@ -172,7 +172,7 @@ def test_cassandra_is_a_target_with_the_volumes_of_ebs() -> None:
             {"volume": {"type": "io1", "size_gib": 100, "iops": 5001}},
             "nearest allowed value is 5,0",
         ),
-        ({"volume": {"type": "nvme", "size_gib": 100}}, "nvme is not to be had on r5.large"),
+        ({"volume": {"type": "nvme", "size_gib": 100}}, "nvme is not available on r5.large"),
         ({"version": "3.11.1"}, "'5.0.8'"),
         ({"instance_type": "db.r5.large"}, "instance_type"),
         ({"instance_type": "r5"}, "instance_type"),

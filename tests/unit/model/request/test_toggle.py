@@ -74,7 +74,7 @@ def test_an_existing_database_is_reached_in_two_ways() -> None:
 @pytest.mark.parametrize(
     ("target", "toggle", "told"),
     [
-        (ENDPOINT, {"states": [ON, OFF]}, "nothing of an existing database is changed"),
+        (ENDPOINT, {"states": [ON, OFF]}, "an existing database is not changed"),
         (ENDPOINT, {"states": [{"name": "a"}, {"name": "b"}]}, "nothing would be switched"),
         (
             ENDPOINT,
@@ -95,7 +95,7 @@ def test_an_existing_database_is_reached_in_two_ways() -> None:
         (
             REQUESTED["target"],
             {"states": [OFF, {**ON, **PROXY}]},
-            "toggle.states[1].endpoint: is of an existing database",
+            "toggle.states[1].endpoint: applies to an existing database",
         ),
         (
             REQUESTED["target"],

@@ -52,7 +52,7 @@ def test_pairs_tell_apart_what_two_groups_cannot() -> None:
     assert (paired.differs, paired.pairs) == (True, 6)
     # one slot later a twelfth of the drift has come on top
     assert paired.value == pytest.approx(1.2 * 0.5 ** (1 / 12), rel=0.02)
-    assert "6 pairs): they differ." in paired.sentence
+    assert "6 pairs): the difference is larger than the noise." in paired.sentence
 
 
 def test_the_ratio_is_of_the_first_to_the_second_whichever_began() -> None:

@@ -78,8 +78,8 @@ def test_the_fastest_that_is_not_the_cheapest_says_so() -> None:
 def test_a_target_that_fails_is_named_and_one_alone_needs_no_ratio() -> None:
     alone = decision("all", ratio=None, low=None, high=None, second=None, cannot=("gp2", "io1"))
     assert combine_decisions([alone]) == (
-        "Buy nvme, which alone bears it, at $0.04 an hour, $0.006 per million operations, the least"
-        " of all (gp2 and io1 fail there)."
+        "Buy nvme, the only one that passes it, at $0.04 an hour, $0.006 per million operations,"
+        " the least of all (gp2 and io1 fail there)."
     )
 
 

@@ -241,7 +241,7 @@ def test_a_cell_without_dollars_says_why() -> None:
     cells = {cell.name: cell for cell in result_of(WHOLE, usd_per_hour={"low": 0.1}).cells}
     assert (cells["low-reads"].usd_per_hour, cells["low-reads"].usd_unknown) == (0.1, None)
     assert cells["mid-reads"].usd_per_hour is None
-    assert cells["mid-reads"].usd_unknown == "what an endpoint costs is not known here"
+    assert cells["mid-reads"].usd_unknown == "the price of an endpoint is not known"
 
 
 def test_one_measured_target_among_unknown_ones_is_no_answer() -> None:
@@ -268,7 +268,7 @@ def test_a_target_that_fails_at_the_lightest_load_has_answered() -> None:
     result = result_of(found)
     reads = result.decisions[0]
     assert (reads.outcome, reads.buy, reads.cannot) == ("chosen", "mid", ("low", "high"))
-    assert "mid (1,000 ops/s) alone bears it: low and high fail at the lightest load" in (
+    assert "only mid (1,000 ops/s) passes it: low and high fail at the lightest load" in (
         reads.sentence
     )
     assert (result.gains[0].outcome, result.gains[0].low) == ("gain", None)  # at least so much
