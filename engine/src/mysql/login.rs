@@ -1,4 +1,4 @@
-//! Opens a session: logs in, prepares statements.
+//! Opens a session: logs in, sets what the load relies on, prepares statements.
 
 use std::net::TcpStream;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::answer::Agreed;
 use super::channel::{Channel, server_error};
 use super::handshake::handshake;
-use super::packets::COM_STMT_PREPARE;
+use super::packets::{COM_QUERY, COM_STMT_PREPARE};
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::session::connect::{Login, Opener, Session};
@@ -31,6 +31,7 @@ impl Login for Known {
         let mut channel = Channel::new(stream, deadline);
         let agreed = handshake(&mut channel, opener)
             .map_err(|error| explain(error, opener.tls.is_some()))?;
+        apply_settings(&mut channel, &opener.target.session_settings)?;
         let mut statement_ids = Vec::with_capacity(opener.prepared.len());
         for prepared in &opener.prepared {
             statement_ids.push(prepare(&mut channel, prepared, agreed)?);
@@ -47,6 +48,24 @@ fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
         error.code = "tls_required".to_owned();
     }
     error
+}
+
+/// Sets the session's variables, whatever the server's defaults are: with autocommit off, for
+/// example, no update would ever be committed.
+fn apply_settings(channel: &mut Channel, settings: &[(String, String)]) -> Result<(), EngineError> {
+    if settings.is_empty() {
+        return Ok(());
+    }
+    let assignments: Vec<_> =
+        settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let sql = format!("SET {}", assignments.join(", "));
+    channel.command(COM_QUERY, sql.as_bytes())?;
+    let packet = channel.read_packet()?;
+    match packet.first() {
+        Some(0x00) => Ok(()),
+        Some(0xff) => Err(server_error(&packet).context(&format!("the server refuses {sql}"))),
+        _ => Err(EngineError::protocol("an unknown answer while connecting")),
+    }
 }
 
 /// Prepares a statement; returns its number on this connection.

@@ -4,7 +4,7 @@ use super::frames::FULL_FRAME;
 use crate::generators::values::{Drawing, Kind, Scope, Value};
 
 pub const COM_QUIT: u8 = 0x01;
-const COM_QUERY: u8 = 0x03;
+pub const COM_QUERY: u8 = 0x03;
 pub const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 

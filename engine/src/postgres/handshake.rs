@@ -47,16 +47,16 @@ fn request_tls(channel: &mut Channel) -> Result<(), EngineError> {
 
 fn start(channel: &mut Channel, opener: &Opener) -> Result<(), EngineError> {
     let target = &opener.target;
-    let settings = [
+    let named = [
         ("user", target.user.as_str()),
         ("database", &target.database),
         ("application_name", "plimsoll"),
-        ("client_encoding", "UTF8"),
     ];
+    let settings = target.session_settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let start = channel.out.len();
     channel.out.extend_from_slice(&[0; 4]);
     channel.out.extend_from_slice(&PROTOCOL_3_0.to_be_bytes());
-    for (name, value) in settings {
+    for (name, value) in named.into_iter().chain(settings) {
         if value.contains('\0') {
             return Err(EngineError::spec(format!("{name} has a character of code 0")));
         }

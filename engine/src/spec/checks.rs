@@ -55,6 +55,9 @@ impl Target {
         if self.protocol != Protocol::Cql && !self.nodes.is_empty() {
             return Err(EngineError::spec("nodes is for the protocol cql only"));
         }
+        if self.protocol == Protocol::Cql && !self.session_settings.is_empty() {
+            return Err(EngineError::spec("session_settings are for SQL databases only"));
+        }
         if self.protocol == Protocol::Postgres {
             return Ok(());
         }

@@ -83,6 +83,10 @@ pub struct Target {
     /// `host` alone, and nothing is asked for others.
     #[serde(default)]
     pub nodes: Vec<Network>,
+    /// What each session sets when it opens, by name: SQL expressions for MySQL, texts for
+    /// PostgreSQL's startup message, nothing for CQL.
+    #[serde(default)]
+    pub session_settings: Vec<(String, String)>,
 }
 
 fn ten_seconds() -> u32 {

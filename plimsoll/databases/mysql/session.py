@@ -81,7 +81,8 @@ class Connection(_Driver):
             ssl=make_tls_context(target.tls, self._watch),
             ssl_disabled=target.tls is None,
             auth_plugin_map=dict.fromkeys(refused, _Refused),
-            autocommit=True,
+            init_command=f"SET {', '.join(map(' = '.join, target.session_settings))}",
+            autocommit=None,  # it is among the settings
             defer_connect=True,
         )
         self.connect(open_socket(target, self._watch))

@@ -76,7 +76,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
                 ssl_context=False if tls is None else tls,
                 sock=reached,
                 application_name="plimsoll administration",
-                startup_params={"client_encoding": "UTF8"},
+                startup_params=dict(target.session_settings),
             )
         except BaseException:
             reached.close()  # the driver does not close it if TLS fails

@@ -54,6 +54,35 @@ def require_cluster(protocol: Protocol, nodes: Sequence[str]) -> None:
         raise UsageError(Complaint(("nodes",), f"are of Cassandra alone, not of {protocol}"))
 
 
+# What each session sets when it opens, the engine's and ours (`databases/*/session.py`), because a
+# load is measured wrongly without it: with autocommit off no update would be committed, and in
+# another sql_mode a statement means something else. All else (isolation, time-outs, search_path)
+# stays as the server has it. MySQL: SQL expressions. PostgreSQL: parameters of the startup message,
+# only those that poolers in transaction mode keep for each of their clients.
+SESSION_SETTINGS: dict[Protocol, tuple[tuple[str, str], ...]] = {
+    "mysql": (
+        ("autocommit", "1"),
+        ("character_set_client", "utf8mb4"),
+        ("character_set_connection", "utf8mb4"),
+        ("character_set_results", "utf8mb4"),
+        ("completion_type", "'NO_CHAIN'"),
+        ("foreign_key_checks", "1"),
+        ("sql_mode", "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"),
+        ("sql_safe_updates", "0"),
+        ("sql_select_limit", "18446744073709551615"),
+        ("time_zone", "'+00:00'"),
+        ("unique_checks", "1"),
+    ),
+    "postgres": (
+        ("client_encoding", "UTF8"),
+        ("DateStyle", "ISO, MDY"),
+        ("TimeZone", "UTC"),
+        ("standard_conforming_strings", "on"),
+    ),
+    "cql": (),
+}
+
+
 class EngineTarget(Model):
     """A database server and the account that the clients use."""
 
@@ -75,6 +104,9 @@ class EngineTarget(Model):
     # CQL: networks in which the cluster's other nodes may be, on the same port. If empty, all load
     # goes to `host`, and no other node is looked up.
     nodes: tuple[Network, ...] = ()
+    session_settings: tuple[tuple[str, str], ...] = Field(
+        default_factory=lambda target: SESSION_SETTINGS[target["protocol"]]
+    )
     # CQL: replicas of each row in a keyspace that Plimsoll creates; the engine does not use it
     replication: Annotated[int, Field(ge=1)] = Field(1, exclude=True)
 
