@@ -8,6 +8,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
@@ -146,15 +147,23 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
+@allow_files_option
 @service_options
 @click.option("--key", help="Idempotency key: the same key and file are one experiment.")
 @click.option("--wait", is_flag=True, help="Watch it to its end, and print what to buy.")
 @json_option
 def start(
-    file: Path, *, url: str | None, stack: str | None, key: str | None, wait: bool, as_json: bool
+    file: Path,
+    *,
+    allow_files: tuple[Path, ...],
+    url: str | None,
+    stack: str | None,
+    key: str | None,
+    wait: bool,
+    as_json: bool,
 ) -> int:
     """Start the experiment of FILE, and print its id."""
-    experiment = read_file(file)
+    experiment = read_file(file, allow_files)
     if not isinstance(experiment, Experiment):
         raise UsageError(f"{file}: has no `axes`, so it is no experiment: plimsoll submit {file}")
     service = connect_service(url, stack)
