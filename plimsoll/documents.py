@@ -16,8 +16,10 @@ import yaml
 
 from plimsoll.complaints import Complaint, FieldPath, Place
 from plimsoll.errors import UsageError
+from plimsoll.files import read_limited
 
 MAX_CHARACTERS = 262_144
+MAX_BYTES = 4 * MAX_CHARACTERS  # of a document: UTF-8 takes up to four bytes for a character
 MAX_PARTS = 50_000  # largest document in parts, with every alias expanded
 MAX_DEPTH = 100  # deepest nesting of lists and mappings; the deepest workload has about ten levels
 
@@ -126,7 +128,7 @@ class Document:
             if name not in parts:
                 break
             named, node = parts[name]
-        return replace(complaint, place=self._place(named))
+        return replace(complaint, place=self.locate(named))
 
     def _named(self, node: yaml.MappingNode, path: FieldPath) -> Iterator[tuple[str, yaml.Node]]:
         seen = set()
@@ -139,9 +141,10 @@ class Document:
             yield name.value, part
 
     def _refusal(self, node: yaml.Node, path: FieldPath, problem: str) -> UsageError:
-        return UsageError(Complaint(path, problem, place=self._place(node)))
+        return UsageError(Complaint(path, problem, place=self.locate(node)))
 
-    def _place(self, node: yaml.Node) -> Place:
+    def locate(self, node: yaml.Node) -> Place:
+        """Return the position of a part."""
         return Place(self.source, node.start_mark.line + 1 if self.has_lines else None)
 
 
@@ -214,13 +217,13 @@ def make_document(value: Mapping[str, Any], source: str) -> tuple[Document, str]
 
 
 def read_text(path: Path) -> str:
-    """Read a text file.
+    """Read a document's text from a file or a pipe.
 
     Raises:
-        UsageError: The file cannot be read, or is not UTF-8.
+        UsageError: The file cannot be read, is too large for a document, or is not UTF-8.
     """
+    raw = read_limited(path, bytes_max=MAX_BYTES)
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or "is not UTF-8 text"
-        raise UsageError(Complaint((), reason, place=Place(str(path)))) from None
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise UsageError(Complaint((), "is not UTF-8 text", place=Place(str(path)))) from None

@@ -23,6 +23,7 @@ from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.files import write_whole
 from plimsoll.packaged import find_packaged_folder
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.quoting.quotes import estimate_quote
@@ -166,7 +167,7 @@ def _run_and_compare(
         trial = run_canary(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
     rows = list_differences(trial.result, reference) if trial.result else ()
     if trial.result:
-        (folder / "result.json").write_text(trial.result.model_dump_json(indent=2))
+        write_whole(folder / "result.json", trial.result.model_dump_json(indent=2))
     if as_json:
         whole = trial_json(trial, place.name, rows, allowance)
         click.echo(json.dumps(whole, indent=2))

@@ -7,7 +7,8 @@ import click
 
 from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import print_report_table
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
+from plimsoll.files import write_whole
 from plimsoll.report import compare_page
 from plimsoll.report.comparing.comparing import Comparison, compare_runs
 from plimsoll.report.experiment.choice import Matrix, build_matrix
@@ -77,12 +78,7 @@ def command(
         names = [line.label for line in comparison.runs]
         laid = compare_with_published(read_reference(published), results, names)
     if output is not None:
-        try:
-            output.write_text(
-                compare_page.render_comparison(results, comparison, decision, laid), "utf-8"
-            )
-        except OSError as error:
-            raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
+        write_whole(output, compare_page.render_comparison(results, comparison, decision, laid))
     if as_json:
         whole = comparison.model_dump(mode="json")
         whole["matrix"] = decision and decision.model_dump(mode="json")

@@ -10,7 +10,8 @@ import click
 
 from plimsoll.cli.exit_codes import exit_code_of_runs
 from plimsoll.cli.run_experiment import write_report
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
+from plimsoll.files import write_whole
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.request.expectations import (
     BaselineRule,
@@ -26,7 +27,7 @@ from plimsoll.report.expectations import (
     check_rule,
     read_baseline,
 )
-from plimsoll.report.folder import RESULT, SECONDS, write_atomically
+from plimsoll.report.folder import RESULT, SECONDS
 from plimsoll.report.summaries import Summary, markdown, summarize_run, write_junit
 from plimsoll.requests.checked_request import CheckedRequest
 
@@ -117,7 +118,7 @@ class Expecting:
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
             if keep and folder is not None and judged[name][1] != result:
-                write_atomically(folder / RESULT, judged[name][1].model_dump_json())
+                write_whole(folder / RESULT, judged[name][1].model_dump_json())
                 # otherwise the service drew the page, from series that are not here
                 if (folder / SECONDS).is_file():
                     write_report(folder)
@@ -128,10 +129,7 @@ class Expecting:
         texts = ((self.junit, write_junit), (self.markdown, markdown))
         for path, written in texts:
             if path is not None:
-                try:
-                    path.write_text(written(summaries), encoding="utf-8")
-                except OSError as error:
-                    raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+                write_whole(path, written(summaries))
         return exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:

@@ -8,6 +8,7 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import print_report_table
 from plimsoll.cli.progress import Lines
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
@@ -146,6 +147,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
+@allow_files_option
 @service_options
 @click.option(
     "--key",
@@ -156,10 +158,17 @@ def command() -> None:
 )
 @json_option
 def start(
-    file: Path, *, url: str | None, stack: str | None, key: str | None, wait: bool, as_json: bool
+    file: Path,
+    *,
+    allow_files: tuple[Path, ...],
+    url: str | None,
+    stack: str | None,
+    key: str | None,
+    wait: bool,
+    as_json: bool,
 ) -> int:
     """Start the experiment of FILE, and print its id."""
-    asked = read_file(file)
+    asked = read_file(file, allow_files)
     if not isinstance(asked, CheckedExperiment):
         raise UsageError(f"{file}: has no `axes`, so it is no experiment: plimsoll submit {file}")
     service = connect_service(url, stack)

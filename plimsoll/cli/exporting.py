@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plimsoll import __version__
-from plimsoll.errors import SinkError, UsageError
+from plimsoll.errors import PlimsollError, SinkError, UsageError
+from plimsoll.files import write_whole
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.run.results import RunResult
-from plimsoll.report.folder import write_atomically
 
 if TYPE_CHECKING:
     from plimsoll.metrics.measures import Measure
@@ -60,9 +60,9 @@ class Exporting:
             from plimsoll.metrics.prometheus import format_prometheus  # noqa: PLC0415 - for who asks
 
             try:
-                write_atomically(self.file, format_prometheus(measures))
-            except OSError as error:
-                click.echo(f"plimsoll: cannot write {self.file}: {error.strerror}", err=True)
+                write_whole(self.file, format_prometheus(measures))
+            except PlimsollError as error:
+                click.echo(f"plimsoll: {error}", err=True)
         if self.otlp is not None or any(map(os.environ.get, STANDARD)):
             try:
                 _push(measures, self.otlp)

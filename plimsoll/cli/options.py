@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -23,6 +24,18 @@ def dsn_option(command: Command) -> Command:
         metavar="DSN",
         help=f"Address of the database: {FORM}[?tls=require]. The variable PLIMSOLL_DSN can hold"
         " it instead, which keeps the password out of the list of processes.",
+    )(command)
+
+
+def allow_files_option(command: Command) -> Command:
+    """Add `--allow-files`."""
+    return click.option(
+        "--allow-files",
+        multiple=True,
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        metavar="DIR",
+        help="Inputs of phases (`file`) may also lie in this folder, or below; without it, in the"
+        " folder of FILE or below.",
     )(command)
 
 

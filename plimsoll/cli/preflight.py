@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from plimsoll import words
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import console, make_table
 from plimsoll.cli.service_calls import find_service, json_option, profile_option, service_options
 from plimsoll.client.address import Address
@@ -26,16 +27,24 @@ _COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applica
 
 @click.command("preflight")
 @click.argument("request_file", type=click.Path(path_type=Path))
+@allow_files_option
 @service_options
 @profile_option
 @json_option
-def command(request_file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
+def command(
+    request_file: Path,
+    *,
+    allow_files: tuple[Path, ...],
+    url: str | None,
+    stack: str | None,
+    as_json: bool,
+) -> int:
     """Check whether REQUEST_FILE can run on AWS, as far as these credentials can see.
 
     Each check passes, fails (with what to do) or is unknown (with the reason); nothing is created.
     `submit` does this first. Exit code 1: a check failed.
     """
-    asked = read_file(request_file)
+    asked = read_file(request_file, allow_files)
     address = find_service(url, stack)
     if isinstance(asked, CheckedExperiment):
         requests = {cell.name: cell.request for cell in asked.cells}

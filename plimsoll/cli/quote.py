@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.service_calls import connect_service, json_option, service_options
 from plimsoll.client.address import URL_VARIABLE
@@ -148,6 +149,7 @@ def _price(line: QuoteLine) -> str:
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
+@allow_files_option
 @click.option(
     "--prices",
     "prices_file",
@@ -159,6 +161,7 @@ def _price(line: QuoteLine) -> str:
 def command(
     request_file: Path,
     *,
+    allow_files: tuple[Path, ...],
     prices_file: Path | None,
     url: str | None,
     stack: str | None,
@@ -173,7 +176,7 @@ def command(
     """
     if prices_file is not None and (url is not None or stack is not None):
         raise click.UsageError("--prices: a service has prices of its own")
-    asked = read_file(request_file)
+    asked = read_file(request_file, allow_files)
     service = None
     if prices_file is None and (url or stack or os.environ.get(URL_VARIABLE)):
         service = connect_service(url, stack)

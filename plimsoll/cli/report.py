@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.options import NumberRange
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
+from plimsoll.files import write_whole
 from plimsoll.report import chromium
 from plimsoll.report.charts.theme import Theme
 from plimsoll.report.folder import read_run, read_sizing
@@ -75,10 +76,7 @@ def command(
             sizing = read_sizing(folder)
             page = render_run(result, seconds, usd_per_hour=usd_per_hour, sizing=sizing)
             content = chromium.print_pdf(page) if file_format == "pdf" else page.encode()
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+    write_whole(path, content)
     if as_json:
         written = {"file": str(path), "format": file_format, "bytes": len(content)}
         click.echo(json.dumps(written))

@@ -13,6 +13,7 @@ from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.find_shown import build_search, search_into
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
+@allow_files_option
 @click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
 @out_option("Folder for the results", default="plimsoll-results/<run>/")
 @click.option(
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 def run(
     request_file: Path,
     *,
+    allow_files: tuple[Path, ...],
     local: bool,
     out: Path | None,
     data_dir: Path | None,
@@ -61,7 +64,7 @@ def run(
     Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or an expected rule
     does not hold. 3: there is no answer (the verdict has no figure), or a rule cannot be decided.
     """
-    asked = read_file(request_file)
+    asked = read_file(request_file, allow_files)
     if not local:
         raise UsageError(
             "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"

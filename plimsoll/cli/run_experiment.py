@@ -9,6 +9,7 @@ import click
 from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.experiment import ExperimentProgress, print_experiment
 from plimsoll.cli.progress import Lines
+from plimsoll.files import write_whole
 from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
@@ -70,7 +71,7 @@ def write_report(folder: Path) -> None:
     from plimsoll.report.page import render_run  # noqa: PLC0415 - likewise
 
     result, seconds = read_run(folder)
-    (folder / "report.html").write_text(render_run(result, seconds), encoding="utf-8")
+    write_whole(folder / "report.html", render_run(result, seconds))
 
 
 def run_experiment(
@@ -121,4 +122,4 @@ def _write_reports(result: ExperimentResult, directory: Path) -> None:
     for cell in result.cells:
         if (directory / cell.name / "result.json").is_file():
             write_report(directory / cell.name)
-    (directory / "report.html").write_text(render_experiment(result), encoding="utf-8")
+    write_whole(directory / "report.html", render_experiment(result))

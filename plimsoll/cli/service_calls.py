@@ -15,6 +15,7 @@ from plimsoll.client.fetching import fetch_result
 from plimsoll.client.http import Http
 from plimsoll.client.remote_watch import RemoteWatcher
 from plimsoll.client.service_client import Service, download
+from plimsoll.files import write_whole
 from plimsoll.model.run.results import RunResult
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.answers import RunSummary
@@ -112,9 +113,9 @@ def fetch_run_result(service: Service, run_id: str, folder: Path | None) -> RunR
     result, body, links = fetch_result(service, run_id)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / RESULT).write_bytes(body)
+        write_whole(folder / RESULT, body)
         if links.url is not None:
-            (folder / REPORT).write_bytes(download(links.url))
+            write_whole(folder / REPORT, download(links.url))
         else:
             click.echo(f"{run_id}: its page was not drawn: plimsoll report {folder}", err=True)
     return result

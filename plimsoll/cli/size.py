@@ -15,6 +15,7 @@ from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
+from plimsoll.files import write_whole
 from plimsoll.load_line.options import parse_limits_us
 from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
 from plimsoll.model.judging.steps import Statistic
@@ -28,7 +29,6 @@ from plimsoll.report.folder import (
     list_run_folders,
     read_model,
     read_run_id,
-    write_atomically,
 )
 from plimsoll.report.size_tables import (
     MARKED,
@@ -333,18 +333,15 @@ def _write_sizing(answer: Sizing, folder: Path) -> None:
     """Write the answer beside its run, for the run's page; not into a folder that is not ours."""
     try:
         folder.mkdir(exist_ok=True)
-        write_atomically(folder / ANSWER, answer.model_dump_json(indent=1))
-    except OSError as error:
-        click.echo(f"not kept for the run's page: {folder}: {error.strerror}", err=True)
+        write_whole(folder / ANSWER, answer.model_dump_json(indent=1))
+    except (OSError, PlimsollError) as error:
+        click.echo(f"not kept for the run's page: {error}", err=True)
 
 
 def _write_page(answer: Sizing, output: Path) -> None:
     from plimsoll.report.size_page import render_sizing  # noqa: PLC0415 - slow to load, and only here
 
-    try:
-        output.write_text(render_sizing(answer), encoding="utf-8")
-    except OSError as error:
-        raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
+    write_whole(output, render_sizing(answer))
 
 
 def _folder_number(folder: Path) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.expecting import Expecting, Results, expect_options
+from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
@@ -27,6 +28,7 @@ from plimsoll.requests.experiment_file import read_file
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
+@allow_files_option
 @service_options
 @profile_option
 @click.option(
@@ -45,6 +47,7 @@ from plimsoll.requests.experiment_file import read_file
 def submit(
     request_file: Path,
     *,
+    allow_files: tuple[Path, ...],
     url: str | None,
     stack: str | None,
     key: str | None,
@@ -66,7 +69,7 @@ def submit(
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
     refuse_used_folder(out)
-    asked = read_file(request_file)
+    asked = read_file(request_file, allow_files)
     if isinstance(asked, CheckedExperiment):
         raise UsageError(
             f"{request_file}: is an experiment: plimsoll experiment start {request_file}"

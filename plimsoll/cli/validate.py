@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from plimsoll import words
+from plimsoll.cli.options import allow_files_option
 from plimsoll.complaints import Place
 from plimsoll.errors import UsageError
 from plimsoll.model.request.descriptions import describe_target
@@ -31,6 +32,7 @@ from plimsoll.sizing.cheapest import require_searchable
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
+@allow_files_option
 @click.option(
     "--local", is_flag=True, help="Also check whether the request can run on this machine."
 )
@@ -41,13 +43,15 @@ from plimsoll.sizing.cheapest import require_searchable
     help="Print the body of POST /runs with all defaults (or of POST /experiments; several runs by"
     " name under `runs`), or the errors. Everything else goes to standard error.",
 )
-def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
+def validate(
+    request_file: Path, *, allow_files: tuple[Path, ...], local: bool, as_json: bool
+) -> None:
     """Check REQUEST_FILE, including volume rules, without creating anything.
 
     A budget is compared with the list prices of us-east-1.
     """
     try:
-        asked = read_file(request_file)
+        asked = read_file(request_file, allow_files)
         requests = require_all_possible(request_file, asked, local=local)
     except UsageError as error:
         if as_json:

@@ -13,11 +13,11 @@ from plimsoll import words
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import UsageError
+from plimsoll.files import write_whole
 from plimsoll.load_line.options import PASSWORD
 from plimsoll.model.request.dsn import FORM, parse_dsn
 from plimsoll.model.request.quantities import parse_duration_s
 from plimsoll.model.run.statements_seen import StatementsSeen
-from plimsoll.report.folder import write_atomically
 from plimsoll.workload import list_builtin_names, load_workload
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import dump_document
@@ -172,7 +172,7 @@ def derive_verb(
     derived = derive(seen, name=name, writes=writes, only=only)
     text = dump_document(derived.document)
     if out is not None:
-        write_atomically(out, text)
+        write_whole(out, text)
     if as_json:
         click.echo(format_derivation(derived, seen))
         return

@@ -206,11 +206,16 @@ def compare(*results: RunResult, usd_per_hour: Sequence[float | None] = ()) -> C
 # Requests of runs on the service.
 
 
-def read_request(source: str | PathLike[str] | Mapping[str, Any]) -> Request:
+def read_request(
+    source: str | PathLike[str] | Mapping[str, Any],
+    *,
+    allow_files: Sequence[str | PathLike[str]] = (),
+) -> Request:
     """Read and check the request of a run.
 
     Args:
         source: A YAML or JSON file of one run (docs/requests.md), or its content as plain values.
+        allow_files: Folders in which inputs of phases may lie, besides that of the file.
 
     Raises:
         UsageError: The request is not valid; names each field and what is allowed.
@@ -234,7 +239,7 @@ def read_request(source: str | PathLike[str] | Mapping[str, Any]) -> Request:
     with translate_errors():
         if isinstance(source, Mapping):
             return validate_request(source).request
-        asked = read_file(Path(source))
+        asked = read_file(Path(source), [Path(folder) for folder in allow_files])
         if isinstance(asked, CheckedExperiment):
             raise UsageError(f"{source}: is an experiment, not one run")
         if len(asked) > 1:

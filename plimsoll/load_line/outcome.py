@@ -10,6 +10,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.files import write_whole
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.load_line.search_loop import Finder
 from plimsoll.model.request.request import Request
@@ -17,7 +18,7 @@ from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import Moments, RunResult, Seconds, StepResult, Versions
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.folder import RESULT, write_atomically
+from plimsoll.report.folder import RESULT
 from plimsoll.requests.checked_request import hash_workload
 
 
@@ -141,6 +142,6 @@ def write_result(folder: Path, result: RunResult, seconds: Seconds) -> None:
     from plimsoll.report.page import render_run  # noqa: PLC0415 - half a second, needed only here
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / RESULT, result.model_dump_json())
-    (folder / "seconds.json").write_text(seconds.model_dump_json(), encoding="utf-8")
-    (folder / "report.html").write_text(render_run(result, seconds), encoding="utf-8")
+    write_whole(folder / RESULT, result.model_dump_json())
+    write_whole(folder / "seconds.json", seconds.model_dump_json())
+    write_whole(folder / "report.html", render_run(result, seconds))

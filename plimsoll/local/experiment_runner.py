@@ -7,6 +7,7 @@ from pathlib import Path
 from plimsoll.aws.run_files import files_of
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, open_experiment_files
+from plimsoll.files import write_whole
 from plimsoll.local.faults import Faults, list_faults
 from plimsoll.local.runner import save_files, twin_settings
 from plimsoll.local.twin import LocalTwin
@@ -74,5 +75,5 @@ class LocalExperiment:
             if cell.state is not None:
                 save_files(files_of(self.settings, cell.run_id), directory / cell.name)
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / RESULT_AT_HOME).write_text(result.model_dump_json(indent=1), encoding="utf-8")
+        write_whole(directory / RESULT_AT_HOME, result.model_dump_json(indent=1))
         return result

@@ -10,6 +10,7 @@ from types import FrameType
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.errors import PlimsollError
+from plimsoll.files import write_whole
 from plimsoll.local.faults import Faults, list_faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.aws.prices import PriceOverrides
@@ -111,10 +112,10 @@ def save_files(files: RunFiles, directory: Path) -> None:
         for path, content in files.read_each(wanted):
             place = directory / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
-    except OSError as error:
+            write_whole(place, content)
+    except (OSError, PlimsollError) as error:
         raise PlimsollError(
-            f"{directory}: {error.strerror}: the run has ended, but its files are not all there"
+            f"{directory}: {error}: the run has ended, but its files are not all there"
         ) from None
 
 

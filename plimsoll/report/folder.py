@@ -94,16 +94,6 @@ def read_sizing(folder: Path) -> Sizing | None:
     return read_model(path, Sizing) if path.is_file() else None
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file atomically: if the disk is full, the old file stays."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     """Read a JSON file into a model.
 

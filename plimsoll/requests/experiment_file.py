@@ -1,5 +1,6 @@
 """Reading experiments from YAML: errors name the file, the line and the field."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.documents import read_document, read_text
@@ -11,14 +12,20 @@ from plimsoll.requests.request_file import read_requests
 AXES = "axes"  # a file with this field is an experiment
 
 
-def read_file(path: Path) -> CheckedExperiment | dict[str, CheckedRequest]:
+def read_file(
+    path: Path, allowed: Sequence[Path] = ()
+) -> CheckedExperiment | dict[str, CheckedRequest]:
     """Read a file: an experiment, or runs by name.
+
+    Args:
+        path: The file.
+        allowed: Folders in which its inputs may lie, besides its own.
 
     Raises:
         UsageError: Something in it is not valid; one line per error.
     """
     document = read_document(read_text(path), str(path))
-    read_inputs(document.root, path.parent)
+    read_inputs(document, (path.parent, *allowed))
     if isinstance(document.value, dict) and AXES in document.value:
         return document.checked(validate_experiment)
     return read_requests(document)

@@ -9,6 +9,7 @@ from plimsoll.capacity.readers import Reading, read_text, read_values
 from plimsoll.capacity.readers.reading import parse_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.errors import UsageError
+from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # largest file
@@ -58,16 +59,14 @@ def read_visible_text(path: Path) -> str:
     Raises:
         UsageError: The file cannot be read, or is too large.
     """
+    if not path.exists():
+        raise UsageError(f"{path.parent}: is not a run: it has no {path.name}")
+    raw = read_limited(path, bytes_max=MAX_BYTES)
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            text = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(f"{path.parent}: is not a run: it has no {path.name}") from None
-    except (UnicodeDecodeError, OSError) as error:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         raise UsageError(f"{path}: cannot be read as text: {error}") from None
-    if len(text) > MAX_BYTES:
-        raise UsageError(f"{path}: longer than {MAX_BYTES // 1024**2} MiB")
-    return words.escape_controls(text)
+    return words.escape_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _read_file(path: Path, unnamed: Statistic) -> list[Step] | Reading:
