@@ -34,6 +34,7 @@ from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.budget import measure_fleet_use, price_fleet_usd
 from plimsoll.requests.phase_workload import compile_step
 from plimsoll.requests.request_workload import compile_background
+from plimsoll.search_steps import shorten_window
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import connect_as_master
 
@@ -195,11 +196,10 @@ def start_or_skip_step(
     except (BudgetPassedError, TimeLimitPassedError):
         if plan.purpose in CLOSING:
             return None
-        if plan.window_factor == 1:
+        shorter = shorten_window(plan, request)
+        if shorter is None:
             raise
-    load = request.load  # fall back to the window of an ordinary step
-    usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
-    return start_step(settings, record, request, plan.model_copy(update=usual), finished)
+    return start_step(settings, record, request, shorter, finished)
 
 
 def start_step(

@@ -14,9 +14,10 @@ from plimsoll.fleet.failures import (
     read_failed_clients,
 )
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.step import build_step, merge_step
+from plimsoll.fleet.step import build_step
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.fleet import ClientResult, FailedClient
+from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import after, planned, result
 
 TOLD = json.dumps(
@@ -47,7 +48,9 @@ def test_failed_clients_keep_their_number_and_error() -> None:
 
 def told(*results: ClientResult, failed: Sequence[FailedClient] = ()) -> Nothing | None:
     fold = fold_clients(planned(), results)
-    return explain_nothing(build_step(fold, failed, server_after=after(1100)), fold)
+    return explain_nothing(
+        build_step(fold, failed, server_after=after(1100), statistic="p99"), fold
+    )
 
 
 def refused(client: int) -> FailedClient:
@@ -161,7 +164,7 @@ FULL = [
 
 def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
     nobody = fold_clients(planned(), [])
-    step = build_step(nobody, FULL, server_after=after(1100))
+    step = build_step(nobody, FULL, server_after=after(1100), statistic="p99")
     assert explain_nothing(step, nobody) is None
     assert step.step.throughput_ops_per_second == 0
     assert step.step.refused == (
@@ -185,7 +188,7 @@ def test_those_that_were_let_in_for_less_than_a_second_change_nothing_of_it() ->
     for answered in ([], [100]):
         late = result(0, answered, late_ms=3_200, window=(4_200, 5_000))
         fold = fold_clients(planned(), [late])
-        step = build_step(fold, FULL[1:], server_after=after(1100))
+        step = build_step(fold, FULL[1:], server_after=after(1100), statistic="p99")
         assert explain_nothing(step, fold) is None
         heavier = step.step.model_copy(update={"index": 2})
         capacity = judge([lighter.step, heavier], Rules(confirmation=None))
