@@ -163,7 +163,7 @@ def conclude_search(
 
     Args:
         request: The request of the search.
-        steps: Its steps, with the target's own figures where they are known.
+        steps: The steps, with the target's own figures where they are known.
         volume: The documented limits of the target's volume; None if not known.
 
     Raises:
@@ -186,8 +186,8 @@ def compare_toggle_states(
 
     Args:
         request: The request of the search.
-        steps: Its steps.
-        readings: The parameters that the server reported in each state.
+        steps: The steps of the search.
+        readings: The parameters that the server reported, by state.
     """
     if request.toggle is None:
         return None
