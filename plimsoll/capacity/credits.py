@@ -12,8 +12,9 @@ from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.confirm.closing import split_closing_steps
-from plimsoll.capacity.judge import judge, void_notes
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.steps.loads import choose_axis, select_undisputed
+from plimsoll.capacity.summary import void_notes
 from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CreditBucket, CreditUse, Step
 

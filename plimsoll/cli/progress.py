@@ -15,7 +15,7 @@ from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.run_record import Recovery
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.workflow.recovery import describe_recovery
+from plimsoll.search_steps import describe_recovery
 from plimsoll.workflow.status import Snapshot
 
 RECOVERY_TOLD_S = 5  # between two lines about a recovery

@@ -12,7 +12,7 @@ from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.live import LogLine
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.workflow.recovery import describe_recovery
+from plimsoll.search_steps import describe_recovery
 
 BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 

@@ -1,6 +1,6 @@
 """Divides a step among its clients, and sets the barrier at which all of them start."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from plimsoll.fleet.failures import is_too_late
@@ -103,17 +103,18 @@ def plan_step(
     following: NextStep,
     request: Request,
     *,
-    start_at_epoch_ms: int,
-    recovered: bool | None,
-    server_before: ServerCounters | None,
-    recovery: str | None = None,
-    parameters: Mapping[str, str] | None = None,
     poll_us: int = 0,
     first: int = 0,
+    phase: str | None = None,
 ) -> StepPlan:
-    """Plan the step that a search asks for. Steps are numbered from `first` + 1.
+    """Plan the step that a search asks for, yet without its barrier and the server's state.
 
-    `poll_us` applies if neither the search nor the request sets how long clients busy-poll.
+    Args:
+        following: What the search asks for.
+        request: The request of the search.
+        poll_us: How long clients busy-poll if neither the search nor the request says, in µs.
+        first: The number of step numbers reserved before this search's own.
+        phase: The phase whose search it is; None if it is the run's own.
     """
     load = request.load
     warm_s = toggle_warming_s(request, following.state)
@@ -130,15 +131,14 @@ def plan_step(
         duration_s=following.duration_s or factor * load.duration_s,
         window_factor=following.window_factor,
         state=following.state,
-        parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
         poll_us=_first_known(following.poll_us, load.poll_us, poll_us),
         # each step draws other keys, but a repeated run draws the same ones
         seed=load.seed + first + following.index + 1,
-        start_at_epoch_ms=start_at_epoch_ms,
-        recovered=recovered,
-        recovery=recovery,
-        server_before=server_before,
+        start_at_epoch_ms=0,
+        recovered=None,
+        server_before=None,
+        phase=phase,
     )
 
 
@@ -147,11 +147,7 @@ def _first_known(*chosen: int | None) -> int:
 
 
 def plan_warming(
-    request: Request,
-    *,
-    start_at_epoch_ms: int,
-    number: int = 0,
-    server_before: ServerCounters | None = None,
+    request: Request, *, number: int = 0, server_before: ServerCounters | None = None
 ) -> StepPlan:
     """Plan a round of unmeasured load that fills the caches before the first step."""
     search = request.search
@@ -174,7 +170,7 @@ def plan_warming(
         timeout_ms=request.load.timeout_ms,
         seed=_round_seed(request, number),
         round=number,
-        start_at_epoch_ms=start_at_epoch_ms,
+        start_at_epoch_ms=0,
         recovered=None,
         server_before=server_before,
     )

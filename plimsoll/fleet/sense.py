@@ -50,7 +50,7 @@ def check_sense(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | Non
 def require_sense(
     step: StepResult, nothing: Nothing | None, finished: Sequence[Step], *, answers: bool
 ) -> None:
-    """End the run unless another step can give a result.
+    """End the run unless another step can give a result, or the answer stands already.
 
     Args:
         step: The last step.
@@ -61,6 +61,8 @@ def require_sense(
     Raises:
         StepError: No further step can give a result.
     """
+    if step.plan.purpose in CLOSING:  # a failed closing step leaves the answer as it is
+        return
     index = step.plan.index
     last = [done.void for done in finished[-VOID_MAX:]]
     if nothing is not None and not step.fleet.ran and not nothing.passing:

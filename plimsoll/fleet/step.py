@@ -12,16 +12,12 @@ from statistics import fmean, median
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend
 from plimsoll.databases.family import family_of
+from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
-from plimsoll.fleet.fold import Fold, fold_clients
-from plimsoll.model.judging.steps import STATISTICS, Half, Step
-from plimsoll.model.run.fleet import (
-    ClientResult,
-    FailedClient,
-    ServerCounters,
-    ServerLook,
-    StepPlan,
-)
+from plimsoll.fleet.fold import Fold
+from plimsoll.fleet.spans import add_soak_figures
+from plimsoll.model.judging.steps import STATISTICS, Half, Statistic, Step
+from plimsoll.model.run.fleet import FailedClient, ServerCounters, ServerLook, StepPlan
 from plimsoll.model.run.results import (
     FleetFigures,
     OperationTotals,
@@ -61,31 +57,22 @@ class Window:
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
-def merge_step(
-    plan: StepPlan,
-    results: Iterable[ClientResult],
-    failed: Sequence[FailedClient],
-    *,
-    server_after: ServerCounters | None,
-) -> StepResult:
-    """Compute a step from results that are in memory; see `build_step`."""
-    return build_step(fold_clients(plan, results), failed, server_after=server_after)
-
-
 def build_step(
     fold: Fold,
     failed: Sequence[FailedClient],
     *,
     server_after: ServerCounters | None,
+    statistic: Statistic,
     beside: Sequence[Fold] = (),
 ) -> StepResult:
     """Compute a step's result.
 
     Args:
         fold: The sums over the clients that ran.
-        failed: The clients whose invocation ended in an error.
+        failed: The clients whose invocation ended in an error, including those of the background.
         server_after: The server's counters after the load; None if it did not answer.
-        beside: The sums of background clients, whose statements the server counts too.
+        statistic: The latency statistic by which a soak is judged.
+        beside: The sums of each background load's clients, in order.
     """
     fleet = summarize_fleet(fold, failed)
     server = _make_server_figures((fold, *beside), server_after)
@@ -106,7 +93,7 @@ def build_step(
             "trend": detect_trend(list_second_counts(fold, window, seconds)),
         }
         step = step.model_copy(update=read)
-    return StepResult(
+    result = StepResult(
         plan=plan,
         window_start_epoch_ms=window.start_epoch_ms if window else None,
         window_end_epoch_ms=window.end_epoch_ms if window else None,
@@ -118,6 +105,7 @@ def build_step(
         step=step,
         seconds=seconds,
     )
+    return add_soak_figures(add_background_results(result, beside, failed), statistic)
 
 
 def _make_server_figures(

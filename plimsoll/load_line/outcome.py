@@ -6,20 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import plimsoll
-from plimsoll.capacity import judge
-from plimsoll.capacity.confirm.toggled import judge_toggle
-from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.files import write_whole
-from plimsoll.limiting import find_limiting_resource
 from plimsoll.load_line.search_loop import Finder
-from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.dashboards import Dashboards
-from plimsoll.model.run.results import Moments, RunResult, Seconds, StepResult, Versions
+from plimsoll.model.run.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.folder import RESULT
 from plimsoll.requests.checked_request import hash_workload
+from plimsoll.search_steps import compare_toggle_states, conclude_search
 
 
 def search_and_judge(
@@ -66,14 +61,12 @@ def judge_search(
         notes: Further facts for the reader.
     """
     request, steps = finder.request, finder.steps
-    try:
-        judged = [result.step for result in steps]
-        capacity = judge(judged, request.limits, axis=axis_of(request.search)) if steps else None
-    except UsageError as error:
-        capacity, failure = None, failure or error
-    limiting = find_limiting_resource(capacity, steps, None) if capacity else None
-    if capacity is not None and limiting is not None:
-        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    capacity, limiting = None, None
+    if steps:
+        try:
+            capacity, limiting = conclude_search(request, steps, None)
+        except UsageError as error:
+            failure = failure or error
     cause = str(failure) if failure else finder.cut_short
     ended = datetime.now(UTC)
     state = RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED
@@ -90,7 +83,7 @@ def judge_search(
         else None,
         capacity=capacity,
         limiting=limiting,
-        toggle=_judge_toggle(request, steps) if steps else None,
+        toggle=compare_toggle_states(request, steps, {}) if steps else None,
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         rows=rows,
         volume_limits=None,
@@ -107,19 +100,6 @@ def judge_search(
     )
     measured = tuple(second for step in steps for second in step.seconds)
     return result, Seconds(run_id=run_id, operations=measured, target=())
-
-
-def _judge_toggle(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
-    if request.toggle is None:
-        return None
-    return judge_toggle(
-        request.toggle,
-        [done.step for done in steps],
-        request.limits,
-        axis=axis_of(request.search),
-        readings={},
-        addresses=addresses_by_state(request.target, request.toggle),
-    )
 
 
 def _make_moments(began: datetime, ended: datetime) -> Moments:

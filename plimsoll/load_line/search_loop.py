@@ -1,4 +1,7 @@
-"""The search loop of this process: plan a step, run its clients, judge what they measured."""
+"""The search loop of this process: plan a step, run its clients, judge what they measured.
+
+How each of that is done stands in `search_steps.py`; the workflow does it alike.
+"""
 
 import time
 from collections import defaultdict
@@ -7,12 +10,11 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 
 from plimsoll import words
-from plimsoll.capacity import plan_next_step
+from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.plan import plan_step, plan_warming, toggle_warming_s
+from plimsoll.fleet.plan import plan_step, plan_warming
 from plimsoll.fleet.sense import check_sense, require_sense
-from plimsoll.fleet.spans import add_soak_figures
 from plimsoll.fleet.step import build_step
 from plimsoll.load_line.clients import compute_local_barrier_ms, run_clients
 from plimsoll.load_line.machine import Host, choose_poll_us, report_other_statements
@@ -22,16 +24,10 @@ from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep, RateSearch
-from plimsoll.model.run.fleet import (
-    ClientResult,
-    FailedClient,
-    ServerCounters,
-    StepPlan,
-    UnfinishedWork,
-)
+from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import Recovery
-from plimsoll.workflow.recovery import Recovered, describe_recovery, end_recovery, update_recovery
+from plimsoll.search_steps import describe_recovery, prepare_step, shorten_window
 from plimsoll.workload.compiled import Compiled
 
 RECOVERY_LOOK_S = 1.0
@@ -97,28 +93,27 @@ class Finder:
         if self.request.prepare.warm_s:
             self._warm()
         while not self._ended.is_set():
-            done = [result.step for result in self.steps]
-            rules, toggle = self.request.limits, self.request.toggle
-            following = plan_next_step(self.request.search, done, rules, toggle)
+            following = next_run_step(self.request, [result.step for result in self.steps])
             if isinstance(following, Done):
                 return
-            if following.window_factor > 1 and time.monotonic() + self._takes_s(following) > until:
-                following = following.model_copy(update={"window_factor": 1})
-            if time.monotonic() + self._takes_s(following) > until:
+            if following.state is not None and self.reached:
+                self.target = self.reached[following.state]
+            poll_us = choose_poll_us(self.target, following.clients)
+            plan = plan_step(following, self.request, poll_us=poll_us)
+            if time.monotonic() + _takes_s(plan) > until:
+                plan = shorten_window(plan, self.request) or plan
+            if time.monotonic() + _takes_s(plan) > until:
                 limit = words.duration(self.request.time_limit_s)
                 if following.purpose not in CLOSING:  # otherwise the answer stands without it
                     self.cut_short = f"the time limit of {limit} left no time for another step"
                 return
-            self._step(following)
-
-    def _takes_s(self, following: NextStep) -> float:
-        load, factor = self.request.load, following.window_factor
-        window_s = following.duration_s or factor * load.duration_s
-        warm_s = toggle_warming_s(self.request, following.state) + factor * load.warmup_s
-        return warm_s + window_s + JUDGING_S
+            ready = self._prepare(plan, following)
+            if ready is None or self._ended.is_set():
+                return
+            self._step(ready)
 
     def _warm(self) -> None:
-        search, plan = self.request.search, plan_warming(self.request, start_at_epoch_ms=0)
+        search, plan = self.request.search, plan_warming(self.request)
         if isinstance(search, RateSearch):  # warming may not exceed the lowest rate either
             rate = search.rate_first_ops_per_second
             plan = plan.model_copy(update={"rate_ops_per_second": rate})
@@ -129,43 +124,48 @@ class Finder:
         if failed and not self._ended.is_set():
             self.shows.say(f"warming: {failed[0].cause}")
 
-    def _step(self, following: NextStep) -> None:
-        if following.state is not None and self.reached:
-            self.target = self.reached[following.state]
-        family = family_of(self.target.protocol)
-        before = family.read_counters(self.target)
-        recovered, before = self._recover(following, before)
-        if self._ended.is_set():
-            return
-        plan = plan_step(
-            following,
-            self.request,
-            start_at_epoch_ms=0,
-            recovered=recovered.recovered if recovered else None,
-            recovery=recovered.how if recovered else None,
-            server_before=before,
-            poll_us=choose_poll_us(self.target, following.clients),
-        )
+    def _prepare(self, plan: StepPlan, following: NextStep) -> StepPlan | None:
+        """Wait until the target has recovered; None if the search ends before the step."""
+        waiting: Recovery | None = None
+        while not self._ended.is_set():
+            ready = prepare_step(
+                plan,
+                following,
+                self.request,
+                counters=family_of(self.target.protocol).read_counters(self.target),
+                waiting=waiting,
+                at_epoch_ms=round(time.time() * 1000),
+            )
+            if not isinstance(ready, Recovery):
+                return ready
+            waiting = ready
+            if self._ended.wait(RECOVERY_LOOK_S):
+                break
+            if (waiting.seen_epoch_ms - waiting.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
+                longest_s = self.request.load.recovery_max_s
+                self.shows.say(describe_recovery(waiting, longest_s))
+        return None
+
+    def _step(self, plan: StepPlan) -> None:
         number, host = self.load_number(self.target), Host.of(self.target)
-        start = compute_local_barrier_ms(
-            plan.connections
-        )  # computed last: the clients need the whole lead
+        # Computed last: the clients need the whole lead.
+        start = compute_local_barrier_ms(plan.connections)
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
         with host.watched(plan):
             results, failed = self._run(plan)
         if self._ended.is_set():
             return  # half a step says nothing
-        after = family.read_counters(self.target)
+        after = family_of(self.target.protocol).read_counters(self.target)
         fold = fold_clients(plan, results)
-        merged = report_other_statements(build_step(fold, failed, server_after=after), results)
-        merged = host.seen_in(add_soak_figures(merged, self.request.limits.statistic))
+        statistic = self.request.limits.statistic
+        merged = build_step(fold, failed, server_after=after, statistic=statistic)
+        merged = host.seen_in(report_other_statements(merged, results))
         merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)
-        if plan.purpose not in CLOSING:  # the answer stands, whatever these closing steps give
-            finished = [step.step for step in self.steps]
-            require_sense(merged, nothing, finished, answers=after is not None)
+        finished = [step.step for step in self.steps]
+        require_sense(merged, nothing, finished, answers=after is not None)
 
     def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
         return run_clients(
@@ -190,24 +190,6 @@ class Finder:
         if client == 0:
             self.shows.second(plan, second)
 
-    def _recover(
-        self, following: NextStep, counters: ServerCounters | None
-    ) -> tuple[Recovered | None, ServerCounters | None]:
-        """Wait until the target has worked off an overload, or until waiting no longer helps."""
-        if not following.recover_first or not self.steps:
-            return None, counters
-        family, longest_s = family_of(self.target.protocol), self.request.load.recovery_max_s
-        seen: Recovery | None = None
-        while True:
-            work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
-            if counters is not None:
-                work = family.unfinished_work(counters)
-            if work is None:
-                return Recovered(recovered=True, how=None), counters
-            seen = update_recovery(seen, work, round(time.time() * 1000))
-            ended = end_recovery(seen, longest_s)
-            if ended is not None or self._ended.wait(RECOVERY_LOOK_S):
-                return ended, counters
-            if (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
-                self.shows.say(describe_recovery(seen, longest_s))
-            counters = family.read_counters(self.target)
+
+def _takes_s(plan: StepPlan) -> float:
+    return plan.warmup_s + plan.duration_s + JUDGING_S

@@ -115,9 +115,6 @@ def list_ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator
             yield Ladder(service, kind, row, size_gib)
 
 
-TargetOf = Callable[[Volume], Made]
-
-
 def list_classes(target: Made, prices: PriceTable) -> list[str]:
     """List the instance classes whose price, limits and size are known, cheapest first."""
     items = tuple(_list_instance_items(target))

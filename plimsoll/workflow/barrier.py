@@ -33,6 +33,7 @@ from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.quoting.budget import measure_fleet_use, price_fleet_usd
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.search_steps import shorten_window
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import connect_as_master
 
@@ -194,11 +195,10 @@ def start_or_skip_step(
     except (BudgetPassedError, TimeLimitPassedError):
         if plan.purpose in CLOSING:
             return None
-        if plan.window_factor == 1:
+        shorter = shorten_window(plan, checked.request)
+        if shorter is None:
             raise
-    load = checked.request.load  # fall back to the window of an ordinary step
-    usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
-    return start_step(settings, record, checked, plan.model_copy(update=usual), finished)
+    return start_step(settings, record, checked, shorter, finished)
 
 
 def start_step(

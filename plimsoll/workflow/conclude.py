@@ -1,33 +1,27 @@
 """Draws a run's verdict from all its steps and the target's own metrics."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from itertools import chain
 
 from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity.beside import background_cost
-from plimsoll.capacity.confirm.toggled import judge_toggle
-from plimsoll.capacity.credits import judge_sustained
-from plimsoll.capacity.search import axis_of
-from plimsoll.limiting import find_limiting_resource
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import make_answer_points
 from plimsoll.model.aws.volumes import VolumeLimits, limits
 from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import ConcludeSettings
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.judging.closing import Closing
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.request.toggle import ToggleResult
 from plimsoll.model.run.quote import BilledIo
-from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds, StepResult
+from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
+from plimsoll.search_steps import compare_toggle_states, conclude_search
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.node_samples import combine_nodes
@@ -42,17 +36,6 @@ from plimsoll.workflow.target_figures import (
     read_samples_by_node,
 )
 from plimsoll.workflow.toggle import collect_readings
-
-# The volume's limits.
-
-
-def volume_limits(request: Request) -> VolumeLimits | None:
-    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
-    target = request.target
-    if isinstance(target, EndpointTarget | AuroraTarget):
-        return None
-    return limits(target.volume, service=target.service)
-
 
 WRITES_OF_AURORA = (
     "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
@@ -103,11 +86,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     steps = [step for step in steps if step.plan.phase is None]
     seconds = Seconds.of(run_id, steps, samples)
     files.put_model(SECONDS, seconds)
-    axis = axis_of(request.search)
-    capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
-    capacity = _add_background_cost(capacity, steps, request)
-    limiting = find_limiting_resource(capacity, steps, volume_limits(request))
-    capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    capacity, limiting = conclude_search(request, steps, volume_limits(request))
     points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
@@ -119,12 +98,15 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     if isinstance(request.target, AuroraTarget):
         billed = _read_cluster_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
+    toggle = compare_toggle_states(request, steps, collect_readings(steps))
+    if toggle is not None and record.switch is not None and record.switch.problem is not None:
+        toggle = toggle.model_copy(update={"detail": f"{toggle.detail}; {record.switch.problem}"})
     conclusion = Conclusion(
         capacity=capacity,
         limiting=limiting,
         notes=tuple(notes),
         billed_io=billed,
-        toggle=_toggle_result(request, steps, record),
+        toggle=toggle,
         phases=summarize_phases(check_request(request), passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
@@ -137,35 +119,6 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else str(figure),
     )
     return {"concluded": True, "wait_s": 0}
-
-
-def _add_background_cost(
-    capacity: Capacity, steps: Sequence[StepResult], request: Request
-) -> Capacity:
-    """Add what the background load costs, if pairs of steps with and without it show it."""
-    cost = background_cost(request, [step.step for step in steps])
-    if cost is None:
-        return capacity
-    closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
-    return capacity.model_copy(update={"closing": closing})
-
-
-def _toggle_result(
-    request: Request, steps: Sequence[StepResult], record: RunRecord
-) -> ToggleResult | None:
-    if request.toggle is None:
-        return None
-    found = judge_toggle(
-        request.toggle,
-        [done.step for done in steps],
-        request.limits,
-        axis=axis_of(request.search),
-        readings=collect_readings(steps),
-        addresses=addresses_by_state(request.target, request.toggle),
-    )
-    if record.switch is None or record.switch.problem is None:
-        return found
-    return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
 
 
 def _read_cluster_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
@@ -197,3 +150,11 @@ def _may_wait_longer(settings: ConcludeSettings, record: RunRecord) -> bool:
     until = record.conclude_at + timedelta(seconds=patience_s)
     records_of(settings).change(record.run_id, metrics_awaited_until=until)
     return now() < until
+
+
+def volume_limits(request: Request) -> VolumeLimits | None:
+    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
+    target = request.target
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return None
+    return limits(target.volume, service=target.service)

@@ -16,17 +16,14 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.databases.family import family_of
-from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import read_failed_clients
 from plimsoll.fleet.fold import Fold
 from plimsoll.fleet.sense import check_sense, require_sense
-from plimsoll.fleet.spans import add_soak_figures
 from plimsoll.fleet.step import build_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.deployment.events import StepJudged
 from plimsoll.model.deployment.function_settings import JudgeStepSettings
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.judging.steps import CLOSING
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.results import Preconditioning, StepResult
@@ -63,12 +60,12 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     after = family_of(target.protocol).read_counters(target)
     fold, *others = _fold_clients(files, plan)
     failures = read_failed_clients(files.read_all(failures_folder(step)))
-    merged = build_step(fold, failures, server_after=after, beside=others)
-    merged = add_background_results(merged, others, failures)
     own = request
     if plan.phase is not None and plan.operations is None:
         own = check_request(request).search_request(plan.phase)
-    merged = add_soak_figures(merged, own.limits.statistic)
+    merged = build_step(
+        fold, failures, server_after=after, statistic=own.limits.statistic, beside=others
+    )
     if plan.operations is not None:  # the pass's duration is known only now; its cost depends on it
         files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # on AWS metrics come a minute later
@@ -92,9 +89,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     if capacity is not None and plan.phase is None:
         changes["figures"] = RunFigures.of(capacity, final=False)
     records_of(settings).change(run_id, **changes)
-    if plan.purpose not in CLOSING:  # a failed closing step leaves the answer as it is
-        steps = [done.step for done in measured]
-        require_sense(merged, nothing, steps, answers=after is not None)
+    require_sense(merged, nothing, [done.step for done in measured], answers=after is not None)
     return build_judged_event(record, merged, capacity)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity import judge
-from plimsoll.capacity.credits import judge_sustained
-from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.statistics.intervals import interval
 from plimsoll.capacity.steps.audits import audit_clients_ran
 from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed
@@ -25,6 +23,7 @@ from plimsoll.model.run.results import LimitingResource, PhaseLoad, PhaseResult,
 from plimsoll.report.comparing.ratios import WORTH
 from plimsoll.report.words import describe_limiting
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.search_steps import conclude_search
 
 # A pass ends when its records are done; neither latency nor steadiness counts against it.
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
@@ -109,16 +108,13 @@ def _summarize_search(
 ) -> PhaseResult:
     """Judge the steps of a phase's search as those of a run's own search."""
     asked = checked.search_request(phase.name)
-    measured = [step.step for step in steps]
     capacity, limit = None, None
     told = "it ended before its search could be judged"
     try:
-        capacity = judge_sustained(measured, asked.limits, axis=axis_of(asked.search))
+        capacity, limiting = conclude_search(asked, steps, volume)
     except UsageError:  # every step so far is void
         pass
     else:
-        limiting = find_limiting_resource(capacity, steps, volume)
-        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
         limit = describe_limiting(limiting)
         told = f"{capacity.summary}; {limit}"
     return PhaseResult(

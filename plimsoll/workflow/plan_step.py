@@ -2,31 +2,23 @@
 
 import time
 
-from plimsoll.aws.run_files import (
-    PRECONDITIONING,
-    REQUEST,
-    RunFiles,
-    files_of,
-    step_path,
-)
+from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, RunFiles, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
-from plimsoll.fleet.plan import (
-    plan_step,
-    plan_warming,
-)
+from plimsoll.fleet.plan import plan_step, plan_warming
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
 from plimsoll.model.request.phases import Phase, count_phase_steps, number_phases
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
-from plimsoll.model.run.fleet import WARMING_STEP, ServerCounters, UnfinishedWork
+from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.results import Preconditioning
-from plimsoll.model.run.run_record import RunRecord
+from plimsoll.model.run.run_record import Recovery, RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
+from plimsoll.search_steps import prepare_step
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.barrier import (
     Next,
@@ -38,7 +30,6 @@ from plimsoll.workflow.barrier import (
 from plimsoll.workflow.history import read_history, read_search_steps, so_far
 from plimsoll.workflow.phases import find_next_pass, planned_pass
 from plimsoll.workflow.precondition import needs_round
-from plimsoll.workflow.recovery import Recovered, end_recovery, update_recovery
 from plimsoll.workflow.toggle import check_parameters, find_switch
 
 
@@ -68,7 +59,6 @@ def plan_next_step(settings: PlanStepSettings, run_id: str) -> dict[str, object]
     if number is not None:
         warming = plan_warming(
             request,
-            start_at_epoch_ms=0,
             number=number,
             server_before=family_of(target.protocol).read_counters(target),
         )
@@ -142,29 +132,26 @@ def _plan_search_step(
         return None
     if following.state is not None and (other := _switch_before(record, following)) is not None:
         return other
-    counters = family_of(target.protocol).read_counters(target)
-    if counters is None and following.purpose in CLOSING:
-        return None  # the answer stands, and the server no longer answers
-    recovered: Recovered | None = None
-    if following.recover_first and finished:
-        recovered = _check_recovery(settings, record, request, counters)
-        if recovered is None:
-            return Next.pause(settings.poll_seconds)
+    before = count_phase_steps(checked.request.phases) if first is None else first
+    plan = plan_step(following, request, poll_us=settings.poll_us, first=before, phase=phase)
+    ready = prepare_step(
+        plan,
+        following,
+        request,
+        counters=family_of(target.protocol).read_counters(target),
+        waiting=record.recovery,
+        at_epoch_ms=round(time.time() * 1000),
+    )
+    if ready is None:
+        return None
+    if isinstance(ready, Recovery):
+        records_of(settings).change(record.run_id, recovery=ready)
+        return Next.pause(settings.poll_seconds)
     parameters = _read_parameters(settings, record, request, following, target)
     if parameters is None:
         return None
-    plan = plan_step(
-        following,
-        request,
-        start_at_epoch_ms=0,
-        recovered=recovered.recovered if recovered else None,
-        recovery=recovered.how if recovered else None,
-        server_before=counters,
-        parameters=parameters,
-        poll_us=settings.poll_us,
-        first=count_phase_steps(checked.request.phases) if first is None else first,
-    ).model_copy(update={"phase": phase})
-    return start_or_skip_step(settings, record, checked, plan, finished)
+    ready = ready.model_copy(update={"parameters": parameters})
+    return start_or_skip_step(settings, record, checked, ready, finished)
 
 
 def _switch_before(record: RunRecord, following: NextStep) -> dict[str, object] | None:
@@ -222,24 +209,3 @@ def _next_warming_round(request: Request, record: RunRecord, files: RunFiles) ->
     if so_far is None:
         return 0 if files.find(step_path(WARMING_STEP)) is None else None
     return len(so_far.rounds) if needs_round(so_far, request.prepare) else None
-
-
-def _check_recovery(
-    settings: PlanStepSettings,
-    record: RunRecord,
-    request: Request,
-    counters: ServerCounters | None,
-) -> Recovered | None:
-    """Return how the target recovered from the last step; None if it still does.
-
-    The run's record shows the wait.
-    """
-    if counters is None:
-        work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
-    else:
-        work = family_of(counters.family).unfinished_work(counters)
-    if work is None:
-        return Recovered(recovered=True, how=None)
-    seen = update_recovery(record.recovery, work, round(time.time() * 1000))
-    records_of(settings).change(record.run_id, recovery=seen)
-    return end_recovery(seen, request.load.recovery_max_s)

@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from plimsoll import words
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.readers import PROGRAMS
-from plimsoll.capacity.readers.reading import parse_json
 from plimsoll.capacity.steps import step_figures
 from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.step_figures import PREFIX, where
@@ -86,20 +85,11 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     return steps
 
 
-def read_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
+def read_table(table: object, name: str, unnamed: Statistic) -> list[Step]:
     """Read a list of objects, or an object that has such a list in `steps`; rows count from 1.
 
     The columns are those of CSV. Latencies may also be nested: {"latency_us": {"update": 420}} or
     {"latency_us": {"update": {"p99": 900}}}. The output of `plimsoll capacity --json` is read too.
-
-    Raises:
-        UsageError: Names the row and the column.
-    """
-    return read_table(parse_json(text, name), name, unnamed)
-
-
-def read_table(table: object, name: str, unnamed: Statistic) -> list[Step]:
-    """Read the parsed values of such a JSON text.
 
     Raises:
         UsageError: Names the row and the column.

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from plimsoll import search_steps
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, plan_path, step_path
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.fleet.step import merge_step
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import BilledIo
 from plimsoll.model.run.results import SecondTotals, StepResult
@@ -17,6 +17,7 @@ from plimsoll.workflow import conclude as concluding
 from plimsoll.workflow.conclude import Conclusion, conclude
 from tests.aws.workflow.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
+from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 MINUTE = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -120,7 +121,7 @@ def test_the_record_has_the_whole_figure_so_that_it_is_rounded_once(
         capacity = judged(*arguments, **others)
         return capacity.model_copy(update={"max_sustainable_throughput_ops_per_second": figure})
 
-    monkeypatch.setattr(concluding, "judge_sustained", with_the_figure)
+    monkeypatch.setattr(search_steps, "judge_sustained", with_the_figure)
     conclude(measured, RUN)
     told = measured.records.get(RUN).capacity_ops_per_second
     assert told is not None

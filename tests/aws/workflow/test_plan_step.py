@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll import search_steps
 from plimsoll.aws.run_files import HISTORY, PRECONDITIONING, REQUEST, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
@@ -262,7 +263,7 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     overloaded = NextStep(
         index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
     )
-    for module in (plan_step, barrier):
+    for module in (plan_step, barrier, search_steps):
         monkeypatch.setattr(module, "family_of", lambda _: BusyFamily())
     last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
     running.files(RUN).put_model(HISTORY, History(steps=(last,)))

@@ -8,7 +8,6 @@ import pytest
 from moto.timestreamwrite.models import timestreamwrite_backends
 
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
-from plimsoll.fleet.step import merge_step
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import Seconds
 from plimsoll.workflow.conclude import Conclusion, conclude
@@ -17,6 +16,7 @@ from plimsoll.workflow.publish import publish_target
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.aws_resources import ACCOUNT, REGION
 from tests.support.every_setting import EverySetting
+from tests.support.merged import merge_step
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 

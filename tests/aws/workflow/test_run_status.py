@@ -3,10 +3,10 @@
 import pytest
 
 from plimsoll.aws.run_files import plan_path, step_path
-from plimsoll.fleet.step import merge_step
 from plimsoll.workflow.status import Snapshot, Watcher
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.every_setting import EverySetting
+from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import planned
 
 

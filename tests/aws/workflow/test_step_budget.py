@@ -42,7 +42,7 @@ def planned(asked: Request, index: int, clients: int) -> Any:
     following = NextStep(
         index=index, clients=clients, connections=clients, purpose="climb", why="test"
     )
-    return plan_step(following, asked, start_at_epoch_ms=0, recovered=None, server_before=None)
+    return plan_step(following, asked)
 
 
 def test_a_step_starts_only_if_the_budget_pays_for_it_and_those_before_it(files: RunFiles) -> None:

@@ -18,7 +18,6 @@ from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session
 from plimsoll.errors import ConnectionsRefusedError
 from plimsoll.fleet.plan import make_load_spec
-from plimsoll.fleet.step import merge_step
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, shares
@@ -32,6 +31,7 @@ from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.run.results import LimitingResource, StepResult
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.workflow.client import sample_server, send_load
+from tests.support.merged import merge_step
 
 FAILS = Rules(confirmation=None, limits_us={"planted": 1.0})  # any step: a limit was reached
 WARMUP_S = 0.5

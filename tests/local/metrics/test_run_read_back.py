@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.fleet.step import merge_step
 from plimsoll.metrics import publish_points
 from plimsoll.metrics.points import make_target_points
 from plimsoll.model.judging.steps import TargetSample
@@ -13,6 +12,7 @@ from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.workflow.metric_points import client_points, judged_step_points
 from tests.local.metrics.test_influxdb_server import read_back, sink
+from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 RUN = "read-back"

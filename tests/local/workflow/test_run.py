@@ -9,12 +9,12 @@ from plimsoll.aws.run_files import client_path, plan_path, step_path, unpack_fil
 from plimsoll.aws.run_records import records_of
 from plimsoll.capacity.steps.audits import audit_escapes
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
-from plimsoll.fleet.step import merge_step
 from plimsoll.local.runner import twin_settings
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.model.run.run_record import RunState
 from tests.local.workflow.conftest import Bench, measured, tiny, wait_until
+from tests.support.merged import merge_step
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,10 @@
 """A column is read as what it says, or refused by its name: statistics and units."""
 
+import json
+
 import pytest
 
-from plimsoll.capacity.readers.tables import check_units, read_csv, read_json
+from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
 from plimsoll.capacity.steps.step_figures import read_column
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -52,7 +54,7 @@ def test_a_column_without_an_operation(column: str) -> None:
 def test_a_nested_statistic_that_is_not_judged_is_refused_too() -> None:
     row = '[{"clients": 1, "throughput_ops_per_second": 5, "latency_us": {"read": {"p90": 7}}}]'
     with pytest.raises(UsageError, match=r"a.json row 1: column 'latency_us.read.p90'"):
-        read_json(row, "a.json", "mean")
+        read_table(json.loads(row), "a.json", "mean")
 
 
 def table(*rows: tuple[int, float, float], connections: bool = True) -> list[Step]:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from plimsoll.fleet.background import (
-    add_background_results,
     background_s,
     is_even,
     plan_background,
@@ -13,10 +12,10 @@ from plimsoll.fleet.background import (
 from plimsoll.fleet.background_client import join_spans, list_span_loads
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.sense import check_sense, describe_absent
-from plimsoll.fleet.step import build_step, merge_step
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
+from tests.support.merged import merge_step
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
@@ -139,9 +138,8 @@ def test_what_it_does_is_in_no_figure_of_the_step() -> None:
     plan = planned_beside({})
     own, others = [result(0, [100] * 40), result(1, [100] * 60)], [of_background(2, [9000] * 8)]
     alone = merge_step(planned(), own, [], server_after=after(1100))
-    step = add_background_results(
-        merge_step(plan, own, [], server_after=after(1150)), [fold_clients(plan, others)], []
-    )
+    beside = [fold_clients(plan, others)]
+    step = merge_step(plan, own, [], server_after=after(1150), beside=beside)
     for field in ("throughput_ops_per_second", "operations", "errors", "latency_us", "clients_ran"):
         assert getattr(step.step, field) == getattr(alone.step, field)
     assert step.operations == alone.operations
@@ -156,21 +154,19 @@ def test_what_it_does_is_in_no_figure_of_the_step() -> None:
 def test_the_servers_count_is_held_against_that_of_all_clients() -> None:
     plan = planned_beside({})
     own, others = [result(0, [1]), result(1, [1])], [of_background(2, [1])]
-    fold, beside_it = fold_clients(plan, own), fold_clients(plan, others)
-    step = build_step(fold, [], server_after=after(1150), beside=[beside_it])
+    step = merge_step(plan, own, [], server_after=after(1150), beside=[fold_clients(plan, others)])
     assert step.server is not None
     assert (step.server.statements_by_clients, step.server.statements_by_server) == (150, 150)
-    lacking = merge_step(plan, own, [], server_after=after(1150))
+    lacking = merge_step(plan, own, [], server_after=after(1150), beside=[fold_clients(plan, [])])
     assert lacking.server is not None
     assert lacking.server.statements_by_clients is None
 
 
 def test_its_rate_is_of_the_time_in_which_it_ran() -> None:
     plan = planned_beside({"every_s": 2, "for_s": 1})  # seconds 2 and 4 of the window 1 to 5
-    step = merge_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    (found,) = add_background_results(
-        step, [fold_clients(plan, [of_background(2, [1] * 10)])], []
-    ).background
+    own, others = [result(0, [1]), result(1, [1])], [of_background(2, [1] * 10)]
+    step = merge_step(plan, own, [], server_after=None, beside=[fold_clients(plan, others)])
+    (found,) = step.background
     assert (found.ran_s, found.throughput_ops_per_second) == (2, 5)
 
 
@@ -190,18 +186,16 @@ def test_halves_that_meet_it_unlike_say_nothing_of_a_steady_state(
 ) -> None:
     plan = planned_beside(schedule, warmup_s=0, duration_s=40)
     assert is_even(plan) is even
-    step = merge_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    found = add_background_results(step, [fold_clients(plan, [of_background(2, [1])])], [])
-    assert (found.step.halves is not None) is even
+    own, others = [result(0, [1]), result(1, [1])], [of_background(2, [1])]
+    step = merge_step(plan, own, [], server_after=None, beside=[fold_clients(plan, others)])
+    assert (step.step.halves is not None) is even
 
 
 def test_a_step_without_it_is_void() -> None:
     plan = planned_beside({})
     own, none = [result(0, [100] * 40), result(1, [100] * 60)], [fold_clients(plan, [])]
     failed = [FailedClient(client=2, error="EngineError", cause="no such table")]
-    step = add_background_results(
-        merge_step(plan, own, failed, server_after=after(1100)), none, failed
-    )
+    step = merge_step(plan, own, failed, server_after=after(1100), beside=none)
     assert "1 client of the background nightly did not run: client 2 failed" in str(
         describe_absent(step)
     )
@@ -216,7 +210,7 @@ def test_its_failed_and_cut_off_operations_are_told() -> None:
     plan = planned_beside({})
     own = [result(0, [1]), result(1, [1])]
     broken = fold_clients(plan, [of_background(2, [], errors={"1205": 3})])
-    step = add_background_results(merge_step(plan, own, [], server_after=None), [broken], [])
+    step = merge_step(plan, own, [], server_after=None, beside=[broken])
     assert "background nightly: 3 operations failed" in step.problems
     assert "background nightly: no operation was answered in the window" in step.problems
 
@@ -227,6 +221,6 @@ def test_one_whose_operations_all_fail_is_not_there(answered: list[int], there: 
     plan = planned_beside({})
     own = [result(0, [1]), result(1, [1])]
     broken = fold_clients(plan, [of_background(2, answered, errors={"1146": 3, "1205": 1})])
-    step = add_background_results(merge_step(plan, own, [], server_after=None), [broken], [])
+    step = merge_step(plan, own, [], server_after=None, beside=[broken])
     said = "no operation of the background nightly succeeded: most failed with 1146"
     assert describe_absent(step) == (None if there else said)

@@ -5,7 +5,7 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.databases.mysql.counters import EXECUTED
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.step import Window, compute_halves, merge_step, summarize_fleet
+from plimsoll.fleet.step import Window, compute_halves, summarize_fleet
 from plimsoll.model.engine.answered import (
     ConnectionReport,
     LatencySummary,
@@ -15,6 +15,7 @@ from plimsoll.model.engine.answered import (
     SelfReport,
 )
 from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
+from tests.support.merged import merge_step
 
 START_MS = 1_000_000
 NONE = LatencySummary(mean=None, p50=None, p95=None, p99=None, p999=None, max=None)

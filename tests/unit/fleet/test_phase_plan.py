@@ -8,7 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.phase_plan import plan_pass, slice_pass
 from plimsoll.fleet.plan import compute_period_wait_ms, make_load_spec
-from plimsoll.fleet.step import Window, merge_step
+from plimsoll.fleet.step import Window
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget
 from plimsoll.model.request.phases import (
     count_phase_steps,
@@ -19,6 +19,7 @@ from plimsoll.model.request.phases import (
 from plimsoll.model.request.request import Request
 from plimsoll.model.validation import validate
 from plimsoll.requests.checked_request import validate_request
+from tests.support.merged import merge_step
 from tests.support.requested import REQUESTED
 from tests.unit.fleet.test_merge import planned, result
 from tests.unit.fleet.test_plan import planned as planned_of_search

@@ -14,7 +14,6 @@ from plimsoll.fleet.plan import (
     share_connections,
     share_rate,
 )
-from plimsoll.fleet.step import merge_step
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.engine.asked import EngineTarget, EngineWorkload
 from plimsoll.model.judging.steps import FinishedStep
@@ -23,6 +22,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import FailedClient, StepPlan
 from plimsoll.model.timings import AWS_TIMINGS
+from tests.support.merged import merge_step
 from tests.unit.fleet.test_merge import planned as two
 from tests.unit.fleet.test_merge import result
 
@@ -57,9 +57,7 @@ def planned(clients: int, connections: int, rate: float | None = None) -> StepPl
         purpose="climb",
         why="the next one",
     )
-    return plan_step(
-        following, REQUEST, start_at_epoch_ms=1_000, recovered=None, server_before=None
-    )
+    return plan_step(following, REQUEST).model_copy(update={"start_at_epoch_ms": 1_000})
 
 
 def test_who_asks_for_polling_is_heard_the_search_first_then_the_request_then_the_place() -> None:
@@ -69,9 +67,7 @@ def test_who_asks_for_polling_is_heard_the_search_first_then_the_request_then_th
         )  # fmt: skip
         load = REQUEST.load.model_copy(update={"poll_us": of_request})
         request = REQUEST.model_copy(update={"load": load})
-        plan = plan_step(
-            following, request, start_at_epoch_ms=0, recovered=None, server_before=None, poll_us=50
-        )
+        plan = plan_step(following, request, poll_us=50)
         spec = make_load_spec(plan, 0, workload=NOTHING, target=NOWHERE)
         assert spec.poll_us == plan.poll_us
         return plan.poll_us
@@ -99,7 +95,7 @@ def test_a_longer_window_is_as_long_as_a_client_can_run(
         index=2, clients=1, connections=1, purpose="again", why="", window_factor=factor
     )
     request = REQUEST.model_copy(update={"load": load})
-    plan = plan_step(following, request, start_at_epoch_ms=0, recovered=None, server_before=None)
+    plan = plan_step(following, request)
     assert plan.window_factor == factor
     assert (plan.warmup_s, plan.duration_s) == pytest.approx(length_s)
 
@@ -123,7 +119,7 @@ def test_a_window_of_a_soak_is_as_long_as_the_search_asks() -> None:
     following = NextStep(
         index=3, clients=1, connections=2, purpose="soak", duration_s=600, why="holds"
     )
-    plan = plan_step(following, REQUEST, start_at_epoch_ms=0, recovered=None, server_before=None)
+    plan = plan_step(following, REQUEST)
     assert (plan.warmup_s, plan.duration_s) == (REQUEST.load.warmup_s, 600)
     assert planned(1, 2).duration_s == REQUEST.load.duration_s
 
@@ -202,6 +198,6 @@ def test_a_few_late_ones_of_thousands_give_the_next_step_no_more_time() -> None:
 
 
 def test_the_warming_step_is_step_zero_with_the_first_steps_connections() -> None:
-    plan = plan_warming(REQUEST, start_at_epoch_ms=1_000)
+    plan = plan_warming(REQUEST)
     assert (plan.index, plan.clients, plan.connections) == (0, 1, 6)
     assert (plan.warmup_s, plan.duration_s) == (0, 7)

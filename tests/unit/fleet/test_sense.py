@@ -7,10 +7,11 @@ import pytest
 from plimsoll.capacity.judge import judge
 from plimsoll.fleet.fold import fold_clients
 from plimsoll.fleet.sense import Nothing, check_sense, explain_nothing
-from plimsoll.fleet.step import build_step, merge_step
+from plimsoll.fleet.step import build_step
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.run.fleet import ClientResult, FailedClient
+from tests.support.merged import merge_step
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_failures import refused
 from tests.unit.fleet.test_merge import after, planned, result
@@ -41,7 +42,9 @@ def test_a_closing_step_that_was_refused_says_nothing_of_the_answer(
 
 def told(*results: ClientResult, failed: Sequence[FailedClient] = ()) -> Nothing | None:
     fold = fold_clients(planned(), results)
-    return explain_nothing(build_step(fold, failed, server_after=after(1100)), fold)
+    return explain_nothing(
+        build_step(fold, failed, server_after=after(1100), statistic="p99"), fold
+    )
 
 
 def test_a_step_with_an_answer_to_each_operation_tells_something() -> None:
@@ -116,7 +119,7 @@ FULL = [
 
 def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
     nobody = fold_clients(planned(), [])
-    step = build_step(nobody, FULL, server_after=after(1100))
+    step = build_step(nobody, FULL, server_after=after(1100), statistic="p99")
     assert explain_nothing(step, nobody) is None
     assert step.step.throughput_ops_per_second == 0
     assert step.step.refused == (
@@ -140,7 +143,7 @@ def test_those_that_were_let_in_for_less_than_a_second_change_nothing_of_it() ->
     for answered in ([], [100]):
         late = result(0, answered, late_ms=3_200, window=(4_200, 5_000))
         fold = fold_clients(planned(), [late])
-        step = build_step(fold, FULL[1:], server_after=after(1100))
+        step = build_step(fold, FULL[1:], server_after=after(1100), statistic="p99")
         assert explain_nothing(step, fold) is None
         heavier = step.step.model_copy(update={"index": 2})
         capacity = judge([lighter.step, heavier], Rules(confirmation=None))

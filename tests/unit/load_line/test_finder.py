@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.fleet.plan import plan_step
 from plimsoll.load_line import search_loop as module
 from plimsoll.load_line.machine import Host
 from plimsoll.load_line.options import StopRule
@@ -67,7 +68,7 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
     def ask(*_: object) -> NextStep:
         return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="", window_factor=2)
 
-    monkeypatch.setattr(module, "plan_next_step", ask)
+    monkeypatch.setattr(module, "next_run_step", ask)
     searching = finder(time_limit_s=40)  # a step is 40 s, and a second to judge it
     searching.search()
     assert searching.cut_short == said
@@ -83,11 +84,6 @@ def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(name)
         return answer
 
-    class Quiet:
-        def read_counters(self, _: object) -> None:
-            return None
-
-    monkeypatch.setattr(module, "family_of", lambda _: Quiet())
     host = Host(shared=True, servers=frozenset())
     monkeypatch.setattr(Host, "of", lambda _: note("host", host))
     monkeypatch.setattr(module, "compute_local_barrier_ms", lambda _: note("barrier", 5))
@@ -98,7 +94,8 @@ def test_the_barrier_is_set_when_all_else_is_done(order: list[str]) -> None:
     searching = finder()
     searching.load_number = lambda _: order.append("number") or 7  # type: ignore[func-returns-value]
     searching.shows.planned = lambda plan: searching.end(f"{plan.start_at_epoch_ms}")
-    searching._step(NextStep(index=0, clients=1, connections=1, purpose="climb", why=""))
+    following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
+    searching._step(plan_step(following, searching.request))
     assert order == ["number", "host", "barrier"]
     assert searching.cut_short == "5"
 
@@ -107,17 +104,18 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     longer = NextStep(index=0, clients=1, connections=1, purpose="again", why="", window_factor=2)
-    monkeypatch.setattr(module, "plan_next_step", lambda *_: longer)
+    monkeypatch.setattr(module, "next_run_step", lambda *_: longer)
     searching = finder(time_limit_s=60)  # twice 40 s are longer
-    tried: list[int] = []
+    tried: list[tuple[float, float]] = []
 
-    def step(following: NextStep) -> None:
-        tried.append(following.window_factor)
+    def step(plan: StepPlan) -> None:
+        tried.append((plan.warmup_s, plan.duration_s))
         searching.end("enough")
 
+    monkeypatch.setattr(searching, "_prepare", lambda plan, _: plan)
     monkeypatch.setattr(searching, "_step", step)
     searching.search()
-    assert tried == [1]
+    assert tried == [(10, 30)]
 
 
 def test_a_search_over_rates_warms_the_caches_at_no_more_than_its_first_one(

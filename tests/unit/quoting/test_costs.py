@@ -51,13 +51,7 @@ def record(**changes: Any) -> RunRecord:
 def plans(*clients: int) -> list[StepPlan]:
     asked = request()
     return [
-        plan_step(
-            NextStep(index=i, clients=n, connections=n, purpose="climb", why="test"),
-            asked,
-            start_at_epoch_ms=0,
-            recovered=None,
-            server_before=None,
-        )
+        plan_step(NextStep(index=i, clients=n, connections=n, purpose="climb", why="test"), asked)
         for i, n in enumerate(clients)
     ]
 

@@ -5,12 +5,18 @@ import json
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.capacity.readers.tables import read_csv, read_json
+from plimsoll.capacity.readers.reading import parse_json
+from plimsoll.capacity.readers.tables import read_csv, read_table
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import Statistic, Step
 from tests.unit.capacity.reference import R1_1000_IOPS
 
 HEADER = "clients,throughput_ops_per_second,latency_us.update"
+
+
+def read_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
+    return read_table(parse_json(text, name), name, unnamed)
 
 
 def test_csv_columns_absent_cells_and_named_statistics() -> None:

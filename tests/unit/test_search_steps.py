@@ -1,17 +1,93 @@
-"""Waiting for a target to recover: as long as it works, and no longer."""
+"""When a step of a search may begin: not while its target recovers, which ends some time."""
 
 import io
 from datetime import UTC, datetime
 
+import pytest
 from rich.console import Console
 
 from plimsoll.cli.progress import RunProgress
+from plimsoll.fleet.plan import plan_step
+from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.request.request import Request
-from plimsoll.model.run.fleet import UnfinishedWork
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.run.run_record import Recovery, RunRecord, RunState
-from plimsoll.workflow.recovery import Recovered, describe_recovery, end_recovery, update_recovery
+from plimsoll.search_steps import (
+    Recovered,
+    describe_recovery,
+    end_recovery,
+    prepare_step,
+    shorten_window,
+    update_recovery,
+)
 from plimsoll.workflow.status import Snapshot
 from tests.support.requested import REQUESTED
+
+REQUEST = Request.model_validate({**REQUESTED, "load": {"warmup_s": 2, "duration_s": 10}})
+
+
+def asked(purpose: Purpose, *, recover_first: bool = False, window_factor: int = 1) -> NextStep:
+    return NextStep(
+        index=1, clients=1, connections=1, purpose=purpose, why="",
+        recover_first=recover_first, window_factor=window_factor,
+    )  # fmt: skip
+
+
+def prepared(
+    following: NextStep, counters: ServerCounters | None, waiting: Recovery | None = None
+) -> StepPlan | Recovery | None:
+    plan = plan_step(following, REQUEST)
+    return prepare_step(
+        plan, following, REQUEST, counters=counters, waiting=waiting, at_epoch_ms=1_000_000
+    )
+
+
+IDLE = ServerCounters(epoch_ms=0, values={}, family="mysql")
+
+
+def test_a_step_after_no_overload_says_nothing_of_a_recovery() -> None:
+    ready = prepared(asked("climb"), IDLE)
+    assert isinstance(ready, StepPlan)
+    assert (ready.server_before, ready.recovered, ready.recovery) == (IDLE, None, None)
+
+
+def test_a_server_without_work_has_recovered() -> None:
+    ready = prepared(asked("again", recover_first=True), IDLE)
+    assert isinstance(ready, StepPlan)
+    assert (ready.recovered, ready.recovery) == (True, None)
+
+
+def test_a_server_that_does_not_answer_is_waited_for_and_not_for_ever() -> None:
+    following = asked("again", recover_first=True)
+    waiting = prepared(following, None)
+    assert isinstance(waiting, Recovery)
+    assert waiting.what == "it does not answer"
+    long = waiting.model_copy(update={"since_epoch_ms": 1_000_000 - 300_000})
+    ready = prepared(following, None, long)
+    assert isinstance(ready, StepPlan)
+    assert (ready.recovered, ready.recovery) == (False, "after 5 min, it does not answer")
+
+
+def test_no_closing_step_begins_on_a_server_that_does_not_answer() -> None:
+    assert prepared(asked("sentinel", recover_first=True), None) is None
+
+
+@pytest.mark.parametrize(
+    ("purpose", "factor", "length_s"),
+    [("again", 2, (2, 10)), ("again", 1, None), ("sentinel", 2, None)],
+)
+def test_a_longer_window_is_cut_to_the_usual_one_but_of_closing_steps(
+    purpose: Purpose, factor: int, length_s: tuple[float, float] | None
+) -> None:
+    plan = plan_step(asked(purpose, window_factor=factor), REQUEST)
+    shorter = shorten_window(plan, REQUEST)
+    assert (shorter and (shorter.warmup_s, shorter.duration_s)) == length_s
+    assert shorter is None or shorter.window_factor == factor, "it is not asked for again"
+
+
+# --- waiting for a target to recover ---
+
 
 LONGEST_S = 300.0
 

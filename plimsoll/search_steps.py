@@ -1,0 +1,201 @@
+"""The steps of a search: when one may begin, and what all of them say at the end.
+
+Two drivers search by the same functions, each of which decides from its arguments alone:
+`load_line/search_loop.py` in this process, and on AWS the states of the workflow
+(`workflow/plan_step.py`, `judge_step.py` and `conclude.py`). A driver keeps the finished steps,
+reads clocks and counters, and runs the clients. For each step it calls, in this order:
+
+- `next_run_step` (capacity/beside.py): which load comes next, or that the search is over
+- `plan_step` (fleet/plan.py): what its clients do
+- `prepare_step`: whether it may begin yet; a target that was overloaded is waited for
+- `shorten_window`, if time or budget is too short for it
+- `build_step` (fleet/step.py): what the clients and the server measured
+- `check_sense` and `require_sense` (fleet/sense.py): whether it is void, and whether the search can
+  go on
+
+and at the end `conclude_search` and `compare_toggle_states`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from plimsoll import words
+from plimsoll.capacity.beside import background_cost
+from plimsoll.capacity.confirm.toggled import judge_toggle
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.search import axis_of
+from plimsoll.databases.family import family_of
+from plimsoll.limiting import find_limiting_resource
+from plimsoll.model.aws.volumes import VolumeLimits
+from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.judging.closing import Closing
+from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.request.request import Request
+from plimsoll.model.request.search_request import NextStep
+from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
+from plimsoll.model.run.results import LimitingResource, StepResult
+from plimsoll.model.run.run_record import Recovery
+
+STILL_S = 10  # a backlog that has not shrunk for so long will not shrink
+MOVED_SHARE = 0.01  # a smaller decrease, as a share of what is left, is no progress
+
+
+def prepare_step(
+    plan: StepPlan,
+    following: NextStep,
+    request: Request,
+    *,
+    counters: ServerCounters | None,
+    waiting: Recovery | None,
+    at_epoch_ms: int,
+) -> StepPlan | Recovery | None:
+    """Add to a plan what the server says before the step, once it has recovered from the last one.
+
+    Args:
+        plan: The step.
+        following: What the search asked for.
+        request: The request of the search.
+        counters: The server's counters; None if it does not answer.
+        waiting: The wait for its recovery so far; None if it has not begun.
+        at_epoch_ms: The current time.
+
+    Returns:
+        The plan; or the wait, if the target still recovers: ask again with it a moment later. None
+        if the search ends here: the server no longer answers, and its answer stands without a
+        closing step.
+    """
+    if counters is None and plan.purpose in CLOSING:
+        return None
+    ended = Recovered(recovered=None, how=None)
+    if following.recover_first:
+        if counters is None:
+            work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
+        else:
+            work = family_of(counters.family).unfinished_work(counters)
+        if work is None:
+            ended = Recovered(recovered=True, how=None)
+        else:
+            waiting = update_recovery(waiting, work, at_epoch_ms)
+            waited = end_recovery(waiting, request.load.recovery_max_s)
+            if waited is None:
+                return waiting
+            ended = waited
+    return plan.model_copy(
+        update={
+            "server_before": counters,
+            "recovered": ended.recovered,
+            "recovery": ended.how,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """How a wait for recovery ended."""
+
+    recovered: bool | None  # None if there was no overload to recover from
+    how: str | None  # description; None if no work was left
+
+
+def update_recovery(before: Recovery | None, work: UnfinishedWork, at_epoch_ms: int) -> Recovery:
+    """Update the recovery with a new look at the target's unfinished work."""
+    what, left = work.what, work.left
+    # Another kind of work starts a new wait.
+    known = before if before is not None and (before.left is None) == (left is None) else None
+    if known is None:
+        since = before.since_epoch_ms if before is not None else at_epoch_ms
+        moved = at_epoch_ms
+    else:
+        since, moved = known.since_epoch_ms, known.moved_epoch_ms
+        if left is not None and known.left is not None:
+            if left < known.left * (1 - MOVED_SHARE):
+                moved = at_epoch_ms
+            else:
+                left = known.left  # keep the value of the last progress to compare with
+    return Recovery(
+        what=what, left=left, since_epoch_ms=since, moved_epoch_ms=moved, seen_epoch_ms=at_epoch_ms
+    )
+
+
+def end_recovery(seen: Recovery, longest_s: float) -> Recovered | None:
+    """Return how the wait ended; None if it goes on."""
+    waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) / 1000
+    still_s = (seen.seen_epoch_ms - seen.moved_epoch_ms) / 1000
+    if seen.left is not None and still_s >= STILL_S:
+        unchanged = f"nothing moved for {words.duration(round(still_s))}: {seen.what}"
+        return Recovered(recovered=True, how=unchanged)
+    if waited_s >= longest_s:
+        return Recovered(
+            recovered=False, how=f"after {words.duration(round(waited_s))}, {seen.what}"
+        )
+    return None
+
+
+def describe_recovery(seen: Recovery, longest_s: float) -> str:
+    """Describe what is waited for, and for how long so far."""
+    waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
+    return (
+        f"the target recovers: {seen.what} ({waited} so far, {words.duration(longest_s)} at most)"
+    )
+
+
+def shorten_window(plan: StepPlan, request: Request) -> StepPlan | None:
+    """Return a step with the request's own window, where time or budget is too short for a longer.
+
+    The plan keeps the `window_factor` that the search asked for, so that it does not ask for the
+    same again.
+
+    Returns:
+        None if the step has no longer window, or if it is a closing step: the answer stands without
+        it, and its figures are compared with those of equal windows.
+    """
+    if plan.window_factor == 1 or plan.purpose in CLOSING:
+        return None
+    usual = {"warmup_s": request.load.warmup_s, "duration_s": request.load.duration_s}
+    return plan.model_copy(update=usual)
+
+
+def conclude_search(
+    request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> tuple[Capacity, LimitingResource]:
+    """Judge the steps of a search, and name the resource that set the limit.
+
+    Args:
+        request: The request of the search.
+        steps: The steps, with the target's own figures where they are known.
+        volume: The documented limits of the target's volume; None if not known.
+
+    Raises:
+        UsageError: The steps cannot be judged.
+    """
+    measured = [step.step for step in steps]
+    capacity = judge_sustained(measured, request.limits, axis=axis_of(request.search))
+    cost = background_cost(request, measured)
+    if cost is not None:
+        closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
+        capacity = capacity.model_copy(update={"closing": closing})
+    limiting = find_limiting_resource(capacity, steps, volume)
+    return capacity.model_copy(update={"limiting_resource": limiting.resource}), limiting
+
+
+def compare_toggle_states(
+    request: Request, steps: Sequence[StepResult], readings: Mapping[str, Mapping[str, str]]
+) -> ToggleResult | None:
+    """Return what the pairs of steps say of a toggle's states; None without a toggle.
+
+    Args:
+        request: The request of the search.
+        steps: The steps of the search.
+        readings: The parameters that the server reported, by state.
+    """
+    if request.toggle is None:
+        return None
+    return judge_toggle(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings=readings,
+        addresses=addresses_by_state(request.target, request.toggle),
+    )
