@@ -11,9 +11,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "requests.md"
 HEAD = """\
 # Requests
 
-A request describes a run: its target, workload, search and limits. It is a YAML file for `plimsoll run`
-and `plimsoll validate`, and the same as JSON for the API. Unknown fields are refused by name, and values
-that AWS would refuse are refused before anything is created.
+A request describes a run: its target, workload, search and limits. It is a YAML file for
+`plimsoll run` and `plimsoll validate`, and the same as JSON for the API. Unknown fields are refused
+by name, and values that AWS would refuse are refused before anything is created.
 
 A file may contain several runs. Each entry of `runs` has a name and the fields that differ:
 
