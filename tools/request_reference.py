@@ -29,8 +29,8 @@ An editor with a YAML language server completes fields and marks errors if the f
 # yaml-language-server: $schema=https://.../docs/schemas/request.json
 ```
 
-with the location of the schema: [schemas](schemas) has those of a request, an experiment, a check, a
-workload and a result.
+with the location of the schema: [schemas](schemas) has those of a request, an experiment, a check,
+a workload and a result.
 
 This page is generated from `plimsoll/model/request/request.py` and the modules of its parts. Change
 those, then run `make docs`.
