@@ -11,11 +11,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "requests.md"
 HEAD = """\
 # Requests
 
-A request says what a run is: a target, a workload, a search, and within which bounds. It is a YAML
-file for `plimsoll run` and `plimsoll validate`, and the same as JSON for the API. Unknown fields
-are refused by name; what AWS would refuse is refused before anything is made.
+A request describes a run: its target, workload, search and limits. It is a YAML file for
+`plimsoll run` and `plimsoll validate`, and the same as JSON for the API. Unknown fields are refused
+by name, and values that AWS would refuse are refused before anything is created.
 
-A file may hold several runs. Under `runs`, each has a name and what it changes of the rest:
+A file may contain several runs. Each entry of `runs` has a name and the fields that differ:
 
 ```yaml
 runs:
@@ -23,17 +23,17 @@ runs:
   high: {target: {volume: {iops: 2000}}}
 ```
 
-An editor with a YAML language server completes it and marks what is wrong, if its first line is
+An editor with a YAML language server completes fields and marks errors if the file's first line is
 
 ```yaml
 # yaml-language-server: $schema=https://.../docs/schemas/request.json
 ```
 
-with the place of that file: [schemas](schemas) has those of a request, an experiment, a check, a
-workload and a result.
+with the location of the schema: [schemas](schemas) has those of a request, an experiment, a check,
+a workload and a result.
 
-This page is generated from `plimsoll/model/request/request.py` and the modules of its parts; change
-those, then `make docs`.
+This page is generated from `plimsoll/model/request/request.py` and the modules of its parts. Change
+those, then run `make docs`.
 Names end in their units: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_gib` GiB,
 `_mib_s` MiB/s, `_ops_per_second` operations per second.
 """

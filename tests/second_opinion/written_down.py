@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs/deploying.md"
+PAGE = Path(__file__).parents[2] / "docs/evidence/aws.md"
 
 
 @dataclass
