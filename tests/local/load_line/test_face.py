@@ -153,10 +153,10 @@ def test_what_is_not_there_is_said_without_options_of_the_command_line(
     lacking = {**BRIEF, "prepare": False, "records": None}
     with pytest.raises(plimsoll.UsageError) as raised:
         plimsoll.find(fresh_database, **lacking)
-    assert "has no dataset of it that Plimsoll made: prepare makes one" in str(raised.value)
+    assert "has no dataset of ycsb-c that Plimsoll made: prepare makes one" in str(raised.value)
     with pytest.raises(plimsoll.PlimsollError) as raised_by_load:
         plimsoll.load(fresh_database, workload="ycsb-c")
-    assert "or say records if another tool has made it" in str(raised_by_load.value)
+    assert "or give the number of records if another tool has made it" in str(raised_by_load.value)
     wrong = re.sub(r"//[^@]*@", "//nobody:s3cret@", fresh_database)
     for call in (plimsoll.find, plimsoll.load, plimsoll.prepare):
         with pytest.raises(plimsoll.PlimsollError) as refused:
@@ -172,4 +172,4 @@ def test_a_rule_that_is_broken_ends_the_search(fresh_database: str) -> None:
     assert result.state == "STOPPED"
     assert result.capacity is None
     assert result.failure is not None
-    assert "(stop_if 'p99 > 1us')" in result.failure.cause
+    assert "(stop rule 'p99 > 1us')" in result.failure.cause
