@@ -22,14 +22,13 @@ from plimsoll.databases.prepare import Prepared
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
 from plimsoll.load_line.options import PrepareOptions
-from plimsoll.load_line.outcome import write_result
+from plimsoll.load_line.outcome import record_search, write_result
 from plimsoll.load_line.search_loop import JUDGING_S, Finder, Shows
 from plimsoll.local.rest_api import Answer, build_refusal
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.request.descriptions import describe_target
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run.results import RunResult, Seconds, StepResult
@@ -155,24 +154,13 @@ class FindPage:
         if self._result is not None:
             ended = rebuild_record(self._result, past=False)
             return ended.model_copy(update={"run_id": SEARCH})
-        request = self._request
-        return RunRecord(
-            run_id=SEARCH,
-            name=request.name,
-            team=request.team,
-            state=RunState.STOPPING if self._stopping else RunState.RUNNING,
-            phase="step",
-            local=True,
-            tags=request.tags,
-            target_words=describe_target(request.target),
-            request_sha256="",
-            submitted_at=self._began,
-            started_at=self._began,
-            step_at=self._began,
-            time_limit_s=request.time_limit_s,
-            step=self._plan.index if self._plan else None,
-            steps_finished=len(self._steps),
-        )
+        now = {
+            "run_id": SEARCH,
+            "state": RunState.STOPPING if self._stopping else RunState.RUNNING,
+            "step": self._plan.index if self._plan else None,
+            "steps_finished": len(self._steps),
+        }
+        return record_search(self._request, self._began).model_copy(update=now)
 
 
 def _json_answer(model: Model, status: int = 200) -> Answer:

@@ -8,24 +8,19 @@ from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import background_cost
-from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
-from plimsoll.limiting import find_limiting_resource
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import make_answer_points
-from plimsoll.model.aws.volumes import VolumeLimits, limits
-from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import ConcludeSettings
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
-from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
+from plimsoll.model.request.toggle import ToggleResult
 from plimsoll.model.run.quote import BilledIo
-from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds, StepResult
+from plimsoll.model.run.results import Seconds, StepResult
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
@@ -33,6 +28,7 @@ from plimsoll.targets.node_samples import combine_nodes
 from plimsoll.workflow.history import read_judged_steps
 from plimsoll.workflow.metric_points import run_points
 from plimsoll.workflow.phases import summarize_phases
+from plimsoll.workflow.result import conclude_search, volume_limits
 from plimsoll.workflow.target_figures import (
     add_credits,
     add_node_figures,
@@ -40,18 +36,6 @@ from plimsoll.workflow.target_figures import (
     lack_points,
     read_samples_by_node,
 )
-from plimsoll.workflow.toggle import collect_readings
-
-# The volume's limits.
-
-
-def volume_limits(request: Request) -> VolumeLimits | None:
-    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
-    target = request.target
-    if isinstance(target, EndpointTarget | AuroraTarget):
-        return None
-    return limits(target.volume, service=target.service)
-
 
 WRITES_OF_AURORA = (
     "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
@@ -60,17 +44,6 @@ WRITES_OF_AURORA = (
 )
 # This function has 300 s; writing a whole run's metrics may take this much of it.
 PUBLISHING_S = 120.0
-
-
-class Conclusion(Model):
-    """The output of `conclude`; `end-run` makes it part of `result.json`."""
-
-    capacity: Capacity
-    limiting: LimitingResource
-    notes: tuple[str, ...] = ()
-    billed_io: BilledIo | None = None  # Aurora only
-    toggle: ToggleResult | None = None
-    phases: tuple[PhaseResult, ...] = ()
 
 
 def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
@@ -105,8 +78,8 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     axis = axis_of(request.search)
     capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
     capacity = _add_background_cost(capacity, steps, request)
-    limiting = find_limiting_resource(capacity, steps, volume_limits(request))
-    capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    conclusion = conclude_search(capacity, steps, request)
+    capacity = conclusion.capacity
     points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
@@ -118,15 +91,13 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     if isinstance(request.target, AuroraTarget):
         billed = _read_cluster_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
-    conclusion = Conclusion(
-        capacity=capacity,
-        limiting=limiting,
-        notes=tuple(notes),
-        billed_io=billed,
-        toggle=_toggle_result(request, steps, record),
-        phases=summarize_phases(request, passes, volume_limits(request)),
-    )
-    files.put_model(CONCLUSION, conclusion)
+    further = {
+        "notes": tuple(notes),
+        "billed_io": billed,
+        "toggle": _add_switch_problem(conclusion.toggle, record),
+        "phases": summarize_phases(request, passes, volume_limits(request)),
+    }
+    files.put_model(CONCLUSION, conclusion.model_copy(update=further))
     figure = capacity.max_sustainable_throughput_ops_per_second
     records_of(settings).change(
         run_id,
@@ -149,20 +120,8 @@ def _add_background_cost(
     return capacity.model_copy(update={"closing": closing})
 
 
-def _toggle_result(
-    request: Request, steps: Sequence[StepResult], record: RunRecord
-) -> ToggleResult | None:
-    if request.toggle is None:
-        return None
-    found = judge_toggle(
-        request.toggle,
-        [done.step for done in steps],
-        request.limits,
-        axis=axis_of(request.search),
-        readings=collect_readings(steps),
-        addresses=addresses_by_state(request.target, request.toggle),
-    )
-    if record.switch is None or record.switch.problem is None:
+def _add_switch_problem(found: ToggleResult | None, record: RunRecord) -> ToggleResult | None:
+    if found is None or record.switch is None or record.switch.problem is None:
         return found
     return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
 

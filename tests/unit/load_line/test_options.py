@@ -33,8 +33,10 @@ ALL = [
 
 @pytest.mark.parametrize("verb", TABLES)
 def test_the_help_of_a_command_has_each_option_with_its_sentence(verb: str) -> None:
-    wide = {"terminal_width": 10_000, "max_content_width": 10_000}
-    told = " ".join(CliRunner().invoke(cli, [verb, "--help"], **wide).stdout.split())
+    called = CliRunner().invoke(
+        cli, [verb, "--help"], terminal_width=10_000, max_content_width=10_000
+    )
+    told = " ".join(called.stdout.split())
     for one in list_options(TABLES[verb]):
         assert one.flag.partition("/")[0] in told
         assert " ".join(one.about.split()) in told
