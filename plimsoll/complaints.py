@@ -5,7 +5,7 @@ document.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Self
@@ -72,6 +72,7 @@ class Complaint:
         place: position of the value; None if unknown.
         listed: whether the sentence ends with what is allowed; False if `problem` already says it.
         absent: whether the field is missing; the position is then that of its parent.
+        remedies: options that help, by key, each with what it does.
     """
 
     path: FieldPath
@@ -81,6 +82,7 @@ class Complaint:
     place: Place | None = None
     listed: bool = True
     absent: bool = False
+    remedies: tuple[tuple[str, str], ...] = ()
 
     @property
     def field(self) -> str:
@@ -94,10 +96,11 @@ class Complaint:
 
     @property
     def sentence(self) -> str:
-        """The problem and what is allowed, without the field's name."""
-        if self.allowed is None or not self.listed:
-            return self.problem
-        return f"{self.problem} (allowed: {', '.join(self.allowed_words) or 'none'})"
+        """The problem, what is allowed and what helps, without the field's name."""
+        listed = self.allowed is not None and self.listed
+        allowed = f" (allowed: {', '.join(self.allowed_words) or 'none'})" if listed else ""
+        remedies = "; ".join(f"{option} {effect}" for option, effect in self.remedies)
+        return f"{self.problem}{allowed}{': ' if remedies else ''}{remedies}"
 
     def __str__(self) -> str:
         """Return one line: `r.yaml:12: target.volume.iops: ...`."""
@@ -112,6 +115,21 @@ class Complaint:
             names: names and indexes that lead to the part.
         """
         return replace(self, path=(*names, *self.path), place=None)
+
+    def name_options(self, names: Mapping[str, str]) -> Self:
+        """Return this complaint with other names for the options in it.
+
+        Args:
+            names: name of each option, by key. Keys without a name stay.
+
+        >>> print(Complaint(("limits", "read"), "is wrong").name_options({"limits": "--limit"}))
+        --limit read: is wrong
+        """
+        remedies = tuple((names.get(option, option), effect) for option, effect in self.remedies)
+        if not self.path:
+            return replace(self, remedies=remedies)
+        key, *parts = map(str, self.path)
+        return replace(self, path=(" ".join((names.get(key, key), *parts)),), remedies=remedies)
 
 
 def format_path(path: Iterable[str | int]) -> str:

@@ -6,7 +6,8 @@ prints them (`str`), the API writes them as fields of a problem document.
 
     PlimsollError                   exit code 1
     ├── UsageError                  the input is wrong; exit code 2
-    │   └── WorkloadError           ... in a workload
+    │   ├── WorkloadError           ... in a workload
+    │   └── OptionError             ... in an option
     ├── MissingToolError            this machine lacks a program
     ├── PreflightError              a check before a submission failed; exit code 3
     ├── NoGroundError               a run says nothing to predict from; exit code 3
@@ -40,6 +41,7 @@ prints them (`str`), the API writes them as fields of a problem document.
 A state machine's `Retry` and `Catch` refer to some of them by these names.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from plimsoll.complaints import Complaint, FieldPath, Range, Scalar
@@ -87,6 +89,17 @@ class UsageError(PlimsollError, ValueError):
 
 class WorkloadError(UsageError):
     """A workload is invalid: names the file, the line, the field and what is allowed."""
+
+
+class OptionError(UsageError):
+    """The value of an option is wrong: each complaint's path begins with the option's key.
+
+    A key is the argument's name in Python. The command line names options as they are typed there.
+    """
+
+    def name_options(self, names: Mapping[str, str]) -> Self:
+        """Return the same error with other names for its options, by key."""
+        return type(self)(*(about.name_options(names) for about in self.complaints))
 
 
 class MissingToolError(PlimsollError):

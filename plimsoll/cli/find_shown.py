@@ -1,9 +1,9 @@
-"""Runs a search in this process: its page, its progress on a terminal, and its files."""
+"""Shows a search in this process: its page, its progress on a terminal, and its files."""
 
-import os
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,46 +11,32 @@ import click
 from werkzeug.wrappers import Request as HttpRequest
 
 from plimsoll import words
+from plimsoll.cli.page import Page, make_token, shown
 from plimsoll.cli.prepare import prepare_with_progress
 from plimsoll.cli.progress import Lines
-from plimsoll.complaints import Complaint
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.console.live import Cursor, Look, show_live
 from plimsoll.console.stream import LOOK_S, Pace, stream_list, stream_run
 from plimsoll.console.told_seconds import SecondsReader, ToldSeconds
-from plimsoll.databases.dataset_notes import check_complete
-from plimsoll.databases.family import family_of
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.databases.prepare import Prepared
+from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import INTERRUPTED, end_on_signals
-from plimsoll.load_line.dataset import (
-    Found,
-    Made,
-    is_complete,
-    look,
-    reserve_load_number,
-    wait_until_settled,
-)
-from plimsoll.load_line.options import StopRule, add_credentials
-from plimsoll.load_line.outcome import search_and_judge, write_result
+from plimsoll.load_line.options import PrepareOptions
+from plimsoll.load_line.outcome import record_search, write_result
 from plimsoll.load_line.search_loop import JUDGING_S, Finder, Shows
 from plimsoll.local.rest_api import Answer, build_refusal
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.request.descriptions import describe_target
-from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
-from plimsoll.model.request.toggle import endpoints_by_state
-from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.fleet import WARMING_STEP, StepPlan
-from plimsoll.model.run.results import RunResult, StepResult
+from plimsoll.model.run.results import RunResult, Seconds, StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.answers import Runs, RunSummary
 from plimsoll.model.service.live import Live
 from plimsoll.quoting.times import rehearse
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.requests.checked_request import read_workload_choice
 from plimsoll.workflow.history import judge_so_far
 from plimsoll.workflow.listing import summarize_record
 from plimsoll.workflow.past import rebuild_record
@@ -168,24 +154,13 @@ class FindPage:
         if self._result is not None:
             ended = rebuild_record(self._result, past=False)
             return ended.model_copy(update={"run_id": SEARCH})
-        request = self._request
-        return RunRecord(
-            run_id=SEARCH,
-            name=request.name,
-            team=request.team,
-            state=RunState.STOPPING if self._stopping else RunState.RUNNING,
-            phase="step",
-            local=True,
-            tags=request.tags,
-            target_words=describe_target(request.target),
-            request_sha256="",
-            submitted_at=self._began,
-            started_at=self._began,
-            step_at=self._began,
-            time_limit_s=request.time_limit_s,
-            step=self._plan.index if self._plan else None,
-            steps_finished=len(self._steps),
-        )
+        now = {
+            "run_id": SEARCH,
+            "state": RunState.STOPPING if self._stopping else RunState.RUNNING,
+            "step": self._plan.index if self._plan else None,
+            "steps_finished": len(self._steps),
+        }
+        return record_search(self._request, self._began).model_copy(update=now)
 
 
 def _json_answer(model: Model, status: int = 200) -> Answer:
@@ -242,119 +217,74 @@ class FindProgress(Lines):
         return f" · about {words.duration(left * each)} left" if left > 0 else " · nearly done"
 
 
-@dataclass(frozen=True)
-class Search:
-    """A search to run.
-
-    Attributes:
-        request: The request.
-        target: The engine's connection settings, with credentials.
-        found: The rows present.
-        stop_rules: The rules that stop the load at once.
-        rows: The counted rows of the dataset; None if nobody counted them.
-        notes: Notes for the reader.
-        reached: The connection settings in each state of the toggle.
-    """
-
-    request: Request
-    target: EngineTarget
-    found: Found
-    stop_rules: Sequence[StopRule]
-    rows: int | None
-    notes: tuple[str, ...] = ()
-    reached: Mapping[str, EngineTarget] = field(default_factory=dict)
+# The terminal as the caller of a search.
 
 
-def build_search(request: Request) -> Search:
-    """Build a search from a request for an existing target, creating a missing dataset.
+class Terminal:
+    """A terminal that shows a search, and the folder that keeps its result."""
 
-    The request is the user's own file, which permits that.
+    def __init__(
+        self, folder: Path, open_page: Callable[[Request], FindPage] | None = None
+    ) -> None:
+        """Create one.
 
-    Raises:
-        UsageError: The environment has no credentials, or the request asks for faults.
-        PlimsollError: The database refuses, or a table of the dataset belongs to something else.
-    """
-    assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
-    if request.faults:
-        raise UsageError("faults: an existing database has no emulated volume to make fail")
-    if request.background:
-        problem = (
-            "a search of a database that is there from this machine sends one workload: leave it"
-            " out, or run the request on AWS"
-        )
-        raise UsageError(Complaint(("background",), problem))
-    first = request.target.reached(request.toggle.states[0].endpoint if request.toggle else None)
-    target, workload = add_credentials(first), read_workload_choice(request.workload)
-    records, given = request.workload.records, request.workload.parameters
-    found, made = look(target, workload, records, given), Made()
-    if not is_complete(found):
-        made = create_rows(target, found)
-        found = look(target, workload, records, given)
-    reached = _open_states(request, request.target, found.compiled)
-    return Search(request, target, found, (), made.rows, made.notes, reached)
+        Args:
+            folder: The folder for the results.
+            open_page: Opens the page that shows the search as well; None if there is none.
+        """
+        self._folder = folder
+        self._open_page = open_page
+        self._page: FindPage | None = None
+
+    def say(self, text: str) -> None:
+        """Print a line on standard error."""
+        click.echo(text, err=True)
+
+    def may_make_rows(self, question: str) -> bool:
+        """Ask whether to make missing rows. If nobody is there to answer, the answer is no."""
+        return sys.stdin.isatty() and click.confirm(question, err=True)
+
+    def make_rows(self, target: EngineTarget, compiled: Compiled) -> Prepared:
+        """Make a dataset with a progress bar."""
+        return prepare_with_progress(target, compiled, PrepareOptions())
+
+    @contextmanager
+    def follow(self, finder: Finder) -> Iterator[Shows]:
+        """Show a search here and on its page. Ctrl-C, SIGTERM and the page can end it."""
+        if self._open_page is not None:
+            self._page = self._open_page(finder.request)
+            self._page.stop = finder.end
+        with (
+            FindProgress(finder.request) as progress,
+            end_on_signals(lambda: finder.end(INTERRUPTED)),
+        ):
+            shows = progress.shows()
+            yield shows if self._page is None else self._page.beside(shows)
+
+    def keep(self, result: RunResult, seconds: Seconds) -> None:
+        """Write the result's files; if that fails, print at least the answer.
+
+        Raises:
+            OSError: The files cannot be written, for instance because the disk is full.
+        """
+        if self._page is not None:
+            self._page.ended(result)
+        try:
+            write_result(self._folder, result, seconds)
+        except OSError:
+            if result.capacity is not None:
+                self.say(f"{result.capacity.verdict}: {result.capacity.summary}")
+            raise
 
 
-def _open_states(
-    request: Request, target: EndpointTarget, compiled: Compiled
-) -> dict[str, EngineTarget]:
-    """Connect to the target in each state of its toggle, where the same rows have to be present.
+def open_page(here: ExitStack, page: Page, request: Request) -> FindPage:
+    """Serve a page that shows a search, as long as the stack lives."""
+    from plimsoll.local.twin import check_machine  # noqa: PLC0415 - an extra
 
-    Raises:
-        PlimsollError: In one state the rows are missing, or the database is unreachable.
-    """
-    if request.toggle is None:
-        return {}
-    states = endpoints_by_state(target, request.toggle)
-    reached = {name: add_credentials(endpoint) for name, endpoint in states.items()}
-    for name, one in reached.items():
-        with family_of(one.protocol).open_datasets(one) as datasets:
-            note = datasets.read_note(compiled.dataset) if datasets.has_place() else None
-            check_complete(compiled, note, f"state {name}: {states[name].address}")
-    return reached
+    check_machine()
+    from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
 
-
-def create_rows(target: EngineTarget, found: Found) -> Made:
-    """Create a dataset, and wait a limited time until the server has settled."""
-    prepared = prepare_with_progress(target, found.compiled)
-    click.echo("waiting until the server has worked off the loading", err=True)
-    made = wait_until_settled(target, prepared)
-    for late in made.notes:
-        click.echo(late, err=True)
-    return made
-
-
-def search_into(search: Search, folder: Path, page: "FindPage | None" = None) -> bool:
-    """Run the search, and write its results into a folder; return whether it was interrupted.
-
-    Args:
-        search: The search.
-        folder: The folder for the results.
-        page: The page that follows it; None if there is none.
-    """
-    Dashboards.of_environment(os.environ)  # refuse wrong settings before the measurement
-    with FindProgress(search.request) as progress:
-        shows = progress.shows()
-        finder = Finder(
-            request=search.request,
-            target=search.target,
-            compiled=search.found.compiled,
-            load_number=lambda target: reserve_load_number(target, search.found),
-            reached=search.reached,
-            stop_rules=search.stop_rules,
-            shows=shows if page is None else page.beside(shows),
-        )
-        if page is not None:
-            page.stop = finder.end
-        with end_on_signals(lambda: finder.end(INTERRUPTED)):
-            result, seconds = search_and_judge(
-                finder, server=search.found.server, rows=search.rows, notes=search.notes
-            )
-            if page is not None:
-                page.ended(result)
-            try:
-                write_result(folder, result, seconds)
-            except OSError:  # a full disk, for instance, must not lose the answer
-                if result.capacity is not None:
-                    click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)
-                raise
-    return finder.cut_short == INTERRUPTED
+    followed = FindPage(request)
+    front = here.enter_context(Front(followed, token=make_token(), config=find_page_config()))
+    here.enter_context(shown(front, page))
+    return followed

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import click
@@ -10,13 +9,12 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.options import NumberRange, dsn_option, parse_settings, workload_options
+from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.cli.output import console, make_table
-from plimsoll.errors import UsageError
-from plimsoll.load_line.load import Loaded, draw_seed, loadable, run_load
-from plimsoll.load_line.machine import choose_poll_us, choose_threads
+from plimsoll.load_line.load import run_load
+from plimsoll.load_line.options import LoadOptions
 from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
-from plimsoll.model.engine.asked import POLL_MOST_US, POLL_US, ClosedLoop, LoadSpec, OpenLoop
+from plimsoll.model.engine.asked import LoadSpec
 from plimsoll.model.judging.steps import STATISTICS
 from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
 from plimsoll.workload import Compiled, load_workload
@@ -172,75 +170,7 @@ def _per_second(count: int, window_s: float) -> str:
 @click.command("load")
 @dsn_option
 @workload_options
-@click.option(
-    "--records",
-    type=int,
-    metavar="N",
-    help="Number of rows of the dataset. Default: as `plimsoll prepare` has created it.",
-)
-@click.option("--connections", type=click.IntRange(1, 20_000), default=8, show_default=True)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 64),
-    help="Number of threads that send.  [default: 2 if the database is on this machine, without"
-    " --rate; else 1]",
-)
-@click.option(
-    "--poll-us",
-    type=click.IntRange(0, POLL_MOST_US),
-    help="Maximum time to busy-poll for replies before sleeping, in microseconds, where polling"
-    f" pays.  [default: {POLL_US} if the database is elsewhere and a CPU is free; else 0]",
-)
-@click.option(
-    "--warmup",
-    "warmup_s",
-    type=NumberRange(0, 86_400),
-    default=5.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Duration of unmeasured load before the measured window.",
-)
-@click.option(
-    "--duration",
-    "duration_s",
-    type=NumberRange(0.001, 86_400),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Duration of the measured window.",
-)
-@click.option(
-    "--rate",
-    type=NumberRange(0, 10_000_000, min_open=True),
-    metavar="OPS/S",
-    help="Arrival rate in operations per second (open loop); latency counts from the due time."
-    " Without it: closed loop.",
-)
-@click.option(
-    "--arrivals",
-    type=click.Choice(["constant", "poisson"]),
-    help="Distribution of the due times (open loop).  [default: constant]",
-)
-@click.option(
-    "--operations",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Stop earlier, after this many operations in total.",
-)
-@click.option(
-    "--timeout-ms",
-    type=click.IntRange(1, 300_000),
-    default=60_000,
-    show_default=True,
-    help="Time-out of an operation; a slower one counts as timed out, with its full latency.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**64 - 1),
-    metavar="N",
-    help="Random seed; the one that an earlier load printed repeats its operations and keys."
-    "  [default: a new one]",
-)
+@table_options(LoadOptions)
 @export_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -249,53 +179,31 @@ def command(
     workload_name: str,
     tables: int | None,
     settings: tuple[str, ...],
-    records: int | None,
-    connections: int,
-    threads: int | None,
-    poll_us: int | None,
-    warmup_s: float,
-    duration_s: float,
-    rate: float | None,
-    arrivals: str | None,
-    operations: int | None,
-    timeout_ms: int,
-    seed: int | None,
+    options: LoadOptions,
     exporting: Exporting,
     as_json: bool,
 ) -> int:
     """Load a database and measure it.
 
-    Exits with 1 if no operation succeeded, with 130 if it was interrupted; the report is printed in
-    either case.
+    Exit code 1: no operation succeeded. 130: it was interrupted. Either way the report is printed.
     """
-    if arrivals is not None and rate is None:
-        raise UsageError("--arrivals: goes with --rate (an open loop) only")
     target = parse_dsn(dsn)
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
-    there = loadable(target, workload, records, given)
-    threads = threads or choose_threads(target, connections, rate)
-    spec = LoadSpec(
-        target=target,
-        workload=there.sent,
-        connections=connections,
-        threads=threads,
-        poll_us=choose_poll_us(target, threads) if poll_us is None else poll_us,
-        loop=_choose_loop(rate, arrivals),
-        warmup_s=warmup_s,
-        duration_s=duration_s,
-        operations_limit=operations,
-        timeout_ms=timeout_ms,
-        seed=draw_seed() if seed is None else seed,
-    )
-    report = run_load(spec, partial(_show_second, spec))
+    load_s = options.warmup_s + options.duration_s
+
+    def show_second(text: str) -> None:
+        click.echo(format_second(json.loads(text), options.warmup_s, load_s), err=True)
+
+    measured = run_load(target, workload, given, options, on_second=show_second)
+    report, compiled, spec = measured.report, measured.loadable.compiled, measured.spec
     if as_json:
-        click.echo(json.dumps(Loaded(there, spec, report).as_json(), indent=2))
+        click.echo(json.dumps(measured.as_json(), indent=2))
     else:
-        print_report(report, there.compiled, there.server, seed=spec.seed)
+        print_report(report, compiled, measured.loadable.server, seed=spec.seed)
         for note in statement_mode_notes(target):
             click.echo(note)
-    exporting.tell_load(report, there.compiled.name)
+    exporting.tell_load(report, compiled.name)
     if not report.window_s:
         click.echo(f"plimsoll: nothing was measured: {_explain_no_window(report, spec)}", err=True)
     if report.ended == "cancelled":
@@ -310,16 +218,3 @@ def _explain_no_window(report: LoadReport, spec: LoadSpec) -> str:
         done = f"all {report.operations_sent:,} operations were done"
         return f"{done} in the warm-up of {warmup}; --warmup 0 measures them"
     return f"interrupted in the warm-up of {warmup}"
-
-
-def _choose_loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
-    if rate is None:
-        return ClosedLoop()
-    return OpenLoop(
-        rate_ops_per_second=rate, arrivals="poisson" if arrivals == "poisson" else "constant"
-    )
-
-
-def _show_second(spec: LoadSpec, text: str) -> None:
-    load_s = spec.warmup_s + spec.duration_s
-    click.echo(format_second(json.loads(text), spec.warmup_s, load_s), err=True)

@@ -10,7 +10,7 @@ import sys
 import click
 
 from plimsoll import __version__, words
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import OptionError, PlimsollError
 
 # verb -> (module:attribute, its line in `plimsoll --help`)
 VERBS: dict[str, tuple[str, str]] = {
@@ -118,6 +118,10 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except PlimsollError as error:
+        if isinstance(error, OptionError):
+            from plimsoll.cli.options import FLAGS  # noqa: PLC0415 - loaded by the command anyway
+
+            error = error.name_options(FLAGS)
         # the text may come from a server
         click.echo(f"plimsoll: {words.escape_controls(str(error))}", err=True)
         sys.exit(error.exit_code)

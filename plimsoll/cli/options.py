@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,14 @@ import click
 
 from plimsoll.complaints import Scalar
 from plimsoll.errors import UsageError
+from plimsoll.load_line.options import (
+    FindOptions,
+    LoadOptions,
+    Option,
+    Options,
+    PrepareOptions,
+    list_options,
+)
 from plimsoll.model.request.dsn import FORM
 from plimsoll.workload import Workload
 
@@ -47,7 +56,8 @@ def workload_options(command: Command) -> Command:
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Set a parameter of the workload; `plimsoll workloads show NAME` lists them.",
+            help="Set a parameter of the workload; `plimsoll workloads show NAME` lists them."
+            " Repeatable.",
         ),
         click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
         click.option(
@@ -129,3 +139,60 @@ class NumberRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid number.", param, ctx)
         return number
+
+
+# Options of the tables in load_line/options.py.
+
+
+# by key; errors name options by their keys
+FLAGS = {"workload": "--workload", "parameters": "--set"} | {
+    one.key: one.flag.partition("/")[0]
+    for table in (FindOptions, LoadOptions, PrepareOptions)
+    for one in list_options(table)
+}
+
+
+def table_options(table: type[Options]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds a table's options; the command receives them as `options`."""
+
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(*arguments: Any, **given: Any) -> Any:
+            values = {one.key: given.pop(one.key) for one in list_options(table)}
+            return command(*arguments, options=table(**values), **given)
+
+        for one in reversed(list_options(table)):
+            called = make_option(one)(called)
+        return called
+
+    return add_options
+
+
+def make_option(one: Option) -> Callable[[Command], Command]:
+    """Return the decorator that adds an option to a command."""
+    parts = [one.about, one.typed, f" [default: {one.unset}]" if one.unset else ""]
+    further: dict[str, Any] = {}
+    if bool in one.kinds:
+        further["is_flag"] = True
+    elif one.parse is not None:
+        parse = one.parse
+        further |= {"multiple": True, "callback": lambda _, __, texts: parse(texts)}
+    else:
+        further |= {"type": _choose_type(one), "show_default": one.default is not None}
+    if not further.get("multiple"):
+        further["default"] = one.default
+    return click.option(
+        one.flag, one.key, help=" ".join(filter(None, parts)), metavar=one.form or None, **further
+    )
+
+
+def _choose_type(one: Option) -> click.ParamType[Any]:
+    if one.choices:
+        return click.Choice(one.choices)
+    allowed = one.allowed
+    assert allowed is not None  # noqa: S101 - a number of a table has a range
+    if float in one.kinds:
+        least, most = (None if end is None else float(end) for end in (allowed.least, allowed.most))
+        return NumberRange(least, most, min_open=allowed.open)
+    least, most = (None if end is None else int(end) for end in (allowed.least, allowed.most))
+    return click.IntRange(least, most)

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from plimsoll import words
-from plimsoll.cli.options import dsn_option, parse_settings, workload_options
+from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.databases.prepare import Prepared, prepare_dataset
 from plimsoll.load_line.clients import cancel_on_interrupt
-from plimsoll.load_line.dataset import CONNECTIONS
-from plimsoll.model.engine.asked import EngineTarget, LoadOrder
+from plimsoll.load_line.options import PrepareOptions
+from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
 
@@ -20,24 +20,7 @@ from plimsoll.workload import Compiled, load_workload
 @click.command("prepare")
 @dsn_option
 @workload_options
-@click.option(
-    "--records", type=int, metavar="N", help="Number of rows; the workload defines what a row is."
-)
-@click.option(
-    "--connections",
-    type=click.IntRange(1, 1000),
-    default=CONNECTIONS,
-    show_default=True,
-    help="Number of connections that insert at the same time.",
-)
-@click.option(
-    "--load-order",
-    type=click.Choice(["key", "number"]),
-    default="key",
-    show_default=True,
-    help="Order in which rows are inserted: by key, or by number as YCSB does. Hashed keys then"
-    " arrive in no order, which makes the table larger.",
-)
+@table_options(PrepareOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     *,
@@ -45,9 +28,7 @@ def command(
     workload_name: str,
     tables: int | None,
     settings: tuple[str, ...],
-    records: int | None,
-    connections: int,
-    load_order: LoadOrder,
+    options: PrepareOptions,
     as_json: bool,
 ) -> None:
     """Create a workload's tables and rows, and verify their count.
@@ -57,18 +38,16 @@ def command(
     target = parse_dsn(dsn)
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
-    compiled = workload.compile(records, given, target.protocol)
+    compiled = workload.compile(options.records, given, target.protocol)
     started = time.monotonic()
-    prepared = prepare_with_progress(
-        target, compiled, connections=connections, load_order=load_order
-    )
+    prepared = prepare_with_progress(target, compiled, options)
     seconds = time.monotonic() - started
     if as_json:
         result = {
             "dataset": compiled.dataset,
             "records": compiled.records,
             "parameters": compiled.dataset_parameters,
-            "load_order": load_order,
+            "load_order": options.load_order,
             "rows_sent": prepared.sent_rows,
             "rows_inserted": prepared.inserted_rows,
             "rows_counted": prepared.counted_rows,
@@ -88,11 +67,7 @@ def command(
 
 
 def prepare_with_progress(
-    target: EngineTarget,
-    compiled: Compiled,
-    *,
-    connections: int = CONNECTIONS,
-    load_order: LoadOrder = "key",
+    target: EngineTarget, compiled: Compiled, options: PrepareOptions
 ) -> Prepared:
     """Create a dataset with a progress bar on standard error; Ctrl-C ends it.
 
@@ -118,8 +93,8 @@ def prepare_with_progress(
             return prepare_dataset(
                 target,
                 compiled,
-                connections=connections,
-                load_order=load_order,
+                connections=options.connections,
+                load_order=options.load_order,
                 on_progress=advance,
                 cancel=token,
             )

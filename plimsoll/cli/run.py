@@ -12,7 +12,7 @@ import click
 from plimsoll import words
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.exporting import Exporting, export_options
-from plimsoll.cli.find_shown import build_search, search_into
+from plimsoll.cli.find_shown import Terminal
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
@@ -21,6 +21,8 @@ from plimsoll.cli.run_experiment import RESULTS, count_first_clients, wait_or_st
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
+from plimsoll.load_line.clients import INTERRUPTED
+from plimsoll.load_line.find import plan_requested_search, run_search
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.checked_request import CheckedRequest, request_protocol
@@ -119,8 +121,9 @@ def _run_all(
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     runs = list(zip(requests.values(), folders, strict=True))
     existing = [run for run in runs if isinstance(run[0].request.target, EndpointTarget)]
-    searches = [(build_search(checked.request), folder) for checked, folder in existing]
-    interrupted = any(search_into(search, folder) for search, folder in searches)
+    terminals = [(checked.request, Terminal(folder)) for checked, folder in existing]
+    searches = [(plan_requested_search(request, one), one) for request, one in terminals]
+    interrupted = any(run_search(*search).cut_short == INTERRUPTED for search in searches)
     made = [run for run in runs if run not in existing]
     interrupted = interrupted or (bool(made) and run_here(made))
     results = expecting.judge_all(read_results(directory), keep=True)

@@ -16,7 +16,7 @@ from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import write_whole
-from plimsoll.load_line.options import parse_limits_us
+from plimsoll.load_line.options import parse_limits_us, split_limits
 from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.results import RunResult
@@ -57,7 +57,7 @@ def parse_limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
         UsageError: A limit is invalid, or an operation has none.
     """
     operations = list_operations(result)
-    known = parse_limits_us(given, operations) if given else judged_limits_us(result)
+    known = parse_limits_us(split_limits(given), operations) if given else judged_limits_us(result)
     lacking = [name for name in operations if name not in known]
     if lacking:
         example = " ".join(f"--limit {name}=20ms" for name in lacking)

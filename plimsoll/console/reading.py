@@ -27,8 +27,8 @@ from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.results import RunResult, Seconds, SecondTotals, StepResult
 from plimsoll.model.run.run_record import RunRecord
 from plimsoll.model.service.live import Live
-from plimsoll.workflow.conclude import volume_limits
 from plimsoll.workflow.history import judge_so_far, so_far
+from plimsoll.workflow.result import volume_limits
 from plimsoll.workflow.target_figures import read_target_samples
 
 METRICS_EVERY_S = 2.0  # minimum interval: CloudWatch is the most expensive part of a read

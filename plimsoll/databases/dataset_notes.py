@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll import words
 from plimsoll.complaints import Scalar
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -87,10 +88,12 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
     for table in compiled.tables:
         loaded = note.loaded_rows.get(table.name, 0)
         if loaded < table.rows:
+            records = words.plural(compiled.records, "record")
+            wanted = max(compiled.records, note.records)
             raise PlimsollError(
-                f"--records {compiled.records:,} needs {table.rows:,} rows of {table.name}, and"
-                f" {loaded:,} are surely there: complete them (plimsoll prepare --workload"
-                f" {compiled.name} --records {max(compiled.records, note.records)}), or name fewer"
+                f"{records} take {table.rows:,} rows of {table.name}, and only {loaded:,} are sure"
+                f" to be there: complete them (plimsoll prepare --workload {compiled.name}"
+                f" --records {wanted}), or use fewer records"
             )
 
 

@@ -9,7 +9,8 @@ from plimsoll.capacity.readers import Reading, read_values
 from plimsoll.capacity.readers.tables import Judging, check_units, judge_table, read_table
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
-from plimsoll.library.arguments import Limits, check_name, number, parse_limits, translate_errors
+from plimsoll.library.arguments import translate_errors
+from plimsoll.load_line.options import Limits, check_name, number, parse_limits_us
 from plimsoll.model.judging.capacity import AuditName, Capacity
 from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
 from plimsoll.requests.step_files import read_steps
@@ -64,7 +65,7 @@ def judge(
             _list_rows(steps), statistic or "mean", units_by_littles_law=checked
         )
         judging = Judging(
-            limits_us=parse_limits(limits, {name for step in read for name in step.latency_us}),
+            limits_us=parse_limits_us(limits, {name for step in read for name in step.latency_us}),
             deterioration=None
             if deterioration is None
             else number(deterioration, "deterioration", Range(1, 1000, open=True)),

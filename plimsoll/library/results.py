@@ -11,7 +11,8 @@ from pydantic import PrivateAttr
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import MissingToolError, UsageError
-from plimsoll.library.arguments import check_name, translate_errors
+from plimsoll.library.arguments import translate_errors
+from plimsoll.load_line.options import check_name
 from plimsoll.load_line.outcome import write_result
 from plimsoll.model.request.expectations import BaselineRule, parse_rule, require_operations
 from plimsoll.model.request.request import Request

@@ -5,17 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.complaints import Scalar
+from plimsoll.complaints import Complaint, Scalar
 from plimsoll.databases import dataset_notes
 from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import Prepared
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import OptionError, PlimsollError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.workload import Compiled, Workload
 
-CONNECTIONS = 8  # concurrent inserts, unless more are asked for
 SETTLE_MAX_S = 30.0  # longest wait for the server to finish work that loading left behind
 _READS = ("SELECT", "(SELECT", "WITH")
 
@@ -93,6 +92,11 @@ def require_place(target: EngineTarget, found: Found) -> None:
         )
 
 
+def describe_place(target: EngineTarget) -> str:
+    """Describe where a target's tables are: `the database shop`, `the keyspace shop`."""
+    return f"the {protocol_facts(target.protocol).database_word} {target.database}"
+
+
 def describe_missing_rows(found: Found) -> str:
     """Describe the rows that would be made: `1,000 rows in usertable`."""
     compiled = found.compiled
@@ -112,15 +116,14 @@ def require_no_partial_dataset(found: Found) -> None:
         check_loaded(found.compiled, found.note)
 
 
-def missing_rows_error(found: Found, target: EngineTarget) -> UsageError:
+def missing_rows_error(found: Found, target: EngineTarget) -> OptionError:
     """Return the error that says that rows are missing, and how to make them."""
-    place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
-    return UsageError(
-        f"--workload {found.compiled.name}: {place} has no dataset of it that Plimsoll made:"
-        f" --prepare makes one ({describe_missing_rows(found)}); --records N says how"
-        " many are there that"
-        " you made"
+    problem = f"{describe_place(target)} has no dataset of {found.compiled.name} that Plimsoll made"
+    remedies = (
+        ("prepare", f"makes one ({describe_missing_rows(found)})"),
+        ("records", "says how many records you made yourself"),
     )
+    return OptionError(Complaint(("workload",), problem, remedies=remedies))
 
 
 def wait_until_settled(target: EngineTarget, prepared: Prepared) -> Made:
@@ -150,16 +153,18 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
     """Refuse a workload that would change rows which Plimsoll did not make.
 
     Raises:
-        UsageError: The workload writes without permission, or inserts rows that Plimsoll numbers.
+        OptionError: The workload writes without permission, or inserts rows that Plimsoll numbers.
     """
     if found.note is not None:
         return
-    place = protocol_facts(found.compiled.protocol).database_word
     if found.compiled.inserts:
-        raise UsageError(
-            f"--workload {found.compiled.name}: it inserts rows that Plimsoll numbers, and there is"
-            f" no dataset of Plimsoll's in this {place}: --prepare makes one"
+        place = protocol_facts(found.compiled.protocol).database_word
+        problem = (
+            f"{found.compiled.name} inserts rows that Plimsoll numbers, and this {place} has no"
+            " dataset that Plimsoll made"
         )
+        remedies = (("prepare", "makes one"),)
+        raise OptionError(Complaint(("workload",), problem, remedies=remedies))
     writing = [
         operation.name
         for operation in found.compiled.engine.operations
@@ -168,10 +173,10 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
         )
     ]
     if writing and not allow_writes:
-        raise UsageError(
-            f"--workload {found.compiled.name}: {', '.join(writing)} would change rows that"
-            " Plimsoll did not make: --allow-writes lets it"
-        )
+        operations = ", ".join(writing)
+        problem = f"{operations} would change rows that Plimsoll did not make"
+        remedies = (("allow_writes", "permits that"),)
+        raise OptionError(Complaint(("workload",), problem, remedies=remedies))
 
 
 def _is_plain_read(sql: str) -> bool:

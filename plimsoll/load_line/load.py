@@ -11,9 +11,17 @@ from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
+from plimsoll.load_line.machine import choose_poll_us, choose_threads
+from plimsoll.load_line.options import LoadOptions
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
-from plimsoll.model.engine.asked import EngineTarget, EngineWorkload, LoadSpec
+from plimsoll.model.engine.asked import (
+    ClosedLoop,
+    EngineTarget,
+    EngineWorkload,
+    LoadSpec,
+    OpenLoop,
+)
 from plimsoll.workload import Compiled, Workload
 
 SEEDS = 2**53  # range of integers that every JSON reader keeps exactly
@@ -63,12 +71,7 @@ class Loaded:
         }
 
 
-def draw_seed() -> int:
-    """Draw a random seed for a load."""
-    return secrets.randbelow(SEEDS)
-
-
-def loadable(
+def _prepare_load(
     target: EngineTarget, workload: Workload, records: int | None, given: Mapping[str, Scalar]
 ) -> Loadable:
     """Prepare a workload for a database's rows, and check that the load can use them.
@@ -84,8 +87,8 @@ def loadable(
         kind = protocol_facts(target.protocol).database_word
         raise PlimsollError(
             f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
-            f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
-            " --records if another tool has made it"
+            f" make it (plimsoll prepare --workload {workload.name} --records N), or give the"
+            " number of records if another tool has made it"
         )
     if found.note is None:
         return Loadable(found.server, found.compiled, found.compiled.engine)
@@ -96,24 +99,50 @@ def loadable(
 
 
 def run_load(
-    spec: LoadSpec,
+    target: EngineTarget,
+    workload: Workload,
+    parameters: Mapping[str, Scalar],
+    options: LoadOptions,
+    *,
     on_second: Callable[[str], None],
     token: plimsoll_engine.CancelToken | None = None,
-) -> LoadReport:
+) -> Loaded:
     """Run one load. Ctrl-C and SIGTERM end it early and keep what it has measured.
 
     Args:
-        spec: The load.
+        target: The database.
+        workload: What to send.
+        parameters: The workload parameters that differ from their defaults.
+        options: The options of the load.
         on_second: Called each second with the second's reports, as JSON.
         token: Token that ends the load early.
 
     Raises:
-        PlimsollError: The database refuses or is unreachable.
+        PlimsollError: The database refuses, is unreachable or does not have the rows.
     """
+    there = _prepare_load(target, workload, options.records, parameters)
+    threads = options.threads or choose_threads(target, options.connections, options.rate)
+    loop: ClosedLoop | OpenLoop = ClosedLoop()
+    if options.rate is not None:
+        arrivals = options.arrivals or "constant"
+        loop = OpenLoop(rate_ops_per_second=options.rate, arrivals=arrivals)
+    spec = LoadSpec(
+        target=target,
+        workload=there.sent,
+        connections=options.connections,
+        threads=threads,
+        poll_us=choose_poll_us(target, threads) if options.poll_us is None else options.poll_us,
+        loop=loop,
+        warmup_s=options.warmup_s,
+        duration_s=options.duration_s,
+        operations_limit=options.operations_most,
+        timeout_ms=options.timeout_ms,
+        seed=secrets.randbelow(SEEDS) if options.seed is None else options.seed,
+    )
     token = token or plimsoll_engine.CancelToken()
     try:
         with end_on_signals(token.cancel):
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    return LoadReport.model_validate_json(text)
+    return Loaded(there, spec, LoadReport.model_validate_json(text))

@@ -5,116 +5,83 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import plimsoll
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.search_loop import Finder
+from plimsoll.model.request.descriptions import describe_target
+from plimsoll.model.request.request import Request
 from plimsoll.model.run.dashboards import Dashboards
-from plimsoll.model.run.results import Moments, RunResult, Seconds, Versions
-from plimsoll.model.run.run_record import Failure, RunState
+from plimsoll.model.run.results import RunResult, Seconds
+from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.report.folder import RESULT
-from plimsoll.requests.checked_request import hash_workload
-from plimsoll.search_steps import compare_toggle_states, conclude_search
+from plimsoll.workflow.result import Conclusion, assemble_result, conclude_steps
+
+
+def record_search(request: Request, began: datetime) -> RunRecord:
+    """Return the record of a search that has begun. It stands in no table."""
+    return RunRecord(
+        run_id=f"{request.name}-{began:%Y%m%d-%H%M%S}",
+        name=request.name,
+        team=request.team,
+        state=RunState.RUNNING,
+        phase="step",
+        local=True,
+        tags=request.tags,
+        target_words=describe_target(request.target),
+        request_sha256="",
+        submitted_at=began,
+        started_at=began,
+        step_at=began,
+        time_limit_s=request.time_limit_s,
+    )
 
 
 def search_and_judge(
     finder: Finder, *, server: str, rows: int | None, notes: Sequence[str] = ()
 ) -> tuple[RunResult, Seconds]:
-    """Search until done or cut short, and judge what was measured. Returns what `outcome` does."""
-    began = datetime.now(UTC)
+    """Search until done or cut short, and judge what was measured.
+
+    Args:
+        finder: The search.
+        server: The server's own name and version.
+        rows: The rows of the dataset; None if not counted.
+        notes: Further facts for the reader.
+    """
+    request, record = finder.request, record_search(finder.request, datetime.now(UTC))
     failure: PlimsollError | None = None
+    conclusion: Conclusion | None = None
     try:
         finder.search()
     except PlimsollError as error:  # what was measured until then is judged all the same
         failure = error
-    run_id = f"{finder.request.name}-{began:%Y%m%d-%H%M%S}"
-    return judge_search(
-        finder,
-        run_id=run_id,
-        server=server,
-        rows=rows,
-        began=began,
-        failure=failure,
+    try:
+        conclusion = conclude_steps(request, finder.steps) if finder.steps else None
+    except UsageError as error:
+        failure = failure or error
+    cause = str(failure) if failure else finder.cut_short
+    ended: dict[str, object] = {
+        "state": RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED,
+        "failure": None,
+        "ended_at": datetime.now(UTC),
+        "server_version": server,
+        "rows": rows,
+    }
+    if cause:
+        kind = type(failure).__name__ if failure else "Stopped"
+        ended["failure"] = Failure(phase="step", error=kind, cause=cause)
+    record = record.model_copy(update=ended)
+    result = assemble_result(
+        record,
+        request,
+        finder.steps,
+        conclusion,
+        engine_version=next((step.fleet.engine_version for step in finder.steps), None),
+        links=Dashboards.of_environment(os.environ).links(
+            record.run_id, since=record.submitted_at, until=record.ended_at
+        ),
         notes=notes,
     )
-
-
-def judge_search(
-    finder: Finder,
-    *,
-    run_id: str,
-    server: str,
-    rows: int | None,
-    began: datetime,
-    failure: PlimsollError | None = None,
-    notes: Sequence[str] = (),
-) -> tuple[RunResult, Seconds]:
-    """Judge what was measured, and write it as a run's result.
-
-    Args:
-        finder: The ended search.
-        run_id: The id of the result.
-        server: The server's own name and version.
-        rows: The rows of the dataset; None if not counted.
-        began: The time at which the search began.
-        failure: The error that ended the search; None if there was none.
-        notes: Further facts for the reader.
-    """
-    request, steps = finder.request, finder.steps
-    capacity, limiting = None, None
-    if steps:
-        try:
-            capacity, limiting = conclude_search(request, steps, None)
-        except UsageError as error:
-            failure = failure or error
-    cause = str(failure) if failure else finder.cut_short
-    ended = datetime.now(UTC)
-    state = RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED
-    result = RunResult(
-        run_id=run_id,
-        name=request.name,
-        team=request.team,
-        local=True,
-        state=state,
-        failure=Failure(
-            phase="step", error=type(failure).__name__ if failure else "Stopped", cause=cause
-        )
-        if cause
-        else None,
-        capacity=capacity,
-        limiting=limiting,
-        toggle=compare_toggle_states(request, steps, {}) if steps else None,
-        steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
-        rows=rows,
-        volume_limits=None,
-        moments=_make_moments(began, ended),
-        versions=Versions(
-            plimsoll=plimsoll.__version__,
-            engine=next((step.fleet.engine_version for step in steps), None),
-            server=server,
-            workload_sha256=hash_workload(request),
-        ),
-        notes=tuple(notes),
-        links=Dashboards.of_environment(os.environ).links(run_id, since=began, until=ended),
-        request=request,
-    )
-    measured = tuple(second for step in steps for second in step.seconds)
-    return result, Seconds(run_id=run_id, operations=measured, target=())
-
-
-def _make_moments(began: datetime, ended: datetime) -> Moments:
-    return Moments(
-        submitted=began,
-        record=began,
-        provision=None,
-        target_ready=None,
-        prepare=None,
-        step=began,
-        conclude=None,
-        teardown=None,
-        deleted=None,
-        ended=ended,
-    )
+    return result, Seconds.of(record.run_id, finder.steps, ())
 
 
 def write_result(folder: Path, result: RunResult, seconds: Seconds) -> None:

@@ -8,26 +8,22 @@ from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import make_answer_points
-from plimsoll.model.aws.volumes import VolumeLimits, limits
-from plimsoll.model.base import Model
 from plimsoll.model.deployment.function_settings import ConcludeSettings
-from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
-from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import ToggleResult
 from plimsoll.model.run.quote import BilledIo
-from plimsoll.model.run.results import LimitingResource, PhaseResult, Seconds
+from plimsoll.model.run.results import Seconds
 from plimsoll.model.run.run_record import RunFigures, RunRecord
 from plimsoll.requests.checked_request import check_request
-from plimsoll.search_steps import compare_toggle_states, conclude_search
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.node_samples import combine_nodes
 from plimsoll.workflow.history import read_judged_steps
 from plimsoll.workflow.metric_points import run_points
 from plimsoll.workflow.phases import summarize_phases
+from plimsoll.workflow.result import conclude_steps, volume_limits
 from plimsoll.workflow.target_figures import (
     add_credits,
     add_node_figures,
@@ -35,7 +31,6 @@ from plimsoll.workflow.target_figures import (
     lack_points,
     read_samples_by_node,
 )
-from plimsoll.workflow.toggle import collect_readings
 
 WRITES_OF_AURORA = (
     "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
@@ -44,17 +39,6 @@ WRITES_OF_AURORA = (
 )
 # This function has 300 s; writing a whole run's metrics may take this much of it.
 PUBLISHING_S = 120.0
-
-
-class Conclusion(Model):
-    """The output of `conclude`; `end-run` makes it part of `result.json`."""
-
-    capacity: Capacity
-    limiting: LimitingResource
-    notes: tuple[str, ...] = ()
-    billed_io: BilledIo | None = None  # Aurora only
-    toggle: ToggleResult | None = None
-    phases: tuple[PhaseResult, ...] = ()
 
 
 def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
@@ -86,7 +70,8 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     steps = [step for step in steps if step.plan.phase is None]
     seconds = Seconds.of(run_id, steps, samples)
     files.put_model(SECONDS, seconds)
-    capacity, limiting = conclude_search(request, steps, volume_limits(request))
+    conclusion = conclude_steps(request, steps)
+    capacity = conclusion.capacity
     points = chain(make_answer_points(capacity, seconds), run_points(files, run_id, samples))
     published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
@@ -98,18 +83,13 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     if isinstance(request.target, AuroraTarget):
         billed = _read_cluster_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
-    toggle = compare_toggle_states(request, steps, collect_readings(steps))
-    if toggle is not None and record.switch is not None and record.switch.problem is not None:
-        toggle = toggle.model_copy(update={"detail": f"{toggle.detail}; {record.switch.problem}"})
-    conclusion = Conclusion(
-        capacity=capacity,
-        limiting=limiting,
-        notes=tuple(notes),
-        billed_io=billed,
-        toggle=toggle,
-        phases=summarize_phases(check_request(request), passes, volume_limits(request)),
-    )
-    files.put_model(CONCLUSION, conclusion)
+    further = {
+        "notes": tuple(notes),
+        "billed_io": billed,
+        "toggle": _add_switch_problem(conclusion.toggle, record),
+        "phases": summarize_phases(check_request(request), passes, volume_limits(request)),
+    }
+    files.put_model(CONCLUSION, conclusion.model_copy(update=further))
     figure = capacity.max_sustainable_throughput_ops_per_second
     records_of(settings).change(
         run_id,
@@ -119,6 +99,12 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else str(figure),
     )
     return {"concluded": True, "wait_s": 0}
+
+
+def _add_switch_problem(found: ToggleResult | None, record: RunRecord) -> ToggleResult | None:
+    if found is None or record.switch is None or record.switch.problem is None:
+        return found
+    return found.model_copy(update={"detail": f"{found.detail}; {record.switch.problem}"})
 
 
 def _read_cluster_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
@@ -150,11 +136,3 @@ def _may_wait_longer(settings: ConcludeSettings, record: RunRecord) -> bool:
     until = record.conclude_at + timedelta(seconds=patience_s)
     records_of(settings).change(record.run_id, metrics_awaited_until=until)
     return now() < until
-
-
-def volume_limits(request: Request) -> VolumeLimits | None:
-    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
-    target = request.target
-    if isinstance(target, EndpointTarget | AuroraTarget):
-        return None
-    return limits(target.volume, service=target.service)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import plimsoll
 from plimsoll.aws.event_bus import put_event
 from plimsoll.aws.run_files import (
     CONCLUSION,
@@ -29,16 +28,16 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.dashboards import Links
 from plimsoll.model.run.quote import Quote, RunCost
-from plimsoll.model.run.results import Moments, PhaseResult, RunResult, Seconds, Versions
+from plimsoll.model.run.results import PhaseResult, RunResult, Seconds
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.costs import add_usd, estimate_run_cost, list_cost_lines
 from plimsoll.report.expectations import check_expectations
-from plimsoll.requests.checked_request import check_request, hash_workload
+from plimsoll.requests.checked_request import check_request
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.workflow.barrier import read_step_plans
-from plimsoll.workflow.conclude import Conclusion, volume_limits
 from plimsoll.workflow.history import read_judged_steps, read_search_steps
 from plimsoll.workflow.phases import summarize_phases
+from plimsoll.workflow.result import Conclusion, assemble_result, volume_limits
 
 # Parsed into models, this many bytes take about 500 MiB, half of this function's memory.
 SERIES_MOST_BYTES = 30_000_000
@@ -217,35 +216,18 @@ def _build_result(
     notes = [*conclusion.notes] if conclusion else []
     if isinstance(request.target, EndpointTarget):
         notes.append("the target is an existing endpoint: its dataset stays there")
-    return RunResult(
-        run_id=record.run_id,
-        name=record.name,
-        team=record.team,
-        local=record.local,
-        processors=os.cpu_count() if record.local else None,
-        state=record.state,
-        failure=record.failure,
-        capacity=conclusion.capacity if conclusion else None,
-        limiting=conclusion.limiting if conclusion else None,
-        toggle=conclusion.toggle if conclusion else None,
-        steps=tuple(step.without_seconds for step in steps),
-        phases=conclusion.phases if conclusion else _summarize_phases(request, files),
-        rows=record.rows,
-        dataset=files.find_model(DATASET, DatasetLayout),
-        volume_limits=volume_limits(request),
-        cost=cost,
-        moments=_moments(record),
-        zone=record.zone,
-        versions=Versions(
-            plimsoll=plimsoll.__version__,
-            engine=next((step.fleet.engine_version for step in begun), None),
-            database=record.database_version,
-            server=record.server_version,
-            workload_sha256=hash_workload(request),
-        ),
-        notes=tuple(notes),
+    return assemble_result(
+        record,
+        request,
+        steps,
+        conclusion,
+        engine_version=next((step.fleet.engine_version for step in begun), None),
         links=links,
-        request=request,
+        notes=notes,
+        phases=conclusion.phases if conclusion else _summarize_phases(request, files),
+        dataset=files.find_model(DATASET, DatasetLayout),
+        cost=cost,
+        processors=os.cpu_count() if record.local else None,
     )
 
 
@@ -255,18 +237,3 @@ def _summarize_phases(request: Request, files: RunFiles) -> tuple[PhaseResult, .
         return ()
     passes = [step for step in read_judged_steps(files) if step.plan.phase is not None]
     return summarize_phases(check_request(request), passes, volume_limits(request))
-
-
-def _moments(record: RunRecord) -> Moments:
-    return Moments(
-        submitted=record.submitted_at,
-        record=record.started_at,
-        provision=record.provision_at,
-        target_ready=record.target_ready_at,
-        prepare=record.prepare_at,
-        step=record.step_at,
-        conclude=record.conclude_at,
-        teardown=record.teardown_asked_at,
-        deleted=record.deleted_at,
-        ended=record.ended_at,
-    )

@@ -10,7 +10,7 @@ from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import make_answer_points, make_target_points
 from plimsoll.model.deployment.function_settings import RunSettings
 from plimsoll.model.run.results import Seconds
-from plimsoll.workflow.conclude import Conclusion
+from plimsoll.workflow.result import Conclusion
 
 
 def publish_target(settings: RunSettings, run_id: str) -> None:

@@ -25,6 +25,7 @@ from plimsoll.targets.instance_settings import (
     restart_instance,
     set_parameters,
 )
+from plimsoll.workflow.result import collect_readings
 
 MODIFIABLE = frozenset({"available", "storage-optimization"})
 
@@ -125,12 +126,3 @@ def check_parameters(
                 f" {'as' if says == said else 'unlike'} in state {state} before"
             )
     return says
-
-
-def collect_readings(steps: Sequence[StepResult]) -> dict[str, dict[str, str]]:
-    """Collect the parameters that the server reported in each state."""
-    return {
-        done.plan.state: done.plan.parameters
-        for done in steps
-        if done.plan.state is not None and done.plan.parameters
-    }

@@ -129,6 +129,11 @@ class Workload:
             ),
         )
 
+    @property
+    def operation_names(self) -> list[str]:
+        """The names of its operations, in their order."""
+        return list(self.document.value["operations"])
+
     def summary(self) -> dict[str, object]:
         """Describe it and its parameters, as plain values."""
         return {
@@ -170,7 +175,7 @@ class Workload:
     def _records(self, records: int | None) -> int:
         chosen = self.default_records if records is None else records
         if chosen is None:
-            raise self._refusal("says no number of records: --records is needed")
+            raise self._refusal("has no default number of records: give one")
         if not 1 <= chosen <= MAX_RECORDS:
             problem = f"must be from 1 to {MAX_RECORDS}, not {chosen}"
             allowed = Range(1, MAX_RECORDS)

@@ -194,7 +194,7 @@ def latency_limits(
         elif name not in baseline_us:
             raise UsageError(
                 f"{where_first}: latency_us.{name} is missing, but {where} has it: it is the "
-                f"baseline of that operation; give its limit with --limit-us {name}=N"
+                f"baseline of that operation; give {name} a limit of its own"
             )
         elif baseline_us[name] == 0:
             raise UsageError(f"{where_first}: latency_us.{name} is 0, which is impossible")

@@ -9,7 +9,7 @@ from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import Statistic
-from plimsoll.model.request.quantities import parse_latency_us
+from plimsoll.model.request.quantities import NO_LATENCY, read_latency_us
 
 Answer = Literal["met", "not met", "no answer"]
 
@@ -94,7 +94,9 @@ def parse_rule(text: str) -> Rule:
         return CapacityRule(text, _parse_positive(match[1], text))
     if match := _LATENCY.fullmatch(written):
         statistic = cast("Statistic", "p999" if match[1] == "p99.9" else match[1])
-        most_us = parse_latency_us(match[3], repr(text))
+        most_us = read_latency_us(match[3])
+        if most_us is None:
+            raise UsageError(f"{text!r}: {match[3]!r} {NO_LATENCY}")
         return LatencyRule(text, statistic, match[2], most_us, _parse_positive(match[4], text))
     if match := _BASELINE.fullmatch(text.strip()):
         return BaselineRule(text, match[1].strip(), float(match[2]) / 100)

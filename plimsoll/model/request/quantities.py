@@ -4,22 +4,17 @@ import re
 
 from plimsoll.errors import UsageError
 
+NO_LATENCY = "is no latency: write 5ms, 800us or 1.5s"
 _UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 _LATENCY = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(us|µs|ms|s)", re.ASCII)
 _UNITS_S = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 _DURATION = re.compile(r"(\d{1,7}(?:\.\d{1,6})?) ?(s|min|m|h|d)", re.ASCII)
 
 
-def parse_latency_us(text: str, option: str) -> float:
-    """Parse a latency with its unit. Returns microseconds.
-
-    Raises:
-        UsageError: The text is no latency.
-    """
+def read_latency_us(text: str) -> float | None:
+    """Read a latency with its unit. Returns microseconds; None if the text is no latency."""
     match = _LATENCY.fullmatch(text.strip())
-    if match is None or not float(match[1]):
-        raise UsageError(f"{option}: {text!r} is no latency: write 5ms, 800us or 1.5s")
-    return float(match[1]) * _UNITS_US[match[2]]
+    return float(match[1]) * _UNITS_US[match[2]] or None if match else None
 
 
 def parse_duration_s(text: str, option: str) -> float:

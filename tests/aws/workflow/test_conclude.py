@@ -14,7 +14,8 @@ from plimsoll.model.run.quote import BilledIo
 from plimsoll.model.run.results import SecondTotals, StepResult
 from plimsoll.model.run.run_record import Switch, TargetAddress
 from plimsoll.workflow import conclude as concluding
-from plimsoll.workflow.conclude import Conclusion, conclude
+from plimsoll.workflow.conclude import conclude
+from plimsoll.workflow.result import Conclusion
 from tests.aws.workflow.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 from tests.support.merged import merge_step

@@ -16,8 +16,8 @@ from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.model.run.run_record import HeldBudget, RunState
 from plimsoll.workflow import end, target
-from plimsoll.workflow.conclude import Conclusion
 from plimsoll.workflow.end import end_run
+from plimsoll.workflow.result import Conclusion
 from plimsoll.workflow.target import delete_target
 from tests.aws.workflow.conftest import RUN, recorded, started
 from tests.aws.workflow.test_publish import measured

@@ -10,9 +10,10 @@ from moto.timestreamwrite.models import timestreamwrite_backends
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
 from plimsoll.model.judging.steps import TargetSample
 from plimsoll.model.run.results import Seconds
-from plimsoll.workflow.conclude import Conclusion, conclude
+from plimsoll.workflow.conclude import conclude
 from plimsoll.workflow.metric_points import run_points
 from plimsoll.workflow.publish import publish_target
+from plimsoll.workflow.result import Conclusion
 from tests.aws.workflow.conftest import RUN, recorded
 from tests.support.aws_resources import ACCOUNT, REGION
 from tests.support.every_setting import EverySetting

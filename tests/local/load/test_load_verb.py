@@ -203,8 +203,8 @@ def test_a_load_in_which_nothing_succeeds_exits_with_1(
 @pytest.mark.parametrize(
     ("records", "code", "message"),
     [
-        ("501", 1, "--records 501 needs 501 rows of usertable, and 500 are surely there"),
-        ("0", 2, "records: must be from 1 to"),
+        ("501", 1, "501 records take 501 rows of usertable, and only 500 are sure to be there"),
+        ("0", 2, "'--records': 0 is not in the range"),
     ],
 )
 def test_rows_that_are_not_there_are_not_read(
@@ -246,7 +246,7 @@ def test_each_second_is_told_of_the_last_one_its_part(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--arrivals", "poisson"], "--arrivals: goes with --rate"),
+        (["--arrivals", "poisson"], "--arrivals: is for an open loop only: --rate makes it one"),
         (["--rate", "0"], "--rate"),
         (["--rate", "nan"], "'--rate': 'nan' is not a valid number"),
         (["--duration", "inf"], "--duration"),

@@ -158,7 +158,7 @@ def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
     load = ["load", *workload, "--operations", "9", "--warmup", "0"]
     code, out, err = plimsoll(*load)
     assert (code, out) == (1, "")
-    assert "--records 60,000 needs 60,000 rows of sbtest1, and 1,000 are surely there" in err
+    assert "60,000 records take 60,000 rows of sbtest1, and only 1,000 are sure to be there" in err
     code, out, _ = plimsoll(*prepare, "60000", "--json")
     assert code == 0
     assert json.loads(out)["rows_counted"] == {"sbtest1": 60_000}

@@ -15,7 +15,9 @@ import pytest
 import plimsoll
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.load_line import options
+from plimsoll.load_line.outcome import write_result
 from plimsoll.model.request.dsn import parse_dsn
+from tests.support.synthetic_run import synthetic_run
 
 PAGE = (Path(__file__).parents[3] / "docs/python.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -153,10 +155,10 @@ def test_what_is_not_there_is_said_without_options_of_the_command_line(
     lacking = {**BRIEF, "prepare": False, "records": None}
     with pytest.raises(plimsoll.UsageError) as raised:
         plimsoll.find(fresh_database, **lacking)
-    assert "has no dataset of it that Plimsoll made: prepare makes one" in str(raised.value)
+    assert "has no dataset of ycsb-c that Plimsoll made: prepare makes one" in str(raised.value)
     with pytest.raises(plimsoll.PlimsollError) as raised_by_load:
         plimsoll.load(fresh_database, workload="ycsb-c")
-    assert "or say records if another tool has made it" in str(raised_by_load.value)
+    assert "or give the number of records if another tool has made it" in str(raised_by_load.value)
     wrong = re.sub(r"//[^@]*@", "//nobody:s3cret@", fresh_database)
     for call in (plimsoll.find, plimsoll.load, plimsoll.prepare):
         with pytest.raises(plimsoll.PlimsollError) as refused:
@@ -167,9 +169,24 @@ def test_what_is_not_there_is_said_without_options_of_the_command_line(
     assert tables_of(fresh_database) == set()
 
 
+def test_a_result_is_read_and_a_database_loaded_before_a_search(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    """No package that either of them imports may hide `plimsoll.find`."""
+    write_result(tmp_path / "run", *synthetic_run())
+    assert plimsoll.read_result(tmp_path / "run").capacity is not None
+    plimsoll.prepare(fresh_database, workload="ycsb-c", records=300)
+    loaded = plimsoll.load(fresh_database, workload="ycsb-c", warmup_s=0, duration_s=0.5)
+    assert loaded.throughput_ops_per_second
+    assert callable(plimsoll.find)
+    result = plimsoll.find(fresh_database, **BRIEF)
+    assert result.steps
+    assert not (Path(plimsoll.__file__).parent / "find").exists()
+
+
 def test_a_rule_that_is_broken_ends_the_search(fresh_database: str) -> None:
     result = plimsoll.find(fresh_database, **BRIEF, stop_if="p99 > 1us")
     assert result.state == "STOPPED"
     assert result.capacity is None
     assert result.failure is not None
-    assert "(stop_if 'p99 > 1us')" in result.failure.cause
+    assert "(stop rule 'p99 > 1us')" in result.failure.cause

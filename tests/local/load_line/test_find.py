@@ -41,7 +41,7 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
     find += ["--limit", "update=2s"]
     code, _, err = plimsoll(*find, "--out", str(out))
     assert code == 2
-    assert "has no dataset of it that Plimsoll made: --prepare makes one" in err
+    assert "has no dataset of ycsb-b that Plimsoll made: --prepare makes one" in err
     assert "(1,000 rows in usertable)" in err
     code, text, err = plimsoll(*find, "--prepare", "--records", "500", "--json", "--out", str(out))
     assert "step 1: 1 client, 1 connection" in err
@@ -62,7 +62,10 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--strategy", "rate"], "--strategy rate: needs --max-rate"),
+        (
+            ["--strategy", "rate"],
+            "--strategy: rate needs the highest rate to try: --max-rate gives it",
+        ),
         (["--warmup", "600", "--duration", "600"], "1200 s is more than a client may run"),
         (["--time-limit", "10", "--warm", "20"], "are too short for a single step"),
     ],
@@ -118,7 +121,7 @@ def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
     find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s", "--workload"]
     code, _, err = plimsoll(*find, str(writing), "--out", str(tmp_path / "refused"))
     assert code == 2
-    assert "pay would change rows that Plimsoll did not make: --allow-writes lets it" in err
+    assert "pay would change rows that Plimsoll did not make: --allow-writes permits that" in err
     plimsoll(*find, str(reading), "--out", str(tmp_path / "read"))
     read = RunResult.model_validate_json((tmp_path / "read/result.json").read_text())
     assert read.steps[0].operations["read"].succeeded > 0
@@ -154,7 +157,7 @@ def test_a_rule_that_is_broken_ends_the_load_at_once(
     code, out, _ = plimsoll(*find)
     assert code == 1
     assert "STOPPED in its step phase: at 1 connection read p99 was" in out
-    assert "(--stop-if 'p99 > 1us')" in out
+    assert "(stop rule 'p99 > 1us')" in out
     result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
     assert result.steps == ()  # half a step says nothing
 

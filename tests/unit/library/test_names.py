@@ -6,6 +6,8 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from types import FunctionType
+from typing import cast
 
 import pytest
 
@@ -30,11 +32,33 @@ def test_it_has_a_dozen_names_and_three() -> None:
 
 
 def test_type_checkers_see_the_same_names_from_the_same_modules() -> None:
-    imports = [
-        node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ImportFrom)
-    ]
-    stubbed = {alias.asname: node.module for node in imports for alias in node.names}
-    assert stubbed == vars(plimsoll)["_FACE"]
+    stub = ast.parse(STUB.read_text()).body
+    imports = [node for node in stub if isinstance(node, ast.ImportFrom)]
+    stubbed = {
+        alias.asname: node.module for node in imports for alias in node.names if alias.asname
+    }
+    written = {node.name for node in stub if isinstance(node, ast.FunctionDef)}
+    assert written == {"find", "load", "prepare"}
+    face = vars(plimsoll)["_FACE"]
+    assert stubbed == {name: module for name, module in face.items() if name not in written}
+
+
+@pytest.mark.parametrize("name", ["find", "load", "prepare"])
+def test_type_checkers_see_the_keywords_that_the_tables_have(name: str) -> None:
+    stub = ast.parse(STUB.read_text()).body
+    known: dict[str, object] = {}
+    for node in stub:
+        if isinstance(node, ast.ImportFrom):
+            exec(ast.unparse(node), known)
+    [written] = [node for node in stub if isinstance(node, ast.FunctionDef) and node.name == name]
+    exec(ast.unparse(written), known)
+    stubbed = inspect.signature(cast("FunctionType", known[name]))
+    called = inspect.signature(getattr(plimsoll, name))
+    assert stubbed.return_annotation == called.return_annotation
+    assert stubbed.parameters.keys() == called.parameters.keys()
+    for key, parameter in stubbed.parameters.items():
+        assert parameter.annotation == called.parameters[key].annotation, key
+        assert parameter.default in {called.parameters[key].default, ...}, key
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from plimsoll.load_line.options import USUAL, choose_search
+from plimsoll.load_line.options import FindOptions
+from plimsoll.load_line.request import choose_search
 from plimsoll.model.request.search_request import RateSearch
 
 
@@ -14,6 +15,6 @@ def test_all_clients_together_have_no_more_connections_than_allowed(
     monkeypatch: pytest.MonkeyPatch, cores: int, connections: int
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    search = choose_search(USUAL, strategy="rate", connections_max=connections, rate_max=500)
+    search = choose_search(FindOptions(strategy="rate", max_connections=connections, max_rate=500))
     assert isinstance(search, RateSearch)
     assert 1 <= search.clients_max * search.connections_per_client <= connections

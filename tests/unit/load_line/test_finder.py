@@ -55,7 +55,7 @@ def test_a_rate_is_of_all_clients_together_in_the_same_second() -> None:
     assert searching.cut_short is None
     searching._second(PLAN, 1, reads(101, number=4))
     assert searching.cut_short is not None
-    assert "1,001 operations were done within a second (--max-rate 1000)" in searching.cut_short
+    assert "1,001 operations were done within a second (maximum rate 1000)" in searching.cut_short
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.load_line.options import StopRule, parse_limits_us
+from plimsoll.load_line.options import StopRule, parse_limits_us, split_limits
 from plimsoll.model.engine.answered import SecondReport
-from plimsoll.model.request.quantities import parse_latency_us
+from plimsoll.model.request.quantities import read_latency_us
 
 OPERATIONS = ("read", "update")
 
@@ -30,13 +30,14 @@ def second(
     ("text", "us"), [("5ms", 5000), ("800us", 800), ("800 µs", 800), ("1.5s", 1_500_000)]
 )
 def test_a_latency_has_a_unit(text: str, us: float) -> None:
-    assert parse_latency_us(text, "--limit") == us
+    assert read_latency_us(text) == us
 
 
 @pytest.mark.parametrize("text", ["5", "0ms", "ms", "-5ms", "5 min", "1e3ms", "\u0665ms", ""])
 def test_what_is_no_latency_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--limit: .* is no latency: write 5ms"):
-        parse_latency_us(text, "--limit")
+    assert read_latency_us(text) is None
+    with pytest.raises(UsageError, match=r"limits: .* is no latency: write 5ms"):
+        parse_limits_us(text, OPERATIONS)
 
 
 @pytest.mark.parametrize(
@@ -51,20 +52,21 @@ def test_what_is_no_latency_is_refused(text: str) -> None:
 def test_a_limit_is_for_an_operation_or_for_all_that_have_none(
     given: tuple[str, ...], limits: dict[str, float]
 ) -> None:
-    assert parse_limits_us(given, OPERATIONS) == limits
+    assert parse_limits_us(split_limits(given), OPERATIONS) == limits
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (("raed=5ms",), "unknown operation 'raed'.*read"),
-        (("read=5ms", "read=6ms"), "--limit: read is there twice"),
-        (("read=5",), "--limit read: '5' is no latency"),
+        (("read=5ms", "read=6ms"), "limits: read is there twice"),
+        (("5ms", "6ms"), "limits: the limit of all others is there twice"),
+        (("read=5",), "limits.read: '5' is no latency"),
     ],
 )
 def test_a_limit_that_cannot_be_is_refused(given: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        parse_limits_us(given, OPERATIONS)
+        parse_limits_us(split_limits(given), OPERATIONS)
 
 
 @pytest.mark.parametrize(
