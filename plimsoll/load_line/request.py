@@ -109,7 +109,7 @@ def write_search_request(
     Args:
         options: The options of the search.
         endpoint: The database.
-        found: Its rows.
+        found: The rows present.
         workload: The workload.
         built_in: Whether the workload comes with Plimsoll.
         rules: The limits, and the latency statistic that they apply to.

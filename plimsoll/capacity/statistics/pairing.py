@@ -118,7 +118,8 @@ def paired_ratio(pairs: Sequence[tuple[float, float]]) -> PairedRatio:
 def describe_ratio(found: PairedRatio, of: str, to: str, *, at: str | None = None) -> str:
     """Describe a ratio of throughputs in one sentence, without its period.
 
-    `off gives 1.23 times the throughput of on at 2 clients (95 % interval 1.19 to 1.27, 6 pairs)`.
+    `off gives 1.23 times the throughput of on at 2 clients (95 % interval 1.19 to 1.27, 6 pairs):
+    the difference is larger than the noise`.
 
     Args:
         found: throughput of `of` / throughput of `to`.
@@ -137,7 +138,7 @@ def describe_ratio(found: PairedRatio, of: str, to: str, *, at: str | None = Non
         return f"{gives} ({pairs}, too few for an interval): whether they differ is not known"
     interval = f"95 % interval {words.ratio_interval(found.low, found.high)}, {pairs}"
     if found.differs:
-        return f"{gives} ({interval})"
+        return f"{gives} ({interval}): the difference is larger than the noise"
     if found.difference_max_share > WORTH_SHARE:
         return (
             f"whether {to} and {of} differ{where} is not decided: the ratio of throughputs is"
