@@ -58,7 +58,7 @@ def test_predicted_is_dim_and_marked_and_measured_is_not(page: Page, front: Fron
     expect(measured).not_to_contain_text("~")
     color = "row => getComputedStyle(row.querySelector('td:nth-child(3) b')).color"
     assert predicted.evaluate(color) != measured.evaluate(color)
-    expect(page.locator("main")).to_contain_text("~ is predicted, not measured")
+    expect(page.locator("main")).to_contain_text("~ means predicted, not measured")
     expect(page.get_by_role("listitem").filter(has_text="burstable classes")).to_be_visible()
 
 

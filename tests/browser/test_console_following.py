@@ -77,7 +77,7 @@ def test_a_service_that_was_started_again_is_told_apart(page: Page, service: Lai
         Console(page, front, "runs/going")
         expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
     with Front(service, token=TOKEN, listener=listen(port)) as front:
-        expect(page.get_by_role("alert").first).to_contain_text("started again")
+        expect(page.get_by_role("alert").first).to_contain_text("was restarted")
         assert page.locator("path.mark title").count() == len(OPERATIONS)  # what was known stays
         page.get_by_label("Address or token").fill(front.page_url)
         page.get_by_role("button", name="Connect").click()

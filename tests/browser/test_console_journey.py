@@ -102,7 +102,7 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
     expect(page.get_by_text("No run yet.")).to_be_visible()
     mine = start(page, "from-the-form")
     other = caller(serving).start(body("beside"))
-    expect(page.get_by_label("Progress")).to_contain_text("Time so far")
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("Time so far")
     expect(page.locator("path.mark title").first).to_be_attached()  # a load was judged
     expect(page.locator("#panel-iops")).to_be_visible()
     expect(page.locator(".log").last).to_contain_text("seen deleted")
@@ -133,7 +133,7 @@ def test_a_run_is_stopped_and_its_target_seen_to_be_gone(
     second = page.context.new_page()  # of the same page
     second.goto(f"{serving[-1].url}/console/#/runs/{run_id}")
     expect(second.get_by_role("heading", level=1)).to_have_text("stopped")
-    expect(page.get_by_label("Progress")).to_contain_text("Step 1")
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("Step 1")
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Stop the run").click()
     for tab in (page, second):

@@ -60,7 +60,7 @@ def test_a_run_grows_step_by_step(page: Page, service: LaidDown, front: Front) -
     service.tell("growing", "live", first, first["cursor"])
     Console(page, front, "runs/growing")
     expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
-    expect(page.get_by_label("Progress")).to_contain_text("Step 2")
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("Step 2")
     service.tell("growing", "second", provisional(SLOW_SECONDS, step=2))
     expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(2)
     more = documents.going_run(SLOW, SLOW_SECONDS, steps=3, after=1)
