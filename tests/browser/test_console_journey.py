@@ -153,7 +153,7 @@ def test_a_restart_is_told_and_runs_of_before_are_still_there(
     before.end()
     expect(page.locator("#link")).to_contain_text("connection to Plimsoll is lost")
     serving.append(Serving(before.folder, before.port))
-    expect(page.locator("#link")).to_contain_text("started again")
+    expect(page.locator("#link")).to_contain_text("was restarted")
     page.get_by_label("Address or token").fill(serving[-1].page)
     page.get_by_role("button", name="Connect").click()
     row = page.locator("tbody tr", has_text="from-the-form")
