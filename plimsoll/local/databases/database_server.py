@@ -11,11 +11,13 @@ from typing import Self, TypeVar
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
+from plimsoll.local.room import free_disk_bytes
 
 PORT_TAKEN = "Address already in use"
 DISK_FULL = "No space left on device"
 _SAYS_FULL = re.compile(rf"{DISK_FULL}|disk is full|[Ee]rror(?: number|:)? 28\b")
 _ATTEMPTS = 5
+_START_BYTES = 32 * 2**20  # a server that starts writes logs, and temporary tables of 12 MiB
 
 
 class DatabaseServer(ABC):
@@ -97,6 +99,11 @@ class DatabaseServer(ABC):
 
 
 Server = TypeVar("Server", bound=DatabaseServer)
+
+
+def lacks_room(folder: Path) -> bool:
+    """Return whether the disk of a folder has too little room for a server to start."""
+    return free_disk_bytes(folder) < _START_BYTES
 
 
 def is_disk_full(text: str) -> bool:

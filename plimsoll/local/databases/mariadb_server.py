@@ -20,6 +20,7 @@ from plimsoll.local.databases.database_server import (
     PORT_TAKEN,
     DatabaseServer,
     is_disk_full,
+    lacks_room,
     start_until_ready,
 )
 from plimsoll.local.databases.mariadb_first_data import create_data_directory
@@ -171,7 +172,8 @@ class MariaDbServer(DatabaseServer):
         )
         if any(PORT_TAKEN in line for line in errors):
             reason = f"port {self.port}: {PORT_TAKEN}"
-        elif is_disk_full("\n".join(lines)):  # the last error would only be a consequence
+        elif is_disk_full("\n".join(lines)) or (not lines and lacks_room(self.directory)):
+            # With room, a server writes at least a line; the last error is only a consequence.
             reason = f"{DISK_FULL}: {self.directory}"
         return f"{reason} (its log is {log})"
 
