@@ -36,7 +36,7 @@ class Fault:
     Attributes:
         codes: The exit code by phase; of phases that are not named, 0.
         told: What its output says where it does not end well (a regular expression).
-        may_answer: Phases after which the run may also answer, with exit code 0 and what `told` says.
+        may_answer: Phases after which the run may also answer (0), saying what `told` asks for.
     """
 
     does: Callable[[FaultyRun], None]
