@@ -1,14 +1,9 @@
 //! A target of several nodes: how to reach each, and which one an operation goes to.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use super::record::Tally;
 use super::ring::Ring;
-use super::run::{Listener, attend};
-use super::wire::Wire;
-use crate::error::EngineError;
 use crate::histogram::{self, Summary};
 use crate::report::NodeReport;
 use crate::session::connect::Opener;
@@ -49,24 +44,6 @@ impl Cluster {
     pub fn router(&self) -> Option<Router> {
         self.ring.clone().map(Router::new)
     }
-}
-
-/// Asks a target for its nodes, where its protocol has such; the caller is asked meanwhile whether to
-/// go on.
-pub fn find<W: Wire>(
-    opener: Opener,
-    cancelled: &AtomicBool,
-    listener: &mut dyn Listener,
-) -> Result<Cluster, EngineError> {
-    if !W::ROUTES || opener.target.nodes.is_empty() {
-        return Ok(Cluster::single(opener));
-    }
-    thread::scope(|scope| {
-        let asking = [scope.spawn(|| W::cluster(opener))];
-        attend(&asking, cancelled, listener);
-        let [asking] = asking;
-        asking.join().unwrap_or_else(|_| Err(EngineError::protocol("its ring cannot be read")))
-    })
 }
 
 /// What one thread sees of one node.
