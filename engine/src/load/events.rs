@@ -21,10 +21,10 @@ impl<W: Wire> Worker<'_, W> {
                 continue;
             }
             let line = data as usize;
-            if self.lines[line].wire.link().is_none() {
+            if self.lines[line].wire.link().stream().is_none() {
                 continue;
             }
-            if self.lines[line].wire.unsent() > 0 {
+            if self.lines[line].wire.link().unsent() > 0 {
                 self.send(line);
             }
             let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);

@@ -57,10 +57,11 @@ impl<W: Wire> Worker<'_, W> {
         let system = |what: &str, error: &dyn std::fmt::Display| {
             EngineError::new("system", format!("{what}: {error}"))
         };
-        let link = self.lines[line].wire.link().expect("the session has just been opened");
-        link.stream.set_nonblocking(true).map_err(|error| system("socket", &error))?;
+        let stream = self.lines[line].wire.link().stream();
+        let stream = stream.expect("the session has just been opened");
+        stream.set_nonblocking(true).map_err(|error| system("socket", &error))?;
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, &link.stream, EventData::new_u64(line as u64), flags)
+        epoll::add(&self.epoll, stream, EventData::new_u64(line as u64), flags)
             .map_err(|error| system("epoll", &error))
     }
 }

@@ -115,7 +115,7 @@ impl<W: Wire> Worker<'_, W> {
 
     /// A packet was appended: sends it at once, or gathers it with others.
     pub(super) fn pass_on(&mut self, line: usize) {
-        if !W::GATHERS || self.lines[line].wire.unsent() > ENOUGH_BYTES {
+        if !W::GATHERS || self.lines[line].wire.link().unsent() > ENOUGH_BYTES {
             self.send(line);
         } else if !std::mem::replace(&mut self.lines[line].listed, true) {
             self.gathered.push(line);
@@ -134,7 +134,7 @@ impl<W: Wire> Worker<'_, W> {
 
     /// Sends what a line has appended.
     pub(super) fn send(&mut self, line: usize) {
-        if let Err(error) = self.lines[line].wire.send() {
+        if let Err(error) = self.lines[line].wire.link_mut().send() {
             self.lose(line, &Failure::connection_lost(error));
         }
     }

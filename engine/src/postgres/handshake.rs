@@ -52,7 +52,8 @@ fn start(channel: &mut Channel, opener: &Opener) -> Result<(), EngineError> {
         ("database", &target.database),
         ("application_name", "plimsoll"),
     ];
-    let settings = target.session_settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let settings =
+        target.session_settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let start = channel.out.len();
     channel.out.extend_from_slice(&[0; 4]);
     channel.out.extend_from_slice(&PROTOCOL_3_0.to_be_bytes());
