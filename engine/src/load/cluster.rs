@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::record::Tally;
 use super::ring::Ring;
+use crate::error::Failure;
 use crate::histogram::{self, Summary};
-use crate::report::NodeReport;
+use crate::report::{NodeReport, count_error};
 use crate::session::connect::Opener;
 
 /// The nodes that a load goes to.
@@ -86,7 +87,8 @@ impl NodeTally {
     }
 }
 
-/// Chooses nodes for one thread's statements, and counts what each does.
+/// Chooses nodes for one thread's statements, and counts what each does. The thread's lines to the
+/// nodes lie one after another, for each group of lanes one to each node.
 #[derive(Debug)]
 pub struct Router {
     ring: Arc<Ring>,
@@ -98,6 +100,30 @@ impl Router {
     fn new(ring: Arc<Ring>) -> Self {
         let nodes = vec![NodeTally::empty(); ring.shares.len()];
         Router { ring, turn: 0, nodes }
+    }
+
+    /// Index of the first of the lines that have the same lanes as this one.
+    pub fn first_line(&self, line: usize) -> usize {
+        line - line % self.nodes.len()
+    }
+
+    /// The tally of the node that a line goes to.
+    pub fn node(&mut self, line: usize) -> &mut NodeTally {
+        let node = line % self.nodes.len();
+        &mut self.nodes[node]
+    }
+
+    /// Counts an operation that ended in the window on a line. `latency_ns`: of a success, or the full
+    /// length of a time-out.
+    pub fn count(&mut self, line: usize, failure: Option<&Failure>, latency_ns: Option<u64>) {
+        let tally = &mut self.node(line).operations;
+        match failure {
+            None => tally.succeeded += 1,
+            Some(failure) => count_error(&mut tally.errors, &failure.code),
+        }
+        if let Some(ns) = latency_ns {
+            histogram::record_ns(&mut tally.latency, ns);
+        }
     }
 
     /// The node for the next statement: of those that have the partition's rows each in its turn, then
