@@ -54,6 +54,7 @@ impl Wire for CqlWire {
     type Known = Known;
     const GATHERS: bool = true;
     const ROUTES: bool = true;
+    const COUNTS_ROWS: bool = false;
 
     fn check(load: &Load) -> Result<(), EngineError> {
         match load.workload.operations.iter().find(|operation| operation.transaction) {
@@ -193,22 +194,22 @@ impl Requests {
             Holder::Orphan => return Ok(()),
             Holder::Nobody => return Err(Violation("an answer to no request")),
         };
-        let failure = match (self.slots[slot].awaits, frame.opcode) {
+        let result = match (self.slots[slot].awaits, frame.opcode) {
             (Awaits::Nothing, _) => return Err(Violation("an answer to no request")),
             (Awaits::Prepared, opcode::RESULT) => return self.send_again(slot, frame.body(), out),
-            (_, opcode::RESULT) => None,
+            (_, opcode::RESULT) => Ok(0),
             (awaits, opcode::ERROR) => {
                 let (code, message) = codes::error(frame.body());
                 if code == codes::UNPREPARED && awaits == Awaits::Result {
                     self.prepare_again(slot, out);
                     return Ok(());
                 }
-                Some(Box::new(codes::failure((code, message))))
+                Err(Box::new(codes::failure((code, message))))
             }
             _ => return Err(Violation("neither a result nor an error")),
         };
         self.slots[slot].awaits = Awaits::Nothing;
-        answers.push(Answered { slot, failure });
+        answers.push(Answered { slot, result });
         Ok(())
     }
 

@@ -61,7 +61,7 @@ pub fn run_over<W: Wire>(
         cancelled,
     };
     let (finished, seconds) = send::<W>(&plans, &shared, &cluster, sessions, listener)?;
-    Ok(summarize(load, &shared, &cluster, times.late_ns / 1_000_000, finished, seconds))
+    Ok(summarize::<W>(load, &shared, &cluster, times.late_ns / 1_000_000, finished, seconds))
 }
 
 /// Finds the nodes of a target: asks the target if its protocol has clusters, else its own address is

@@ -27,8 +27,9 @@ pub struct Execution<'a> {
 /// The answer to what a lane sent last.
 pub struct Answered {
     pub slot: usize,
-    /// None: it succeeded. In a box, so that the common case moves few bytes.
-    pub failure: Option<Box<Failure>>,
+    /// How many rows its statements met: returned, inserted, matched for an update or deleted; 0 if the
+    /// protocol does not tell. A failure is in a box, so that the common case moves few bytes.
+    pub result: Result<u64, Box<Failure>>,
 }
 
 /// One connection, and what is spoken on it.
@@ -39,6 +40,8 @@ pub trait Wire: Sized + Send {
     const GATHERS: bool = false;
     /// Whether a target may have several nodes, each with the rows of its own tokens.
     const ROUTES: bool = false;
+    /// Whether an answer tells how many rows its statements met.
+    const COUNTS_ROWS: bool = true;
 
     /// Refuses a load that the protocol cannot carry, before anything is connected.
     fn check(_load: &Load) -> Result<(), EngineError> {

@@ -485,19 +485,19 @@ impl<'a, W: Wire> Worker<'a, W> {
             return; // its wire was lost before; it may be busy at another node
         }
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
-        match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
+        match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {
             Next::Send => {
                 let line = self.route(index);
                 self.pass_on(line);
             }
-            Next::Succeeded => self.operation_answered(index, None),
-            Next::Failed(failure) => self.operation_answered(index, Some(&failure)),
+            Next::Succeeded(rows) => self.operation_answered(index, Ok(rows)),
+            Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
         }
     }
 
     /// Records an operation that succeeded or failed. One that is answered after the window's end
     /// counts as unanswered.
-    fn operation_answered(&mut self, index: usize, failure: Option<&Failure>) {
+    fn operation_answered(&mut self, index: usize, result: Result<u64, &Failure>) {
         let now = self.shared.clock.now();
         let (operation, due) = (self.lanes[index].operation(), self.lanes[index].due);
         if now >= self.shared.window.end && !self.ending {
@@ -507,12 +507,12 @@ impl<'a, W: Wire> Worker<'a, W> {
             self.record_time_out(index, now); // `scan` had not seen yet that it was too late
         } else if !self.ending {
             let latency = now.saturating_sub(due);
-            match failure {
-                None => {
-                    self.recorder.success(operation, latency, now);
+            match result {
+                Ok(rows) => {
+                    self.recorder.success(operation, rows, latency, now);
                     self.count_success(index, latency, now);
                 }
-                Some(failure) => {
+                Err(failure) => {
                     let latency = failure.timed_out.then_some(latency);
                     self.record_failure(index, failure, latency, now);
                 }

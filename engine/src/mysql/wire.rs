@@ -97,7 +97,7 @@ impl Wire for MysqlWire {
         match self.answer.feed(&buffer[..bytes])? {
             Some(outcome) => {
                 self.awaits = false;
-                answers.push(Answered { slot: 0, failure: failure(outcome) });
+                answers.push(Answered { slot: 0, result: result(outcome) });
                 Ok(false)
             }
             None => Ok(more),
@@ -105,11 +105,9 @@ impl Wire for MysqlWire {
     }
 }
 
-fn failure(outcome: Outcome) -> Option<Box<Failure>> {
+fn result(outcome: Outcome) -> Result<u64, Box<Failure>> {
     match outcome {
-        Outcome::Done { .. } => None,
-        Outcome::Failed { code, message } => {
-            Some(Box::new(Failure::new(code.to_string(), message)))
-        }
+        Outcome::Done { rows } => Ok(rows),
+        Outcome::Failed { code, message } => Err(Box::new(Failure::new(code.to_string(), message))),
     }
 }

@@ -125,7 +125,7 @@ impl Wire for PostgresWire {
         }
         match self.answer.feed(&buffer[..bytes]).map_err(|failure| *failure)? {
             Some(outcome) => {
-                answers.push(Answered { slot: 0, failure: failure(outcome) });
+                answers.push(Answered { slot: 0, result: result(outcome) });
                 Ok(false)
             }
             None => Ok(more),
@@ -133,9 +133,9 @@ impl Wire for PostgresWire {
     }
 }
 
-fn failure(outcome: Outcome) -> Option<Box<Failure>> {
+fn result(outcome: Outcome) -> Result<u64, Box<Failure>> {
     match outcome {
-        Outcome::Done { .. } => None,
-        Outcome::Failed(error) => Some(Box::new(error.failure())),
+        Outcome::Done { rows } => Ok(rows),
+        Outcome::Failed(error) => Err(Box::new(error.failure())),
     }
 }
