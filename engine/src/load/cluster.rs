@@ -13,7 +13,7 @@ use crate::session::connect::Opener;
 pub struct Cluster {
     /// How to reach each.
     pub openers: Vec<Opener>,
-    /// None: there is one, and nothing to choose.
+    /// None if there is one node, and nothing to choose.
     pub ring: Option<Arc<Ring>>,
 }
 
@@ -28,7 +28,7 @@ impl Cluster {
         &self.openers[connection % self.openers.len()]
     }
 
-    /// What each node did, by what all threads saw; nothing of a target of one.
+    /// Reports each node, from the tallies of all threads; nothing for a target with one node.
     pub fn reports<'a>(&self, threads: impl Iterator<Item = &'a [NodeTally]>) -> Vec<NodeReport> {
         let Some(ring) = &self.ring else {
             return Vec::new();
@@ -41,7 +41,7 @@ impl Cluster {
         nodes.map(|((opener, &share), sum)| sum.report(opener.address(), share)).collect()
     }
 
-    /// For one thread of the load.
+    /// Returns what chooses the nodes for one thread; None if there is one node.
     pub fn router(&self) -> Option<Router> {
         self.ring.clone().map(Router::new)
     }
@@ -126,9 +126,9 @@ impl Router {
         }
     }
 
-    /// The node for the next statement: of those that have the partition's rows each in its turn, then
-    /// any other, and counts it. `open`: whether there is a connection to a node. None: there is none
-    /// to any.
+    /// Chooses the node for the next statement, and counts the statement: the nodes that have the
+    /// partition's rows take turns, then any other. `open`: whether there is a connection to a node.
+    /// None if there is a connection to none.
     pub fn choose(&mut self, token: Option<i64>, open: impl Fn(usize) -> bool) -> Option<usize> {
         self.turn = self.turn.wrapping_add(1);
         let all = self.nodes.len();

@@ -59,7 +59,8 @@ pub struct Second {
     pub latency: Histogram,
 }
 
-/// What one thread hands over while it runs: with it, all of its seconds before `until`.
+/// The seconds that one thread hands over while it runs. All its seconds before `until` have then been
+/// handed over.
 #[derive(Debug)]
 pub struct HandOver {
     pub thread: usize,
@@ -90,7 +91,7 @@ pub struct Recorder {
     current: Vec<Option<Second>>,
     /// Not entered yet; all are of the current second.
     successes: Vec<Success>,
-    /// Which second `current` is of, from the load's start.
+    /// The second of `current`, counted from the load's start.
     second: u64,
     /// When that second ends.
     second_ends: u64,

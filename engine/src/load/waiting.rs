@@ -61,22 +61,22 @@ impl Waiter {
     /// Waits for events, at most until a time. Returns how late it woke, in nanoseconds; None if it
     /// did not sleep until that time.
     pub fn wait(&mut self, until: u64, now: u64) -> Option<u64> {
-        let looked = self.look(until, now)?;
+        let polled = self.busy_poll(until, now)?;
         let found = !self.events.is_empty();
         if !found {
-            self.poll(until, looked);
+            self.poll(until, polled);
         }
         let after = self.clock.now();
-        self.polling.waited(after, looked - now, found, after - now);
+        self.polling.waited(after, polled - now, found, after - now);
         if found || self.events.is_empty() || after - now > NO_WAIT_NS {
             self.waited_ns += self.within_window(now, after);
         }
-        (until > looked && self.events.is_empty()).then(|| after.saturating_sub(until))
+        (until > polled && self.events.is_empty()).then(|| after.saturating_sub(until))
     }
 
     /// Busy-polls for as long as that may pay, and at most until a time. Returns when it stopped; None
     /// if events were there at once.
-    fn look(&mut self, until: u64, now: u64) -> Option<u64> {
+    fn busy_poll(&mut self, until: u64, now: u64) -> Option<u64> {
         if self.polling.sees(now) {
             self.polling.saw(now, preemptions());
         }

@@ -34,7 +34,7 @@ pub struct Answered {
 
 /// One connection, and what is spoken on it.
 pub trait Wire: Sized + Send {
-    /// What a login learns.
+    /// The facts that a login learns of its session.
     type Known: Login;
     /// Whether the requests of several lanes are gathered, and sent together.
     const GATHERS: bool = false;
@@ -48,7 +48,7 @@ pub trait Wire: Sized + Send {
         Ok(())
     }
 
-    /// The nodes that a load goes to, where the target has several: asks it.
+    /// Asks a target that may have several nodes for those that the load goes to.
     fn cluster(opener: Opener) -> Result<Cluster, EngineError> {
         Ok(Cluster::single(opener))
     }
@@ -104,7 +104,7 @@ pub trait Wire: Sized + Send {
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure>;
 
-    /// The token of the partition that a slot's execution is for; None where it has none.
+    /// The token of the partition that a slot's execution is for; None if it has none.
     fn token(&self, _slot: usize) -> Option<i64> {
         None
     }

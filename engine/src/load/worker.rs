@@ -57,7 +57,7 @@ pub struct Shared<'a> {
 /// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
-    /// Of a target with several nodes.
+    /// What each node did; empty if the target has one node.
     pub nodes: Vec<NodeTally>,
     pub connections: ConnectionReport,
     pub sent: Sent,
