@@ -61,17 +61,17 @@ impl Waiter {
     /// Waits for events, at most until a time. Returns how late it woke, in nanoseconds; None if it
     /// did not sleep until that time.
     pub fn wait(&mut self, until: u64, now: u64) -> Option<u64> {
-        let polled = self.busy_poll(until, now)?;
+        let stopped = self.busy_poll(until, now)?;
         let found = !self.events.is_empty();
         if !found {
-            self.poll(until, polled);
+            self.poll(until, stopped);
         }
         let after = self.clock.now();
-        self.polling.waited(after, polled - now, found, after - now);
+        self.polling.waited(after, stopped - now, found, after - now);
         if found || self.events.is_empty() || after - now > NO_WAIT_NS {
             self.waited_ns += self.within_window(now, after);
         }
-        (until > polled && self.events.is_empty()).then(|| after.saturating_sub(until))
+        (until > stopped && self.events.is_empty()).then(|| after.saturating_sub(until))
     }
 
     /// Busy-polls for as long as that may pay, and at most until a time. Returns when it stopped; None
