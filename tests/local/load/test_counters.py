@@ -122,9 +122,8 @@ def test_an_operation_that_meets_no_row_succeeds_and_shows_it(
     prepare_dataset(parse_dsn(fresh_database), compiled, connections=2)
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {fresh_database.rpartition('/')[2]}.usertable")
-    report = drive(
-        parse_dsn(fresh_database), compiled.engine, duration_s=120.0, operations_limit=200
-    )
+    few: dict[str, Any] = {"connections": 2, "duration_s": 120.0, "operations_limit": 200}
+    report = drive(parse_dsn(fresh_database), compiled.engine, **few)
     for operation in report.operations.values():
         assert operation.succeeded > 0
         assert (operation.rows, operation.errors) == (0, {})
