@@ -29,6 +29,7 @@ pub fn add_errors(to: &mut Errors, from: &Errors) {
 pub struct OperationReport {
     pub succeeded: u64,
     pub records: u64,
+    pub rows: Option<u64>,
     pub errors: Errors,
     pub latency_us: Summary,
     pub histogram: String,

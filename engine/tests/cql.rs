@@ -68,6 +68,7 @@ fn answers_may_come_in_any_order() {
     let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     assert_eq!((read.succeeded, read.errors.len()), (500, 0));
+    assert_eq!(read.rows, None, "the protocol does not tell it of an update");
     assert_eq!(report.connection_report.opened, 1);
 }
 

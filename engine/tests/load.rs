@@ -9,6 +9,7 @@ use plimsoll_engine::report::{Ended, LoadReport};
 use serde_json::{Value, json};
 
 use support::loads::{READ, mixed, mysql, run, run_calling, undisturbed};
+use support::mysql_packets::{self as packets, Rows};
 use support::mysql_server::{Action, EXECUTE, Gate, QUERY, Server};
 
 fn mixed_workload() -> Value {
@@ -45,6 +46,47 @@ fn what_is_counted_is_what_the_server_got() {
     assert_eq!(report.transaction_commands_sent, server.count(QUERY));
     let seconds: u64 = report.seconds.iter().map(|second| second.succeeded).sum();
     assert_eq!(seconds, 300);
+}
+
+/// An OK packet with so many rows.
+fn ok(rows: u64) -> Action {
+    let mut bytes = Vec::new();
+    packets::ok(&mut 1, rows, 2, &mut bytes);
+    Action::Bytes(bytes.into())
+}
+
+#[test]
+fn the_rows_that_an_operation_meets_are_counted() {
+    // a read of two rows, one of none, and so on
+    let server = Server::start(|command| {
+        let rows = 2 * usize::from(command.number.is_multiple_of(2));
+        let shape = Rows { columns: 1, rows, value: 10, text: false, known: false };
+        let mut bytes = Vec::new();
+        packets::result_set(&mut 1, shape, command.agreed, 2, &mut bytes);
+        Action::Bytes(bytes.into())
+    });
+    let changes = json!({"connections": 1, "operations_limit": 30});
+    let report = run(mysql(server.port), &changes).expect("it starts");
+    let read = &report.operations[READ];
+    assert_eq!((read.succeeded, read.rows), (30, Some(30)));
+}
+
+#[test]
+fn a_transaction_meets_the_rows_of_all_its_statements_unless_it_fails() {
+    let server = Server::start(|command| match (command.payload[0], command.number % 12) {
+        (QUERY, _) => ok(0),
+        // BEGIN, three reads, an update that matches five rows, COMMIT
+        (_, 4) if command.found_rows => ok(5),
+        // the same, with an update that fails, and ROLLBACK
+        (_, 10) => Action::Error(1213),
+        _ => Action::Rows,
+    });
+    let mut workload = mixed_workload();
+    workload["operations"] = json!([workload["operations"][1]]);
+    let changes = json!({"connections": 1, "operations_limit": 10, "workload": workload});
+    let report = run(mysql(server.port), &changes).expect("it starts");
+    let transfer = &report.operations["transfer"];
+    assert_eq!((transfer.succeeded, transfer.rows), (5, Some(5 * (3 + 5))));
 }
 
 #[test]

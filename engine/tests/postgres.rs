@@ -67,6 +67,28 @@ fn what_is_counted_is_what_the_server_got_in_either_mode() {
 }
 
 #[test]
+fn the_rows_that_an_operation_meets_are_those_of_its_command_tags() {
+    for mode in ["prepared", "simple"] {
+        let server = Server::start(|command| match command.text {
+            text if text.starts_with("UPDATE") => {
+                Action::Bytes(messages::complete("UPDATE 21").into())
+            }
+            text if text.starts_with("SELECT") && command.number.is_multiple_of(2) => {
+                Action::Bytes(messages::complete("SELECT 0").into())
+            }
+            _ => Action::Rows,
+        });
+        let changes = json!({"connections": 1, "operations_limit": 10, "workload": transfers(),
+                             "target": target(server.port, "statement_mode", json!(mode))});
+        let report = run(postgres(server.port), &changes).expect("it starts");
+        let transfer = &report.operations["transfer"];
+        // of six commands (BEGIN, three reads, an update, COMMIT) the first and the third read have
+        // uneven numbers, and a row each
+        assert_eq!((transfer.succeeded, transfer.rows), (10, Some(10 * (2 + 21))), "{mode}");
+    }
+}
+
+#[test]
 fn a_simple_query_has_its_values_in_its_text() {
     let server = Server::start(|_| Action::Rows);
     let changes = json!({"connections": 1, "operations_limit": 60, "workload": mixed_workload(),

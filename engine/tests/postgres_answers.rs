@@ -73,7 +73,7 @@ fn a_notice_that_arrives_in_pieces_between_two_answers_is_no_part_of_either() {
     let (notice, done) = (messages::notice(), messages::complete("SELECT 0"));
     awaiting(&mut answer, 1);
     let first = [&done[..], &messages::ready(b'I'), &notice[..7]].concat();
-    let outcome = Some(Outcome::Done { affected_rows: 0, rows: 0 });
+    let outcome = Some(Outcome::Done { rows: 0 });
     assert_eq!(answer.feed(&first), Ok(outcome.clone()));
     awaiting(&mut answer, 1);
     let second = [&notice[7..], &done[..], &messages::ready(b'I')].concat();
@@ -97,7 +97,7 @@ fn what_was_complete_before_the_session_ended_has_succeeded_however_it_arrived()
     let done = [messages::complete("SELECT 0"), messages::ready(b'I')].concat();
     let mut answer = Answer::default();
     awaiting(&mut answer, 1);
-    let succeeded = Some(Outcome::Done { affected_rows: 0, rows: 0 });
+    let succeeded = Some(Outcome::Done { rows: 0 });
     assert_eq!(answer.feed(&[&done[..], &end].concat()), Ok(succeeded));
     awaiting(&mut answer, 1);
     assert_eq!(answer.feed(&end).expect_err("it is over").code, "57P01");

@@ -76,22 +76,29 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
 
 
 def _operations_table(report: LoadReport) -> Table:
+    with_rows = any(o.rows is not None for o in report.operations.values())
     with_records = any(o.records != o.succeeded for o in report.operations.values())
     figures = [
-        *("count", "errors", "ops/s"),
+        *("count", "errors"),
+        *(["rows met"] if with_rows else []),
+        "ops/s",
         *(["records/s"] if with_records else []),
         *map(words.statistic, STATISTICS),
     ]
     table = make_table("operation", *figures, right=figures)
     for name, operation in report.operations.items():
-        table.add_row(name, *_row(operation, report.window_s, with_records=with_records))
+        cells = _row(operation, report.window_s, with_rows=with_rows, with_records=with_records)
+        table.add_row(name, *cells)
     return table
 
 
-def _row(operation: OperationReport, window_s: float, *, with_records: bool) -> list[str]:
+def _row(
+    operation: OperationReport, window_s: float, *, with_rows: bool, with_records: bool
+) -> list[str]:
     cells = [
         words.number(operation.succeeded),
         words.number(sum(operation.errors.values())),
+        *([words.number(operation.rows)] if with_rows else []),
         _per_second(operation.succeeded, window_s),
     ]
     if with_records:

@@ -104,12 +104,14 @@ def _merge_operation(name: str, reports: Sequence[LoadReport]) -> OperationRepor
     """Merge the reports of one operation from several loads."""
     parts = [report.operations[name] for report in reports if name in report.operations]
     histogram = plimsoll_engine.merge_histograms([part.histogram for part in parts])
+    rows = [part.rows for part in parts if part.rows is not None]
     errors: Counter[str] = Counter()
     for part in parts:
         errors.update(part.errors)
     return OperationReport(
         succeeded=sum(part.succeeded for part in parts),
         records=sum(part.records for part in parts),
+        rows=sum(rows) if len(rows) == len(parts) else None,
         errors=dict(errors),
         latency_us=LatencySummary.model_validate_json(plimsoll_engine.histogram_summary(histogram)),
         histogram=histogram,

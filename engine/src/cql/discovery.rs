@@ -101,7 +101,7 @@ fn old_peers(body: &[u8], contact: SocketAddr) -> Option<Vec<Peer<'_>>> {
     Some(peers.collect())
 }
 
-/// None: it is not in the ring, or not yet.
+/// None if it is not in the ring, or not yet.
 fn peer<'a>(
     [data_center, rack, tokens]: Row<'a, 3>,
     address: Option<SocketAddr>,

@@ -89,7 +89,7 @@ impl Reader {
         self.left = 0;
     }
 
-    /// Takes the next frame from the input. None: all of the input is taken, and the frame is not
+    /// Takes the next frame from the input. None if all of the input is taken and the frame is not
     /// whole yet.
     pub fn next<'a, 'b: 'a>(
         &'a mut self,
@@ -158,7 +158,7 @@ pub fn frame(header: [u8; HEADER], body: &[u8]) -> Frame<'_> {
     Frame { stream: i16::from_be_bytes([high, low]), opcode, flags, body }
 }
 
-/// Reads values in the notations of the protocol's description. None: the bytes end too soon.
+/// Reads values in the notations of the protocol's description. None if the bytes end too soon.
 pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {

@@ -72,8 +72,8 @@ pub fn execute(
     close(start, out);
 }
 
-/// The token of the partition that an execution is for, by the places of the key's binds. None: not
-/// all of the key is bound.
+/// The token of the partition that an execution is for, by the places of the key's binds. None if
+/// not all of the key is bound.
 pub fn token(packet: &[u8], partition_key: &[u16]) -> Option<i64> {
     let bound = |place: u16| {
         let mut cursor = Cursor(packet.get(HEADER..)?);

@@ -12,7 +12,7 @@ const NO_METADATA: i32 = 0x04;
 /// One row's values, in the order of the SELECT; null is nothing.
 pub type Row<'a, const N: usize> = [Option<&'a [u8]>; N];
 
-/// Reads a RESULT of rows with so many columns. None: it is something else, or cut short.
+/// Reads a RESULT of rows with so many columns. None if it is something else, or cut short.
 pub fn read<const N: usize>(body: &[u8]) -> Option<Vec<Row<'_, N>>> {
     let mut cursor = Cursor(body);
     if cursor.int()? != RESULT_ROWS {

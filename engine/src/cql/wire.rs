@@ -1,7 +1,5 @@
 //! CQL's wire: many operations at a time on one connection, each on its own stream.
 
-use std::io;
-
 use super::codes;
 use super::discovery;
 use super::frames::{Frame, Reader, opcode};
@@ -14,14 +12,13 @@ use crate::generators::values::{Drawing, Scope};
 use crate::load::cluster::Cluster;
 use crate::load::wire::{Answered, Execution, Wire};
 use crate::session::connect::{Opener, Session};
-use crate::session::link::Link;
+use crate::session::link::{BufferedLink, Received};
 use crate::spec::Load;
 
 pub struct CqlWire {
-    link: Option<Link>,
+    link: BufferedLink,
     reader: Reader,
     requests: Requests,
-    sent: usize,
 }
 
 /// The requests that are under way on a connection.
@@ -29,7 +26,6 @@ struct Requests {
     known: Known,
     streams: Streams,
     slots: Vec<Slot>,
-    out: Vec<u8>,
 }
 
 /// The request of one lane.
@@ -58,6 +54,7 @@ impl Wire for CqlWire {
     type Known = Known;
     const GATHERS: bool = true;
     const ROUTES: bool = true;
+    const COUNTS_ROWS: bool = false;
 
     fn check(load: &Load) -> Result<(), EngineError> {
         match load.workload.operations.iter().find(|operation| operation.transaction) {
@@ -82,26 +79,27 @@ impl Wire for CqlWire {
             known: Known::default(),
             streams: Streams::new(lanes),
             slots: vec![Slot::default(); lanes],
-            out: Vec::new(),
         };
-        CqlWire { link: None, reader: Reader::default(), requests, sent: 0 }
+        CqlWire { link: BufferedLink::default(), reader: Reader::default(), requests }
     }
 
     fn open(&mut self, session: Session<Known>) {
         self.close();
-        self.link = Some(session.link);
+        self.link.open(session.link);
         self.requests.known = session.known;
     }
 
-    fn link(&self) -> Option<&Link> {
-        self.link.as_ref()
+    fn link(&self) -> &BufferedLink {
+        &self.link
+    }
+
+    fn link_mut(&mut self) -> &mut BufferedLink {
+        &mut self.link
     }
 
     fn close(&mut self) {
-        self.link = None;
+        self.link.close();
         self.reader.clear();
-        self.sent = 0;
-        self.requests.out.clear();
         self.requests.streams.reset();
         self.requests.slots.iter_mut().for_each(|slot| slot.awaits = Awaits::Nothing);
     }
@@ -112,7 +110,8 @@ impl Wire for CqlWire {
     }
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
-        let Requests { known, streams, slots, out } = &mut self.requests;
+        let Requests { known, streams, slots } = &mut self.requests;
+        let out = &mut self.link.out;
         let slot = &mut slots[execution.slot];
         let statement = &known.statements[execution.prepared];
         let start = out.len();
@@ -129,51 +128,26 @@ impl Wire for CqlWire {
         unreachable!("{text}: `check` refuses transactions");
     }
 
-    fn send(&mut self) -> io::Result<()> {
-        let Some(link) = &mut self.link else {
-            return Ok(());
-        };
-        link.send_from(&self.requests.out, &mut self.sent)?;
-        if self.sent == self.requests.out.len() {
-            self.requests.out.clear();
-            self.sent = 0;
-        }
-        Ok(())
-    }
-
-    fn unsent(&self) -> usize {
-        let held = usize::from(self.link.as_ref().is_some_and(Link::unsent));
-        self.requests.out.len() - self.sent + held
-    }
-
     fn receive(
         &mut self,
         buffer: &mut [u8],
         drain: bool,
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure> {
-        let Some(link) = &mut self.link else {
-            return Ok(false);
-        };
-        let read = match link.receive(buffer) {
-            Ok(0) => return Err(Failure::connection_lost("the server closed the connection")),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
-            Err(error) => return Err(Failure::connection_lost(error)),
-        };
-        // a full buffer, TLS or a hang-up: there may be more without another event
-        let more = read == buffer.len() || link.tls.is_some() || drain;
-        let mut input = &buffer[..read];
+        let Received { bytes, more } = self.link.receive(buffer, drain)?;
+        if bytes == 0 {
+            return Ok(more);
+        }
+        let mut input = &buffer[..bytes];
         while !input.is_empty() {
             match self.reader.next(&mut input)? {
-                Some(frame) => self.requests.take(&frame, answers)?,
+                Some(frame) => self.requests.take(&frame, &mut self.link.out, answers)?,
                 None => break,
             }
         }
         // statements that are to be prepared again were appended while answers were read
-        if !self.requests.out.is_empty() {
-            self.send().map_err(Failure::connection_lost)?;
+        if !self.link.out.is_empty() {
+            self.link.send().map_err(Failure::connection_lost)?;
         }
         Ok(more)
     }
@@ -185,11 +159,11 @@ impl Wire for CqlWire {
     }
 
     fn hand_over(&mut self, slot: usize, to: &mut Self) {
-        let Requests { slots, out, .. } = &mut self.requests;
-        let mine = &mut slots[slot];
+        let mine = &mut self.requests.slots[slot];
         mine.awaits = Awaits::Nothing;
-        out.truncate(out.len() - mine.packet.len());
-        let Requests { known, streams, slots, out } = &mut to.requests;
+        self.link.out.truncate(self.link.out.len() - mine.packet.len());
+        let Requests { known, streams, slots } = &mut to.requests;
+        let out = &mut to.link.out;
         let (its, start) = (&mut slots[slot], out.len());
         let statement = &known.statements[mine.prepared];
         request::execute_elsewhere(&mine.packet, streams.of(slot), statement, out);
@@ -205,8 +179,13 @@ impl Wire for CqlWire {
 }
 
 impl Requests {
-    /// Takes one response.
-    fn take(&mut self, frame: &Frame<'_>, answers: &mut Vec<Answered>) -> Result<(), Violation> {
+    /// Takes one response; what has to be sent for it is appended to `out`.
+    fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Vec<u8>,
+        answers: &mut Vec<Answered>,
+    ) -> Result<(), Violation> {
         if frame.opcode == opcode::EVENT {
             return Ok(());
         }
@@ -215,41 +194,41 @@ impl Requests {
             Holder::Orphan => return Ok(()),
             Holder::Nobody => return Err(Violation("an answer to no request")),
         };
-        let failure = match (self.slots[slot].awaits, frame.opcode) {
+        let result = match (self.slots[slot].awaits, frame.opcode) {
             (Awaits::Nothing, _) => return Err(Violation("an answer to no request")),
-            (Awaits::Prepared, opcode::RESULT) => return self.send_again(slot, frame.body()),
-            (_, opcode::RESULT) => None,
+            (Awaits::Prepared, opcode::RESULT) => return self.send_again(slot, frame.body(), out),
+            (_, opcode::RESULT) => Ok(0),
             (awaits, opcode::ERROR) => {
                 let (code, message) = codes::error(frame.body());
                 if code == codes::UNPREPARED && awaits == Awaits::Result {
-                    self.prepare_again(slot);
+                    self.prepare_again(slot, out);
                     return Ok(());
                 }
-                Some(Box::new(codes::failure((code, message))))
+                Err(Box::new(codes::failure((code, message))))
             }
             _ => return Err(Violation("neither a result nor an error")),
         };
         self.slots[slot].awaits = Awaits::Nothing;
-        answers.push(Answered { slot, failure });
+        answers.push(Answered { slot, result });
         Ok(())
     }
 
     /// The server has forgotten a statement, for example after a change of the schema, and has not
     /// carried out the execution.
-    fn prepare_again(&mut self, slot: usize) {
+    fn prepare_again(&mut self, slot: usize, out: &mut Vec<u8>) {
         let text = &self.known.texts[self.slots[slot].prepared];
-        request::prepare(self.streams.of(slot), text, &mut self.out);
+        request::prepare(self.streams.of(slot), text, out);
         self.slots[slot].awaits = Awaits::Prepared;
     }
 
     /// The statement is prepared again: sends its execution again, under the new id.
-    fn send_again(&mut self, slot: usize, body: &[u8]) -> Result<(), Violation> {
+    fn send_again(&mut self, slot: usize, body: &[u8], out: &mut Vec<u8>) -> Result<(), Violation> {
         let id = prepared::id(body).ok_or(Violation("no id in the answer to PREPARE"))?;
         let slot = &mut self.slots[slot];
         let statement = &mut self.known.statements[slot.prepared];
         statement.id.clear();
         statement.id.extend_from_slice(id);
-        request::execute_again(&slot.packet, statement, &mut self.out);
+        request::execute_again(&slot.packet, statement, out);
         slot.awaits = Awaits::SecondResult;
         Ok(())
     }

@@ -51,14 +51,14 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64
 }
 
-/// What processors have done for this process so far, and kept from it.
+/// The CPU time of this process so far, and the CPU time that it wanted and did not get.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu {
     pub user: Duration,
     pub system: Duration,
-    /// How long the calling thread was ready to run and had no processor; None: not known.
+    /// How long the calling thread was ready to run and had no processor; None if unknown.
     pub waited: Option<Duration>,
-    /// What the hypervisor gave to others while this machine had work for it; None: not known.
+    /// CPU time that the hypervisor gave to others while this machine had work; None if unknown.
     pub stolen: Option<Duration>,
 }
 
@@ -96,7 +96,7 @@ impl Cpu {
     }
 }
 
-/// How often the calling thread has lost its processor to others while it had work; 0: not known.
+/// How often the calling thread has lost its processor to others while it had work; 0 if unknown.
 pub fn preemptions() -> u64 {
     // SAFETY: as above
     let usage = unsafe {

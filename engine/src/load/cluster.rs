@@ -1,23 +1,19 @@
 //! A target of several nodes: how to reach each, and which one an operation goes to.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use super::record::Tally;
 use super::ring::Ring;
-use super::run::{Listener, attend};
-use super::wire::Wire;
-use crate::error::EngineError;
+use crate::error::Failure;
 use crate::histogram::{self, Summary};
-use crate::report::NodeReport;
+use crate::report::{NodeReport, count_error};
 use crate::session::connect::Opener;
 
 /// The nodes that a load goes to.
 pub struct Cluster {
     /// How to reach each.
     pub openers: Vec<Opener>,
-    /// None: there is one, and nothing to choose.
+    /// None if there is one node, and nothing to choose.
     pub ring: Option<Arc<Ring>>,
 }
 
@@ -32,7 +28,7 @@ impl Cluster {
         &self.openers[connection % self.openers.len()]
     }
 
-    /// What each node did, by what all threads saw; nothing of a target of one.
+    /// Reports each node, from the tallies of all threads; nothing for a target with one node.
     pub fn reports<'a>(&self, threads: impl Iterator<Item = &'a [NodeTally]>) -> Vec<NodeReport> {
         let Some(ring) = &self.ring else {
             return Vec::new();
@@ -45,28 +41,10 @@ impl Cluster {
         nodes.map(|((opener, &share), sum)| sum.report(opener.address(), share)).collect()
     }
 
-    /// For one thread of the load.
+    /// Returns what chooses the nodes for one thread; None if there is one node.
     pub fn router(&self) -> Option<Router> {
         self.ring.clone().map(Router::new)
     }
-}
-
-/// Asks a target for its nodes, where its protocol has such; the caller is asked meanwhile whether to
-/// go on.
-pub fn find<W: Wire>(
-    opener: Opener,
-    cancelled: &AtomicBool,
-    listener: &mut dyn Listener,
-) -> Result<Cluster, EngineError> {
-    if !W::ROUTES || opener.target.nodes.is_empty() {
-        return Ok(Cluster::single(opener));
-    }
-    thread::scope(|scope| {
-        let asking = [scope.spawn(|| W::cluster(opener))];
-        attend(&asking, cancelled, listener);
-        let [asking] = asking;
-        asking.join().unwrap_or_else(|_| Err(EngineError::protocol("its ring cannot be read")))
-    })
 }
 
 /// What one thread sees of one node.
@@ -109,7 +87,8 @@ impl NodeTally {
     }
 }
 
-/// Chooses nodes for one thread's statements, and counts what each does.
+/// Chooses nodes for one thread's statements, and counts what each does. The thread's lines to the
+/// nodes lie one after another, for each group of lanes one to each node.
 #[derive(Debug)]
 pub struct Router {
     ring: Arc<Ring>,
@@ -123,9 +102,33 @@ impl Router {
         Router { ring, turn: 0, nodes }
     }
 
-    /// The node for the next statement: of those that have the partition's rows each in its turn, then
-    /// any other, and counts it. `open`: whether there is a connection to a node. None: there is none
-    /// to any.
+    /// Index of the first of the lines that have the same lanes as this one.
+    pub fn first_line(&self, line: usize) -> usize {
+        line - line % self.nodes.len()
+    }
+
+    /// The tally of the node that a line goes to.
+    pub fn node(&mut self, line: usize) -> &mut NodeTally {
+        let node = line % self.nodes.len();
+        &mut self.nodes[node]
+    }
+
+    /// Counts an operation that ended in the window on a line. `latency_ns`: of a success, or the full
+    /// length of a time-out.
+    pub fn count(&mut self, line: usize, failure: Option<&Failure>, latency_ns: Option<u64>) {
+        let tally = &mut self.node(line).operations;
+        match failure {
+            None => tally.succeeded += 1,
+            Some(failure) => count_error(&mut tally.errors, &failure.code),
+        }
+        if let Some(ns) = latency_ns {
+            histogram::record_ns(&mut tally.latency, ns);
+        }
+    }
+
+    /// Chooses the node for the next statement, and counts the statement: the nodes that have the
+    /// partition's rows take turns, then any other. `open`: whether there is a connection to a node.
+    /// None if there is a connection to none.
     pub fn choose(&mut self, token: Option<i64>, open: impl Fn(usize) -> bool) -> Option<usize> {
         self.turn = self.turn.wrapping_add(1);
         let all = self.nodes.len();

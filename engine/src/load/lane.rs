@@ -75,14 +75,14 @@ impl Lane {
     /// Takes the answer to the last packet, and appends the next one where there is one.
     pub fn answered<W: Wire>(
         &mut self,
-        failure: Option<Box<Failure>>,
+        result: Result<u64, Box<Failure>>,
         program: &Program,
         scope: &mut Scope,
         wire: &mut W,
         sent: &mut Sent,
     ) -> Next {
         let (slot, drawing) = (self.slot, &mut self.drawing);
-        self.running.answered(failure, &mut Tools { program, scope, drawing, wire, slot, sent })
+        self.running.answered(result, &mut Tools { program, scope, drawing, wire, slot, sent })
     }
 
     /// The operation is over, answered or lost: the rows that it issued are acknowledged.

@@ -4,7 +4,7 @@ use super::pacing::{Margin, Schedule};
 use super::record::Window;
 use crate::histogram::{self, Histogram};
 
-/// The pacing of an open loop, and what it shows.
+/// The pacing of an open loop, with the backlog and the lateness of its sends.
 pub struct OpenLoop {
     pub schedule: Schedule,
     /// Runs ahead of `schedule`: what is due by now, sent or not.

@@ -11,6 +11,8 @@ pub struct Running {
     /// Its index in the program.
     pub index: usize,
     place: Place,
+    /// How many rows its statements have met so far.
+    rows: u64,
     /// Why it is being rolled back.
     failed: Option<Box<Failure>>,
 }
@@ -45,7 +47,8 @@ pub struct Sent {
 pub enum Next {
     /// A packet has been appended: send it.
     Send,
-    Succeeded,
+    /// With how many rows its statements met.
+    Succeeded(u64),
     Failed(Box<Failure>),
 }
 
@@ -71,6 +74,7 @@ impl Running {
     /// Draws an operation and appends its first packet.
     pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         self.index = tools.program.choose_operation(&mut tools.drawing.rng);
+        self.rows = 0;
         self.failed = None;
         tools.sent.operations += 1;
         let operation = &tools.program.operations[self.index];
@@ -99,25 +103,16 @@ impl Running {
         tools.query("COMMIT");
     }
 
-    /// Takes the answer to the last packet. A failed statement ends the operation, after a
-    /// rollback where it has begun a transaction.
+    /// Takes the answer to the last packet: appends the next one, or the operation is over.
     pub fn answered<W: Wire>(
         &mut self,
-        failure: Option<Box<Failure>>,
+        result: Result<u64, Box<Failure>>,
         tools: &mut Tools<'_, W>,
     ) -> Next {
         let operation = &tools.program.operations[self.index];
-        if let Some(failure) = failure {
-            let failure = self.failed.take().unwrap_or(failure);
-            let begun = !matches!(self.place, Place::Begin | Place::Rollback);
-            if operation.transaction && begun && tools.wire.in_transaction() {
-                self.failed = Some(failure);
-                self.place = Place::Rollback;
-                tools.query("ROLLBACK");
-                tools.wire.ask();
-                return Next::Send;
-            }
-            return Next::Failed(failure);
+        match result {
+            Ok(rows) => self.rows = self.rows.saturating_add(rows),
+            Err(failure) => return self.fail(failure, tools),
         }
         match self.place {
             Place::Begin => self.statement(0, tools),
@@ -132,11 +127,28 @@ impl Running {
                 self.place = Place::Commit;
                 tools.query("COMMIT");
             }
-            Place::Statement { .. } | Place::Commit | Place::Whole => return Next::Succeeded,
+            Place::Statement { .. } | Place::Commit | Place::Whole => {
+                return Next::Succeeded(self.rows);
+            }
             Place::Rollback => {
                 return Next::Failed(self.failed.take().expect("a rollback has its reason"));
             }
         }
+        tools.wire.ask();
+        Next::Send
+    }
+
+    /// A command has failed: ends the operation, after a rollback if it has begun a transaction.
+    fn fail<W: Wire>(&mut self, failure: Box<Failure>, tools: &mut Tools<'_, W>) -> Next {
+        let failure = self.failed.take().unwrap_or(failure);
+        let begun = !matches!(self.place, Place::Begin | Place::Rollback);
+        let transaction = tools.program.operations[self.index].transaction;
+        if !(transaction && begun && tools.wire.in_transaction()) {
+            return Next::Failed(failure);
+        }
+        self.failed = Some(failure);
+        self.place = Place::Rollback;
+        tools.query("ROLLBACK");
         tools.wire.ask();
         Next::Send
     }

@@ -1,21 +1,21 @@
-//! Looking for answers without sleeping: how long, and whether it pays.
+//! Busy-polling for answers before sleeping: how long, and whether it pays.
 //!
-//! Who sleeps has to be woken, and the one who wakes it pays: on a server each answer to a sleeping
-//! client costs an interrupt of another processor. A client with a processor of its own finds more
-//! throughput in the same server where it looks again for a while before it sleeps.
+//! A sleeping client has to be woken, and the server pays for it: each answer costs it an interrupt of
+//! another processor. A client with a processor of its own finds more throughput in the same server if
+//! it busy-polls for a while before it sleeps.
 //!
-//! How long follows what it has gained, as Linux' halt polling does (virt/kvm/halt-polling.rst): an
-//! answer found doubles the time, one for which it had to sleep halves it, down to none. Where waits
-//! are long, as they are for a slow disk, it soon does not look any more, and tries again now and then.
+//! How long adapts to what polling gained, as in Linux' halt polling (virt/kvm/halt-polling.rst): an
+//! answer found doubles the time, one for which it had to sleep halves it, down to none. If waits are
+//! long, as for a slow disk, it soon stops polling, and tries again now and then.
 
 use super::pacing::SECOND;
 
-/// Less than this is not worth a look.
+/// A shorter poll is not worth it.
 const LEAST_NS: u64 = 2_000;
-/// How often a client that does not look any more tries it again: a try that finds nothing takes
-/// twice the longest look.
+/// How often a client that has stopped polling tries it again: a try that finds nothing takes twice
+/// the longest poll.
 const TRY_EVERY_NS: u64 = SECOND / 50;
-/// The budget: the share of the time that may go into looks which found nothing, ...
+/// The budget: the share of the time that may go into polls which found nothing, ...
 const VAIN_SHARE: f64 = 0.5;
 /// ... and what is there of it at the start, in nanoseconds.
 const VAIN_AT_START: u64 = 1_000_000;
@@ -23,18 +23,18 @@ const VAIN_AT_START: u64 = 1_000_000;
 const SEE_EVERY_NS: u64 = SECOND / 50;
 /// So often within [`SEE_EVERY_NS`] the kernel itself takes a processor away, for its own work.
 const OWN_SWITCHES: u64 = 3;
-/// How long it does not look once others wanted the processor; each time twice as long, ...
+/// How long it does not poll once others wanted the processor; each time twice as long, ...
 const FIRST_PAUSE_NS: u64 = SECOND / 10;
 /// ... up to this.
 const LONGEST_PAUSE_NS: u64 = 10 * SECOND;
 
-/// How one thread looks for answers. Times are of the load's clock.
+/// How long one thread busy-polls. Times are of the load's clock.
 #[derive(Debug)]
 pub struct Polling {
     most_ns: u64,
     ns: u64,
     began: Option<u64>,
-    /// Looks that found nothing, all together.
+    /// Time spent in polls that found nothing.
     vain_ns: u64,
     next_try: u64,
     pause_until: u64,
@@ -44,7 +44,7 @@ pub struct Polling {
 }
 
 impl Polling {
-    /// Looks for at most so many microseconds before it sleeps; 0: never.
+    /// Polls for at most so many microseconds before it sleeps; never if 0.
     pub fn new(most_us: u32) -> Self {
         let most_ns = u64::from(most_us) * 1_000;
         Polling {
@@ -60,7 +60,7 @@ impl Polling {
         }
     }
 
-    /// How long to look now.
+    /// How long to poll now, in nanoseconds.
     #[inline]
     pub fn length(&mut self, now: u64) -> u64 {
         if self.ns == 0 || now < self.pause_until {
@@ -71,9 +71,10 @@ impl Polling {
         self.ns.min(budget.saturating_sub(self.vain_ns))
     }
 
-    /// A wait is over: how long it looked, whether that found something, and how long it took in all.
+    /// Takes a wait that is over: how long it polled, whether that found something, and how long it took
+    /// in all.
     #[inline]
-    pub fn waited(&mut self, now: u64, looked_ns: u64, found: bool, took_ns: u64) {
+    pub fn waited(&mut self, now: u64, polled_ns: u64, found: bool, took_ns: u64) {
         if self.most_ns == 0 {
             return;
         }
@@ -81,7 +82,7 @@ impl Polling {
             self.ns = (2 * self.ns).min(self.most_ns);
             return;
         }
-        self.vain_ns += looked_ns;
+        self.vain_ns += polled_ns;
         if self.ns > 0 && now >= self.pause_until {
             self.ns /= 2;
             if self.ns < LEAST_NS {
@@ -98,8 +99,8 @@ impl Polling {
         self.most_ns > 0 && now >= self.see_at
     }
 
-    /// Takes how often others have taken the processor away from the thread so far. Who shares it,
-    /// with the server or with other clients, keeps it from them by looking.
+    /// Takes how often others have taken the processor away from the thread so far. A thread that shares
+    /// its processor, with the server or with other clients, keeps it from them while it polls.
     pub fn saw(&mut self, now: u64, switches: u64) {
         let since = switches - std::mem::replace(&mut self.switches, switches);
         let first = std::mem::replace(&mut self.see_at, now + SEE_EVERY_NS) == 0;

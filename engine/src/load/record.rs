@@ -30,17 +30,20 @@ impl Window {
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub succeeded: u64,
+    /// How many rows the statements of its successes met.
+    pub rows: u64,
     pub errors: Errors,
     pub latency: Histogram,
 }
 
 impl Tally {
     pub fn empty() -> Self {
-        Tally { succeeded: 0, errors: Errors::new(), latency: histogram::new() }
+        Tally { succeeded: 0, rows: 0, errors: Errors::new(), latency: histogram::new() }
     }
 
     pub fn add(&mut self, other: &Tally) {
         self.succeeded += other.succeeded;
+        self.rows = self.rows.saturating_add(other.rows);
         add_errors(&mut self.errors, &other.errors);
         self.latency.add(&other.latency).expect("both have the same bounds");
     }
@@ -56,7 +59,8 @@ pub struct Second {
     pub latency: Histogram,
 }
 
-/// What one thread hands over while it runs: with it, all of its seconds before `until`.
+/// The seconds that one thread hands over while it runs. All its seconds before `until` have then been
+/// handed over.
 #[derive(Debug)]
 pub struct HandOver {
     pub thread: usize,
@@ -75,6 +79,7 @@ struct Success {
     operation: u32,
     /// Whether it ended in the measured window.
     measured: bool,
+    rows: u64,
     latency_ns: u64,
 }
 
@@ -86,7 +91,7 @@ pub struct Recorder {
     current: Vec<Option<Second>>,
     /// Not entered yet; all are of the current second.
     successes: Vec<Success>,
-    /// Which second `current` is of, from the load's start.
+    /// The second of `current`, counted from the load's start.
     second: u64,
     /// When that second ends.
     second_ends: u64,
@@ -126,11 +131,11 @@ impl Recorder {
         self.second_ends
     }
 
-    /// Records an operation that succeeded at a time.
-    pub fn success(&mut self, operation: usize, latency_ns: u64, at: u64) {
+    /// Records an operation that succeeded at a time, and whose statements met so many rows.
+    pub fn success(&mut self, operation: usize, rows: u64, latency_ns: u64, at: u64) {
         self.advance(at);
         let (operation, measured) = (operation as u32, self.window.contains(at));
-        self.successes.push(Success { operation, measured, latency_ns });
+        self.successes.push(Success { operation, measured, rows, latency_ns });
         if self.successes.len() == TOGETHER {
             self.enter();
         }
@@ -140,11 +145,12 @@ impl Recorder {
     #[inline(never)]
     fn enter(&mut self) {
         let mut successes = std::mem::take(&mut self.successes);
-        for Success { operation, measured, latency_ns } in successes.drain(..) {
+        for Success { operation, measured, rows, latency_ns } in successes.drain(..) {
             let operation = operation as usize;
             if measured {
                 let tally = &mut self.tallies[operation];
                 tally.succeeded += 1;
+                tally.rows = tally.rows.saturating_add(rows);
                 histogram::record_ns(&mut tally.latency, latency_ns);
                 self.ended += 1;
             }

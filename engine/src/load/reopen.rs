@@ -50,7 +50,7 @@ impl<K: Login> Reopener<K> {
         self.requests = Some(requests);
     }
 
-    /// The next result, if there is any; silences the bell.
+    /// The next result, and silences the bell; None if there is none.
     pub fn result(&self) -> Option<Reopened<K>> {
         let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]); // fails where it is silent already
         self.results.1.try_recv().ok()

@@ -9,7 +9,7 @@ const LONGEST_WALK: usize = 1_024;
 /// A node as its cluster tells of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Member {
-    /// Its index among the nodes that the load goes to; None: it is not one of them.
+    /// Its index among the nodes that the load goes to; None if it is not one of them.
     pub node: Option<usize>,
     pub rack: String,
     /// Each range of rows ends at one, and includes it.
@@ -29,10 +29,9 @@ pub struct Replication {
 pub struct Ring {
     /// The ranges' ends, ascending.
     ends: Vec<i64>,
-    /// Of each range, the nodes that have copies, the one whose token it is first.
+    /// For each range, the nodes that have copies; the one whose token it is comes first.
     replicas: Vec<Vec<usize>>,
-    /// Of each node, the share of all tokens that it is the one to be asked for, each range divided
-    /// evenly between its copies.
+    /// For each node, its share of all tokens: each range is divided evenly between its copies.
     pub shares: Vec<f64>,
 }
 

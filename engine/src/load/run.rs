@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::cluster::{self, Cluster};
+use super::cluster::Cluster;
 use super::pacing::SECOND;
 use super::plan::Plan;
 use super::record::{Recorder, Window};
@@ -43,7 +43,7 @@ pub fn run_over<W: Wire>(
     W::check(load)?;
     let program = Program::new(&load.workload)?;
     let opener = Opener::new(load.target.clone(), program.prepared.clone())?;
-    let cluster = Arc::new(cluster::find::<W>(opener, cancelled, listener)?);
+    let cluster = Arc::new(find_cluster::<W>(opener, cancelled, listener)?);
     let clock = Clock::start();
     let threads = u64::from(load.threads.min(load.connections));
     let plans: Vec<Plan<'_>> =
@@ -61,7 +61,25 @@ pub fn run_over<W: Wire>(
         cancelled,
     };
     let (finished, seconds) = send::<W>(&plans, &shared, &cluster, sessions, listener)?;
-    Ok(summarize(load, &shared, &cluster, times.late_ns / 1_000_000, finished, seconds))
+    Ok(summarize::<W>(load, &shared, &cluster, times.late_ns / 1_000_000, finished, seconds))
+}
+
+/// Finds the nodes of a target: asks the target if its protocol has clusters, else its own address is
+/// the only node. The listener can cancel meanwhile.
+fn find_cluster<W: Wire>(
+    opener: Opener,
+    cancelled: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> Result<Cluster, EngineError> {
+    if !W::ROUTES || opener.target.nodes.is_empty() {
+        return Ok(Cluster::single(opener));
+    }
+    thread::scope(|scope| {
+        let asking = [scope.spawn(|| W::cluster(opener))];
+        attend(&asking, cancelled, listener);
+        let [asking] = asking;
+        asking.join().unwrap_or_else(|_| Err(EngineError::protocol("its ring cannot be read")))
+    })
 }
 
 /// When a load starts and is measured.
@@ -150,7 +168,7 @@ fn open_all<K: Login>(
 }
 
 /// Waits until threads have ended; the caller is asked meanwhile whether to go on.
-pub(super) fn attend<T>(
+fn attend<T>(
     threads: &[thread::ScopedJoinHandle<'_, T>],
     cancelled: &AtomicBool,
     listener: &mut dyn Listener,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::clock::Cpu;
 use super::cluster::Cluster;
 use super::record::Tally;
+use super::wire::Wire;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
 use crate::report::{
@@ -14,7 +15,7 @@ use crate::report::{
 use crate::spec::{Load, Loop};
 
 /// Puts the threads' results together.
-pub fn summarize(
+pub fn summarize<W: Wire>(
     load: &Load,
     shared: &Shared<'_>,
     cluster: &Cluster,
@@ -46,7 +47,7 @@ pub fn summarize(
             Loop::Closed {} => None,
             Loop::Open { rate_ops_per_second, .. } => Some(rate_ops_per_second),
         },
-        operations: operations(shared, &finished),
+        operations: operations::<W>(shared, &finished),
         nodes: cluster.reports(finished.iter().map(|thread| thread.nodes.as_slice())),
         seconds,
         client: client(shared, &finished),
@@ -71,7 +72,10 @@ pub fn summarize(
     report
 }
 
-fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, OperationReport> {
+fn operations<W: Wire>(
+    shared: &Shared<'_>,
+    finished: &[Finished],
+) -> BTreeMap<String, OperationReport> {
     let report = |(index, operation): (usize, &crate::generators::program::Operation)| {
         let mut sum = Tally::empty();
         for thread in finished {
@@ -80,6 +84,7 @@ fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, Op
         let report = OperationReport {
             succeeded: sum.succeeded,
             records: sum.succeeded * operation.records,
+            rows: W::COUNTS_ROWS.then_some(sum.rows),
             errors: sum.errors,
             latency_us: Summary::of(&sum.latency),
             histogram: histogram::encode(&sum.latency),

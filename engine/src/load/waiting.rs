@@ -1,67 +1,82 @@
-//! Waiting for answers and for due times.
+//! Waiting for the events of a thread's connections, asleep or busy-polling.
 
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::event::{Timespec, epoll};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 
-use super::alarm::ALARM;
-use super::clock::preemptions;
-use super::wire::Wire;
-use super::worker::{EVENTS, Worker};
+use super::alarm::{ALARM, Alarm};
+use super::clock::{Clock, preemptions};
+use super::polling::Polling;
+use super::record::Window;
+use crate::error::EngineError;
 
+/// Events that one poll returns at most.
+const EVENTS: usize = 256;
 /// A sleep that ends sooner than this was none: its events were there already.
 const NO_WAIT_NS: u64 = 3_000;
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-impl<W: Wire> Worker<'_, W> {
-    /// Waits for events, until something else is due. Before an operation's due time it wakes
-    /// early and spins, since a sleeping thread wakes late.
-    pub(super) fn wait(&mut self, now: u64) {
-        let shared = self.shared;
-        let mut until = self.next_scan.min(shared.window.end);
-        if now < shared.window.start {
-            until = until.min(shared.window.start);
-        }
-        until =
-            until.min(if now < shared.start { shared.start } else { self.recorder.second_ends() });
-        let mut timed = false;
-        if now >= shared.start
-            && !self.ending
-            && let Some(open) = &self.open_loop
-            && let Some(due) = open.due()
-            && !self.idle.is_empty()
-        {
-            let wake = (shared.start + due).saturating_sub(open.margin.ns());
-            if wake < until {
-                until = wake;
-                timed = true;
-            }
-        }
-        let Some(looked) = self.look(until, now) else {
-            return; // there was no wait
-        };
+/// An epoll with its timer. Times are of the load's clock.
+pub struct Waiter {
+    clock: Clock,
+    /// Waits are measured within it.
+    window: Window,
+    epoll: OwnedFd,
+    alarm: Alarm,
+    polling: Polling,
+    /// The events of the last poll: the name of the source, and the flags. Whoever handles them clears
+    /// them.
+    pub events: Vec<(u64, EventFlags)>,
+    /// Time without work, asleep or busy-polling.
+    pub waited_ns: u64,
+    /// The part of it spent busy-polling.
+    pub polled_ns: u64,
+}
+
+impl Waiter {
+    /// Returns a waiter that busy-polls for at most `poll_us` before it sleeps.
+    pub fn new(clock: Clock, window: Window, poll_us: u32) -> Result<Self, EngineError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system_error)?;
+        let alarm = Alarm::of(&epoll).map_err(system_error)?;
+        Ok(Waiter {
+            clock,
+            window,
+            epoll,
+            alarm,
+            polling: Polling::new(poll_us),
+            events: Vec::with_capacity(EVENTS),
+            waited_ns: 0,
+            polled_ns: 0,
+        })
+    }
+
+    /// Adds a source of events, which have this name.
+    pub fn add(&self, source: impl AsFd, name: u64, flags: EventFlags) -> Result<(), EngineError> {
+        epoll::add(&self.epoll, source, EventData::new_u64(name), flags).map_err(system_error)
+    }
+
+    /// Waits for events, at most until a time. Returns how late it woke, in nanoseconds; None if it
+    /// did not sleep until that time.
+    pub fn wait(&mut self, until: u64, now: u64) -> Option<u64> {
+        let stopped = self.busy_poll(until, now)?;
         let found = !self.events.is_empty();
         if !found {
-            self.poll(until, looked);
+            self.poll(until, stopped);
         }
-        let after = shared.clock.now();
-        self.polling.waited(after, looked - now, found, after - now);
+        let after = self.clock.now();
+        self.polling.waited(after, stopped - now, found, after - now);
         if found || self.events.is_empty() || after - now > NO_WAIT_NS {
             self.waited_ns += self.within_window(now, after);
         }
-        if timed
-            && until > looked
-            && self.events.is_empty()
-            && let Some(open) = &mut self.open_loop
-        {
-            open.margin.woke_late_by(after.saturating_sub(until));
-        }
+        (until > stopped && self.events.is_empty()).then(|| after.saturating_sub(until))
     }
 
-    /// Looks for events without sleeping, for as long as that may pay and at most until a time.
-    /// Returns when it stopped; nothing where events were there at once.
-    fn look(&mut self, until: u64, now: u64) -> Option<u64> {
+    /// Busy-polls for as long as that may pay, and at most until a time. Returns when it stopped; None
+    /// if events were there at once.
+    fn busy_poll(&mut self, until: u64, now: u64) -> Option<u64> {
         if self.polling.sees(now) {
             self.polling.saw(now, preemptions());
         }
@@ -73,7 +88,7 @@ impl<W: Wire> Worker<'_, W> {
             if found && at == now {
                 return None;
             }
-            at = self.shared.clock.now();
+            at = self.clock.now();
             if found {
                 break;
             }
@@ -84,13 +99,11 @@ impl<W: Wire> Worker<'_, W> {
 
     /// How much of a time lies in the measured window.
     fn within_window(&self, from: u64, to: u64) -> u64 {
-        let window = self.shared.window;
-        to.min(window.end).saturating_sub(from.max(window.start))
+        to.min(self.window.end).saturating_sub(from.max(self.window.start))
     }
 
-    /// Collects events. Where there are none it waits for some, at most until a time; where that
-    /// has passed, it does not wait.
-    pub(super) fn poll(&mut self, until: u64, now: u64) {
+    /// Collects events. If there are none it sleeps, at most until a time.
+    pub fn poll(&mut self, until: u64, now: u64) {
         if until <= now {
             return self.collect(Some(&AT_ONCE));
         }
@@ -115,4 +128,8 @@ impl<W: Wire> Worker<'_, W> {
             Err(error) => panic!("epoll: {error}"),
         }
     }
+}
+
+fn system_error(error: Errno) -> EngineError {
+    EngineError::new("system", format!("epoll: {error}"))
 }

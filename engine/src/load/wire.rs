@@ -4,14 +4,13 @@
 //! lanes: MySQL's and PostgreSQL's have one lane, CQL's has many, which the protocol's streams keep apart. The loop is
 //! compiled for each protocol (monomorphized), so that none pays for the others.
 
-use std::io;
 use std::ops::Range;
 
 use super::cluster::Cluster;
 use crate::error::{EngineError, Failure};
 use crate::generators::values::{Drawing, Scope, Value};
 use crate::session::connect::{Login, Opener, Session};
-use crate::session::link::Link;
+use crate::session::link::BufferedLink;
 use crate::spec::{Consistency, Load};
 
 /// A statement to be carried out, its binds still to be drawn.
@@ -28,29 +27,36 @@ pub struct Execution<'a> {
 /// The answer to what a lane sent last.
 pub struct Answered {
     pub slot: usize,
-    /// None: it succeeded. In a box, so that the common case moves few bytes.
-    pub failure: Option<Box<Failure>>,
+    /// How many rows its statements met: returned, inserted, matched for an update or deleted; 0 if the
+    /// protocol does not tell. A failure is in a box, so that the common case moves few bytes.
+    pub result: Result<u64, Box<Failure>>,
 }
 
 /// One connection, and what is spoken on it.
 pub trait Wire: Sized + Send {
-    /// What a login learns.
+    /// The facts that a login learns of its session.
     type Known: Login;
     /// Whether the requests of several lanes are gathered, and sent together.
-    const GATHERS: bool;
+    const GATHERS: bool = false;
     /// Whether a target may have several nodes, each with the rows of its own tokens.
     const ROUTES: bool = false;
+    /// Whether an answer tells how many rows its statements met.
+    const COUNTS_ROWS: bool = true;
 
     /// Refuses a load that the protocol cannot carry, before anything is connected.
-    fn check(load: &Load) -> Result<(), EngineError>;
+    fn check(_load: &Load) -> Result<(), EngineError> {
+        Ok(())
+    }
 
-    /// The nodes that a load goes to, where the target has several: asks it.
+    /// Asks a target that may have several nodes for those that the load goes to.
     fn cluster(opener: Opener) -> Result<Cluster, EngineError> {
         Ok(Cluster::single(opener))
     }
 
     /// The most lanes that a load gives to one wire.
-    fn lanes_of(load: &Load) -> usize;
+    fn lanes_of(_load: &Load) -> usize {
+        1
+    }
 
     /// A wire without a session, for so many lanes.
     fn new(lanes: usize) -> Self;
@@ -58,8 +64,10 @@ pub trait Wire: Sized + Send {
     /// Puts an open session on the wire, in the place of any other.
     fn open(&mut self, session: Session<Self::Known>);
 
-    /// None: it has no session.
-    fn link(&self) -> Option<&Link>;
+    /// The session's link, with what waits to be sent on it.
+    fn link(&self) -> &BufferedLink;
+
+    fn link_mut(&mut self) -> &mut BufferedLink;
 
     /// Drops the session, even where answers are awaited.
     fn close(&mut self);
@@ -87,14 +95,8 @@ pub trait Wire: Sized + Send {
         true
     }
 
-    /// Sends as much of the appended bytes as the kernel takes now; the rest stays.
-    fn send(&mut self) -> io::Result<()>;
-
-    /// How many bytes still wait to be sent.
-    fn unsent(&self) -> usize;
-
-    /// Reads into `buffer` what has arrived, appends the complete answers, and returns whether there
-    /// may be more to read. `drain`: the peer has hung up, so that no event will announce the rest.
+    /// Reads once into `buffer`, appends the complete answers, and returns whether there may be more to
+    /// read. `drain`: the peer has hung up, so that no event will announce the rest.
     fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -102,7 +104,7 @@ pub trait Wire: Sized + Send {
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure>;
 
-    /// The token of the partition that a slot's execution is for; None where it has none.
+    /// The token of the partition that a slot's execution is for; None if it has none.
     fn token(&self, _slot: usize) -> Option<i64> {
         None
     }
@@ -112,8 +114,11 @@ pub trait Wire: Sized + Send {
         unreachable!("slot {slot}: only a protocol that routes has several nodes");
     }
 
-    /// No longer awaits a slot's answer. False: the wire cannot be used any more.
-    fn abandon(&mut self, slot: usize) -> bool;
+    /// No longer awaits a slot's answer. False if the wire cannot be used any more: without streams
+    /// answers come in order, so that of the next request would come after this one.
+    fn abandon(&mut self, _slot: usize) -> bool {
+        false
+    }
 }
 
 /// The state of a wire's session.

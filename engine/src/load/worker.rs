@@ -1,39 +1,47 @@
-//! One thread of a load: lanes on wires, in a closed or an open loop, with one epoll.
+//! One thread of a load: lanes on wires, in a closed or an open loop.
+//!
+//! [`Worker::run`] is the loop. Each turn starts the operations that are due, sends what they appended,
+//! waits for events, and takes the answers. A closed loop starts a lane's next operation as soon as the
+//! last one is answered; an open loop starts each at its due time, on the lane that has been idle for
+//! the longest.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::EventFlags;
 
-use super::alarm::Alarm;
 use super::clock::{Clock, Cpu};
 use super::cluster::{NodeTally, Router};
 use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
-use super::operation::Sent;
+use super::operation::{Next, Sent};
 use super::pacing::SECOND;
-use super::polling::Polling;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
-use super::wire::{Answered, Line, Wire};
-use crate::error::EngineError;
+use super::waiting::Waiter;
+use super::wire::{Answered, Line, Standing, Wire};
+use crate::error::{EngineError, Failure};
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
 use crate::generators::values::Scope;
-use crate::report::ConnectionReport;
+use crate::histogram;
+use crate::report::{ConnectionReport, count_error};
+use crate::session::connect::Session;
 
-pub(super) const EVENTS: usize = 256;
 /// In bytes.
 const BUFFER: usize = 64 * 1024;
-/// The name of the reopener's bell among the epoll's events.
-pub(super) const BELL: u64 = u64::MAX;
+/// So many bytes are sent at once, without waiting for others to go with them.
+const ENOUGH_BYTES: usize = 16 * 1024;
+/// The name of the reopener's bell among the events; a line's name is its index.
+const BELL: u64 = u64::MAX;
 /// How long after the end the answers to what was sent are awaited.
 const DRAIN_NS: u64 = 2 * SECOND;
 /// How much of [`DRAIN_NS`] one wait may use up, however long it takes: while the whole machine
 /// stands still no answer can come.
 const DRAIN_STEP_NS: u64 = SECOND / 20;
+const FIRST_BACK_OFF_NS: u64 = 10_000_000;
+const LONGEST_BACK_OFF_NS: u64 = SECOND;
 
 /// What all threads of a load share. Times are of the load's clock.
 pub struct Shared<'a> {
@@ -49,14 +57,14 @@ pub struct Shared<'a> {
 /// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
-    /// Of a target with several nodes.
+    /// What each node did; empty if the target has one node.
     pub nodes: Vec<NodeTally>,
     pub connections: ConnectionReport,
     pub sent: Sent,
     pub cpu: Cpu,
-    /// Without work: asleep, or looking for answers.
+    /// Time without work, asleep or busy-polling.
     pub waited_ns: u64,
-    /// Of it: looking for answers.
+    /// The part of it spent busy-polling.
     pub polled_ns: u64,
     pub open_loop: Option<OpenLoop>,
     pub backlog_end: u64,
@@ -69,47 +77,43 @@ pub struct Finished {
     pub all_done: bool,
 }
 
-/// A thread's state; `sending`, `events` and `waiting` hold what it does.
+/// A thread's state.
 pub struct Worker<'a, W: Wire> {
-    pub(super) shared: &'a Shared<'a>,
-    pub(super) lanes: Vec<Lane>,
-    /// Where there are several nodes, those of the same lanes to each of them lie together.
-    pub(super) lines: Vec<Line<W>>,
-    pub(super) router: Option<Router>,
-    pub(super) scopes: Vec<Scope>,
-    pub(super) open_loop: Option<OpenLoop>,
-    pub(super) recorder: Recorder,
-    pub(super) reopener: Reopener<W::Known>,
-    pub(super) report: ConnectionReport,
-    pub(super) epoll: OwnedFd,
-    pub(super) alarm: Alarm,
-    pub(super) polling: Polling,
-    /// The events of the last poll: the line's index or another name, and the flags.
-    pub(super) events: Vec<(u64, EventFlags)>,
-    pub(super) buffer: Vec<u8>,
+    shared: &'a Shared<'a>,
+    lanes: Vec<Lane>,
+    /// If there are several nodes, those of the same lanes to each of them lie together.
+    lines: Vec<Line<W>>,
+    router: Option<Router>,
+    scopes: Vec<Scope>,
+    open_loop: Option<OpenLoop>,
+    recorder: Recorder,
+    reopener: Reopener<W::Known>,
+    report: ConnectionReport,
+    waiter: Waiter,
+    buffer: Vec<u8>,
     /// Answers that were read together.
-    pub(super) answers: Vec<Answered>,
+    answers: Vec<Answered>,
     /// Lines that have gathered something to send.
-    pub(super) gathered: Vec<usize>,
+    gathered: Vec<usize>,
     /// Open loop: lanes without an operation, the longest idle first.
-    pub(super) idle: VecDeque<usize>,
-    pub(super) busy: usize,
-    pub(super) next_scan: u64,
+    idle: VecDeque<usize>,
+    /// How many lanes await an answer.
+    busy: usize,
+    /// When to look for time-outs, and for sessions to open again.
+    next_scan: u64,
+    scan_every: u64,
     /// When to leave what a server still has to say unread, until the next look at it.
-    pub(super) reads_until: u64,
-    pub(super) scan_every: u64,
-    pub(super) jitter: Rng,
-    pub(super) cpu_at_start: Option<Cpu>,
-    pub(super) waited_ns: u64,
-    pub(super) polled_ns: u64,
-    pub(super) sent: Sent,
-    pub(super) last_answer: u64,
+    reads_until: u64,
+    jitter: Rng,
+    cpu_at_start: Option<Cpu>,
+    sent: Sent,
+    last_answer: u64,
     /// Operations that were answered after the window's end.
-    pub(super) late_answers: u64,
+    late_answers: u64,
     /// When the oldest of them was due.
-    pub(super) oldest_late_due: u64,
+    oldest_late_due: u64,
     /// The window is over: nothing is sent or recorded any more.
-    pub(super) ending: bool,
+    ending: bool,
 }
 
 impl<'a, W: Wire> Worker<'a, W> {
@@ -121,11 +125,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         recorder: Recorder,
         reopener: Reopener<W::Known>,
     ) -> Result<Self, EngineError> {
-        let system = |error| EngineError::new("system", format!("epoll: {error}"));
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
-        epoll::add(&epoll, reopener.bell(), EventData::new_u64(BELL), EventFlags::IN)
-            .map_err(system)?;
-        let alarm = Alarm::of(&epoll).map_err(system)?;
+        let waiter = Waiter::new(shared.clock, shared.window, shared.poll_us)?;
+        waiter.add(reopener.bell(), BELL, EventFlags::IN)?;
         let mut worker = Worker {
             shared,
             lanes,
@@ -136,22 +137,17 @@ impl<'a, W: Wire> Worker<'a, W> {
             recorder,
             reopener,
             report: ConnectionReport::default(),
-            epoll,
-            alarm,
-            polling: Polling::new(shared.poll_us),
-            events: Vec::with_capacity(EVENTS),
+            waiter,
             buffer: vec![0; BUFFER],
             answers: Vec::new(),
             gathered: Vec::new(),
             idle: VecDeque::new(),
             busy: 0,
             next_scan: 0,
-            reads_until: shared.window.end,
             scan_every: (shared.timeout_ns / 50).clamp(1_000_000, 50_000_000),
+            reads_until: shared.window.end,
             jitter: Rng::for_stream(shared.clock.now(), &[]),
             cpu_at_start: None,
-            waited_ns: 0,
-            polled_ns: 0,
             sent: Sent::default(),
             last_answer: 0,
             late_answers: 0,
@@ -225,7 +221,7 @@ impl<'a, W: Wire> Worker<'a, W> {
                 self.receive(line, false); // what was left unread, which no event announces again
             }
             if self.busy > 0 {
-                self.poll(now + step, now);
+                self.waiter.poll(now + step, now);
                 self.handle_events();
             }
             patience -= (shared.clock.now() - now).min(step);
@@ -238,8 +234,8 @@ impl<'a, W: Wire> Worker<'a, W> {
             connections: self.report,
             sent: self.sent,
             cpu,
-            waited_ns: self.waited_ns,
-            polled_ns: self.polled_ns,
+            waited_ns: self.waiter.waited_ns,
+            polled_ns: self.waiter.polled_ns,
             open_loop: self.open_loop,
             backlog_end,
             unsent,
@@ -256,5 +252,499 @@ impl<'a, W: Wire> Worker<'a, W> {
         let unsent = self.open_loop.as_ref().and_then(OpenLoop::due);
         let unsent = unsent.map(|due| self.shared.start + due);
         busy.map(|lane| lane.due).chain(unsent).min().unwrap_or(u64::MAX)
+    }
+
+    // Sending, when a lane is free and an operation is due.
+
+    /// Whether every operation of the load is sent and answered.
+    fn all_done(&self) -> bool {
+        if self.busy > 0 {
+            return false;
+        }
+        match &self.open_loop {
+            Some(open) => open.all_sent(),
+            None => self.lanes.iter().all(|lane| lane.remaining == 0),
+        }
+    }
+
+    /// The closed loop's first operations.
+    fn start_all(&mut self, now: u64) {
+        if self.open_loop.is_none() {
+            for index in 0..self.lanes.len() {
+                self.start_next(index, now);
+            }
+        }
+    }
+
+    /// Closed loop: starts a lane's next operation, if one remains.
+    fn start_next(&mut self, index: usize, now: u64) {
+        if now >= self.shared.window.end {
+            return;
+        }
+        let lane = &self.lanes[index];
+        if lane.state == State::Idle && lane.remaining > 0 && !self.ending {
+            self.begin(index, None);
+        }
+    }
+
+    /// Open loop: starts the operations that are due, as long as lanes are idle.
+    fn send_due(&mut self, mut now: u64) {
+        let start = self.shared.start;
+        if now < start || now >= self.shared.window.end || self.ending {
+            return;
+        }
+        let Some(open) = &mut self.open_loop else {
+            return;
+        };
+        if open.backlog(now - start + 1) == 0 {
+            return;
+        }
+        while let Some(due) = self.open_loop.as_ref().and_then(OpenLoop::due) {
+            if start + due > now || now >= self.shared.window.end {
+                break;
+            }
+            let Some(index) = self.take_idle() else {
+                break;
+            };
+            if let Some(open) = &mut self.open_loop {
+                open.schedule.advance();
+            }
+            self.begin(index, Some(start + due));
+            now = self.shared.clock.now();
+        }
+        if let Some(open) = &mut self.open_loop {
+            let backlog = open.backlog(now - start + 1);
+            if self.shared.window.contains(now) {
+                open.backlog_max = open.backlog_max.max(backlog);
+            }
+        }
+    }
+
+    /// The lane that has been idle for the longest.
+    fn take_idle(&mut self) -> Option<usize> {
+        while let Some(index) = self.idle.pop_front() {
+            self.lanes[index].queued = false;
+            if self.lanes[index].state == State::Idle {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// A lane has nothing to do now: in an open loop it waits for its turn.
+    fn rest(&mut self, index: usize) {
+        let lane = &mut self.lanes[index];
+        if self.open_loop.is_some() && !lane.queued {
+            lane.queued = true;
+            self.idle.push_back(index);
+        }
+    }
+
+    /// Starts a lane's operation. `due`: when, in an open loop, it fell due.
+    fn begin(&mut self, index: usize, due: Option<u64>) {
+        let lane = &mut self.lanes[index];
+        let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
+        lane.begin(self.shared.program, scope, &mut self.lines[line].wire, &mut self.sent);
+        let line = self.route(index);
+        let lane = &mut self.lanes[index];
+        self.busy += 1;
+        let now = self.shared.clock.now();
+        lane.due = due.unwrap_or(now);
+        lane.deadline = now + self.shared.timeout_ns;
+        if let (Some(due), Some(open)) = (due, &mut self.open_loop)
+            && self.shared.window.contains(now)
+        {
+            histogram::record_ns(&mut open.lateness, now.saturating_sub(due));
+        }
+        self.pass_on(line);
+    }
+
+    /// A packet was appended: sends it at once, or gathers it with others.
+    fn pass_on(&mut self, line: usize) {
+        if !W::GATHERS || self.lines[line].wire.link().unsent() > ENOUGH_BYTES {
+            self.send(line);
+        } else if !std::mem::replace(&mut self.lines[line].listed, true) {
+            self.gathered.push(line);
+        }
+    }
+
+    /// Sends what has been gathered.
+    fn send_gathered(&mut self) {
+        if W::GATHERS {
+            while let Some(line) = self.gathered.pop() {
+                self.lines[line].listed = false;
+                self.send(line);
+            }
+        }
+    }
+
+    /// Sends what a line has appended.
+    fn send(&mut self, line: usize) {
+        if let Err(error) = self.lines[line].wire.link_mut().send() {
+            self.lose(line, &Failure::connection_lost(error));
+        }
+    }
+
+    // Waiting for answers and for due times.
+
+    /// Waits for events, until something else is due. Before an operation's due time it wakes
+    /// early and spins, since a sleeping thread wakes late.
+    fn wait(&mut self, now: u64) {
+        let shared = self.shared;
+        let mut until = self.next_scan.min(shared.window.end);
+        if now < shared.window.start {
+            until = until.min(shared.window.start);
+        }
+        until =
+            until.min(if now < shared.start { shared.start } else { self.recorder.second_ends() });
+        let mut timed = false;
+        if now >= shared.start
+            && !self.ending
+            && let Some(open) = &self.open_loop
+            && let Some(due) = open.due()
+            && !self.idle.is_empty()
+        {
+            let wake = (shared.start + due).saturating_sub(open.margin.ns());
+            if wake < until {
+                until = wake;
+                timed = true;
+            }
+        }
+        if let Some(late_ns) = self.waiter.wait(until, now)
+            && timed
+            && let Some(open) = &mut self.open_loop
+        {
+            open.margin.woke_late_by(late_ns);
+        }
+    }
+
+    // Answers.
+
+    /// Handles what the last poll brought: sends, receives, and takes new sessions.
+    fn handle_events(&mut self) {
+        for at in 0..self.waiter.events.len() {
+            let (name, flags) = self.waiter.events[at];
+            if name == BELL {
+                while let Some((line, session)) = self.reopener.result() {
+                    self.reopened(line, session);
+                }
+                continue;
+            }
+            let line = name as usize;
+            if self.lines[line].wire.link().stream().is_none() {
+                continue;
+            }
+            if self.lines[line].wire.link().unsent() > 0 {
+                self.send(line);
+            }
+            let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            if hung_up || flags.contains(EventFlags::IN) {
+                self.receive(line, hung_up);
+            }
+            self.send_gathered();
+        }
+        self.waiter.events.clear();
+    }
+
+    /// Reads what has arrived on a line and takes its answers. `hung_up`: no event will announce more.
+    fn receive(&mut self, line: usize, hung_up: bool) {
+        let mut answers = std::mem::take(&mut self.answers);
+        loop {
+            let wire = &mut self.lines[line].wire;
+            let received = wire.receive(&mut self.buffer, hung_up, &mut answers);
+            let first = self.lines[line].lanes.start;
+            for answer in answers.drain(..) {
+                self.lane_answered(line, first + answer.slot, answer);
+            }
+            match received {
+                Ok(true) if self.reads_on() => {}
+                Ok(_) => break,
+                Err(failure) => {
+                    self.lose(line, &failure);
+                    break;
+                }
+            }
+        }
+        self.answers = answers;
+    }
+
+    /// Whether to read more of what a server does not stop to say: it keeps no deadline from being
+    /// seen, nor the end of the load.
+    fn reads_on(&mut self) -> bool {
+        let now = self.shared.clock.now();
+        if now >= self.next_scan {
+            self.scan(now);
+        }
+        now < self.reads_until && (self.ending || !self.shared.cancelled.load(Ordering::Relaxed))
+    }
+
+    /// A lane has its answer: it sends its operation's next packet, or the operation is over.
+    fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
+        let lane = &mut self.lanes[index];
+        if lane.state != State::Busy || lane.line != line {
+            return; // its wire was lost before; it may be busy at another node
+        }
+        let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
+        match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {
+            Next::Send => {
+                let line = self.route(index);
+                self.pass_on(line);
+            }
+            Next::Succeeded(rows) => self.operation_answered(index, Ok(rows)),
+            Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
+        }
+    }
+
+    /// Records an operation that succeeded or failed. One that is answered after the window's end
+    /// counts as unanswered.
+    fn operation_answered(&mut self, index: usize, result: Result<u64, &Failure>) {
+        let now = self.shared.clock.now();
+        let (operation, due) = (self.lanes[index].operation(), self.lanes[index].due);
+        if now >= self.shared.window.end && !self.ending {
+            self.late_answers += 1;
+            self.oldest_late_due = self.oldest_late_due.min(due);
+        } else if now > self.lanes[index].deadline {
+            self.record_time_out(index, now); // `scan` had not seen yet that it was too late
+        } else if !self.ending {
+            let latency = now.saturating_sub(due);
+            match result {
+                Ok(rows) => {
+                    self.recorder.success(operation, rows, latency, now);
+                    self.count_success(index, latency, now);
+                }
+                Err(failure) => {
+                    let latency = failure.timed_out.then_some(latency);
+                    self.record_failure(index, failure, latency, now);
+                }
+            }
+        }
+        self.end_operation(index, now);
+    }
+
+    fn end_operation(&mut self, index: usize, now: u64) {
+        let lane = &mut self.lanes[index];
+        lane.end(&mut self.scopes[lane.scope], State::Idle);
+        self.busy -= 1;
+        self.last_answer = now;
+        self.go_on(index, now);
+    }
+
+    /// A lane is idle: it rests, or sends its next operation.
+    fn go_on(&mut self, index: usize, now: u64) {
+        if self.open_loop.is_some() {
+            self.rest(index);
+            self.send_due(now);
+        } else if now >= self.shared.start {
+            self.start_next(index, now);
+        }
+    }
+
+    // Lost wires and time-outs.
+
+    /// A wire cannot be used any more: the operations on it have failed, and it is to be replaced.
+    #[cold]
+    fn lose(&mut self, line: usize, failure: &Failure) {
+        let now = self.shared.clock.now();
+        self.lines[line].wire.close();
+        for index in self.lines[line].lanes.clone() {
+            if self.lanes[index].line != line {
+                continue; // it is at another node
+            }
+            let busy = self.lanes[index].state == State::Busy;
+            if busy && self.lanes[index].deadline <= now {
+                self.record_time_out(index, now);
+            } else if busy && !self.ending {
+                self.record_failure(index, failure, None, now);
+            }
+            if busy {
+                self.busy -= 1;
+                self.last_answer = now;
+            }
+            let lane = &mut self.lanes[index];
+            lane.end(&mut self.scopes[lane.scope], State::Away);
+        }
+        self.lines[line].standing = Standing::Waiting { until: now };
+        self.next_scan = self.next_scan.min(now);
+        self.go_elsewhere(line, now);
+    }
+
+    /// Gives up the operations that take too long, and has missing sessions opened again.
+    #[cold]
+    fn scan(&mut self, now: u64) {
+        self.next_scan = now + self.scan_every;
+        for index in 0..self.lanes.len() {
+            let lane = &self.lanes[index];
+            if lane.state != State::Busy || lane.deadline > now {
+                continue;
+            }
+            let line = lane.line;
+            if self.lines[line].wire.abandon(lane.slot) {
+                self.record_time_out(index, now);
+                self.end_operation(index, now);
+            } else {
+                let message = "it leaves too many requests without an answer";
+                self.lose(line, &Failure::connection_lost(message));
+            }
+        }
+        for index in 0..self.lines.len() {
+            let line = &mut self.lines[index];
+            if let Standing::Waiting { until } = line.standing
+                && until <= now
+                && !self.ending
+            {
+                line.standing = Standing::Opening;
+                self.reopener.request(index);
+            }
+        }
+    }
+
+    /// Records a time-out at its full length from the due time, however late it was noticed.
+    #[cold]
+    fn record_time_out(&mut self, index: usize, now: u64) {
+        if self.ending {
+            return;
+        }
+        let lane = &self.lanes[index];
+        let latency = lane.deadline - lane.due;
+        let message = format!("no answer within {} ms", self.shared.timeout_ns / 1_000_000);
+        let failure = Failure::new("timeout", message);
+        self.record_failure(index, &failure, Some(latency), now);
+    }
+
+    /// Records an operation that failed, also for the node that it went to. `latency_ns`: of a
+    /// time-out, its full length.
+    #[cold]
+    fn record_failure(
+        &mut self,
+        index: usize,
+        failure: &Failure,
+        latency_ns: Option<u64>,
+        at: u64,
+    ) {
+        self.recorder.failure(self.lanes[index].operation(), failure, latency_ns, at);
+        self.count_for_node(index, Some(failure), latency_ns, at);
+    }
+
+    // New sessions in the place of lost ones.
+
+    /// An attempt to replace a wire's session has ended.
+    #[cold]
+    fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
+        let now = self.shared.clock.now();
+        let opened = session.and_then(|session| {
+            self.lines[index].open(session);
+            self.watch(index)
+        });
+        let line = &mut self.lines[index];
+        match opened {
+            Ok(()) => {
+                self.report.opened += 1;
+                self.report.replaced += 1;
+                for lane in line.lanes.clone() {
+                    if self.lanes[lane].state == State::Away {
+                        self.lanes[lane].state = State::Idle;
+                        self.go_on(lane, now);
+                    }
+                }
+            }
+            Err(error) => {
+                count_error(&mut self.report.failed, &error.code);
+                self.recorder.example(&error.code, &error.message);
+                line.wire.close();
+                let back_off = FIRST_BACK_OFF_NS << line.attempts.min(10);
+                line.attempts += 1;
+                let back_off = back_off.min(LONGEST_BACK_OFF_NS);
+                // between half and all of it, so that the attempts of many connections spread
+                let until = now + back_off / 2 + self.jitter.below(back_off / 2 + 1);
+                line.standing = Standing::Waiting { until };
+            }
+        }
+    }
+
+    /// Makes a new session's socket non-blocking, and waits for its events from now on.
+    fn watch(&mut self, line: usize) -> Result<(), EngineError> {
+        let stream = self.lines[line].wire.link().stream();
+        let stream = stream.expect("the session has just been opened");
+        stream
+            .set_nonblocking(true)
+            .map_err(|error| EngineError::new("system", format!("socket: {error}")))?;
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        self.waiter.add(stream, line as u64, flags)
+    }
+
+    // The nodes of a target that has several: each lane has a line to every one of them, and a request
+    // goes out on that of the node that has its rows.
+
+    /// The line on which what a lane has just appended goes out.
+    #[inline]
+    fn route(&mut self, index: usize) -> usize {
+        let from = self.lanes[index].line;
+        if !W::ROUTES || self.router.is_none() {
+            return from;
+        }
+        self.route_among_nodes(index, from)
+    }
+
+    fn route_among_nodes(&mut self, index: usize, from: usize) -> usize {
+        let Worker { router: Some(router), lines, lanes, .. } = self else {
+            return from;
+        };
+        let lane = &mut lanes[index];
+        let slot = lane.slot;
+        let first = router.first_line(from);
+        let token = lines[from].wire.token(slot);
+        let open = |node: usize| lines[first + node].standing == Standing::Open;
+        let to = router.choose(token, open).map_or(from, |node| first + node);
+        if let Ok([from, to]) = lines.get_disjoint_mut([from, to]) {
+            from.wire.hand_over(slot, &mut to.wire);
+        }
+        lane.line = to;
+        to
+    }
+
+    /// A node's connection is lost: its lanes go on with the other nodes if there is a connection to
+    /// one; else they are away.
+    #[cold]
+    fn go_elsewhere(&mut self, line: usize, now: u64) {
+        let Some(router) = &mut self.router else {
+            return;
+        };
+        router.node(line).lost += 1;
+        let first = router.first_line(line);
+        let same_lanes = &self.lines[first..first + router.nodes.len()];
+        let elsewhere = same_lanes.iter().any(|line| line.standing == Standing::Open);
+        for index in self.lines[line].lanes.clone() {
+            match self.lanes[index].state {
+                State::Away if elsewhere => {
+                    self.lanes[index].state = State::Idle;
+                    self.go_on(index, now);
+                }
+                State::Idle if !elsewhere => self.lanes[index].state = State::Away,
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts an operation's success for the node that it went to.
+    #[inline]
+    fn count_success(&mut self, index: usize, latency_ns: u64, at: u64) {
+        if W::ROUTES && self.router.is_some() {
+            self.count_for_node(index, None, Some(latency_ns), at);
+        }
+    }
+
+    fn count_for_node(
+        &mut self,
+        index: usize,
+        failure: Option<&Failure>,
+        latency_ns: Option<u64>,
+        at: u64,
+    ) {
+        let line = self.lanes[index].line;
+        if let Some(router) = &mut self.router
+            && self.shared.window.contains(at)
+        {
+            router.count(line, failure, latency_ns);
+        }
     }
 }

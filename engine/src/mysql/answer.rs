@@ -15,8 +15,14 @@ const MORE_RESULTS: u16 = 0x0008;
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    Done { affected_rows: u64, rows: u64 },
-    Failed { code: u16, message: String },
+    /// `rows`: how many rows it returned, inserted, matched for an update or deleted.
+    Done {
+        rows: u64,
+    },
+    Failed {
+        code: u16,
+        message: String,
+    },
 }
 
 /// What client and server have agreed on for result sets.
@@ -49,21 +55,13 @@ pub struct Answer {
     /// The number of the next packet.
     sequence: u8,
     rows: u64,
-    affected_rows: u64,
     /// The current packet, where it does not arrive in one piece.
     partial: Partial,
 }
 
 impl Answer {
     pub fn new(agreed: Agreed) -> Self {
-        Answer {
-            agreed,
-            expect: Expect::First,
-            sequence: 1,
-            rows: 0,
-            affected_rows: 0,
-            partial: Partial::default(),
-        }
+        Answer { agreed, expect: Expect::First, sequence: 1, rows: 0, partial: Partial::default() }
     }
 
     /// Makes it ready for the answer to the next command.
@@ -71,7 +69,6 @@ impl Answer {
         self.expect = Expect::First;
         self.sequence = 1;
         self.rows = 0;
-        self.affected_rows = 0;
         self.partial.clear();
     }
 
@@ -137,7 +134,7 @@ impl Answer {
             }
             Expect::Rows => match first {
                 0x00 => {
-                    self.rows += 1;
+                    self.rows = self.rows.saturating_add(1);
                     Ok(None)
                 }
                 0xff => failed(payload).map(Some),
@@ -190,7 +187,7 @@ impl Answer {
         let &[low, high, _, _, ..] = rest else {
             return Err(Violation("a short OK packet"));
         };
-        self.affected_rows = self.affected_rows.saturating_add(affected_rows);
+        self.rows = self.rows.saturating_add(affected_rows);
         self.result_ended(u16::from_le_bytes([low, high]))
     }
 
@@ -199,7 +196,7 @@ impl Answer {
             self.expect = Expect::First;
             return Ok(None);
         }
-        Ok(Some(Outcome::Done { affected_rows: self.affected_rows, rows: self.rows }))
+        Ok(Some(Outcome::Done { rows: self.rows }))
     }
 }
 

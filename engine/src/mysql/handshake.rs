@@ -81,6 +81,8 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
     let mut supported = needed
         | Flags::CLIENT_LONG_PASSWORD
         | Flags::CLIENT_LONG_FLAG
+        // an update then counts the rows that it matches, not those alone that it changes
+        | Flags::CLIENT_FOUND_ROWS
         | Flags::CLIENT_TRANSACTIONS
         | Flags::CLIENT_CONNECT_WITH_DB
         | Flags::CLIENT_MULTI_RESULTS

@@ -61,7 +61,7 @@ impl Inserter for MysqlInserter {
         self.out.clear();
         packets::execute(id, &binds, &mut rows.drawing, &mut rows.scope, &mut self.out);
         match self.exchange(patience)? {
-            Outcome::Done { affected_rows, .. } => Ok(affected_rows),
+            Outcome::Done { rows } => Ok(rows),
             Outcome::Failed { code, message } => Err(refusal(code, &message)),
         }
     }

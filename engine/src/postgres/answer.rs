@@ -10,9 +10,8 @@ use crate::error::{Failure, Violation};
 /// How what was asked ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
+    /// `rows`: how many rows it returned, inserted, updated or deleted, by the server's command tags.
     Done {
-        /// Inserted, as the server counts them in its command tags; 0 unless they are to be counted.
-        affected_rows: u64,
         rows: u64,
     },
     Failed(Box<ServerError>),
@@ -26,11 +25,10 @@ pub struct Answer {
     /// Commands that are to be completed.
     commands: u32,
     rows: u64,
-    affected_rows: u64,
     /// The first error.
     failed: Option<Box<ServerError>>,
-    /// Rows are inserted: what the server counts is read, and COPY FROM STDIN is understood.
-    inserts: bool,
+    /// COPY FROM STDIN is understood.
+    copies: bool,
     in_transaction: bool,
     /// The current message, where it does not arrive in one piece.
     partial: Partial,
@@ -39,7 +37,7 @@ pub struct Answer {
 impl Answer {
     /// Reads the answers to inserts, COPY FROM STDIN among them.
     pub fn of_inserts() -> Self {
-        Answer { inserts: true, ..Answer::default() }
+        Answer { copies: true, ..Answer::default() }
     }
 
     /// Nothing has been asked yet, on a new connection.
@@ -56,7 +54,6 @@ impl Answer {
         self.awaited = true;
         self.commands = 0;
         self.rows = 0;
-        self.affected_rows = 0;
         self.failed = None;
     }
 
@@ -120,16 +117,13 @@ impl Answer {
     fn message(&mut self, message: Message<'_>) -> Result<Option<Outcome>, Box<Failure>> {
         let Message { tag, body } = message;
         match tag {
-            tag::DATA_ROW if self.awaited => self.rows += 1,
-            tag::BIND_COMPLETE if self.awaited => {}
+            tag::DATA_ROW | tag::BIND_COMPLETE if self.awaited => {}
             tag::COMMAND_COMPLETE if self.awaited => {
                 if self.commands == 0 {
                     return violated("more answers than requests");
                 }
                 self.commands -= 1;
-                if self.inserts {
-                    self.affected_rows = self.affected_rows.saturating_add(affected(body));
-                }
+                self.rows = self.rows.saturating_add(tagged_rows(body));
             }
             tag::READY if self.awaited => return self.ready(body).map(Some),
             _ => self.seldom(message)?,
@@ -151,7 +145,7 @@ impl Answer {
         if self.commands > 0 {
             return violated("fewer answers than requests");
         }
-        Ok(Outcome::Done { affected_rows: self.affected_rows, rows: self.rows })
+        Ok(Outcome::Done { rows: self.rows })
     }
 
     /// Messages that come seldom, or never.
@@ -172,7 +166,7 @@ impl Answer {
             _ if tag::unasked(tag) => Ok(()),
             _ if !self.awaited => violated("the server spoke without being asked"),
             tag::PARSE_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => Ok(()),
-            tag::COPY_IN if self.inserts => Ok(()),
+            tag::COPY_IN if self.copies => Ok(()),
             tag::EMPTY_QUERY => violated("a statement without a command"),
             b'G' | b'H' | b'W' => violated("the statement is a COPY, which no operation may be"),
             _ => violated("an unknown message"),
@@ -190,10 +184,14 @@ fn violated<T>(what: &'static str) -> Result<T, Box<Failure>> {
     Err(boxed(Violation(what)))
 }
 
-/// The number at the end of a command tag: "INSERT 0 3", "COPY 100"; 0 where there is none.
-#[cold]
-fn affected(tag: &[u8]) -> u64 {
-    let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
-    let number = tag.rsplit(|&byte| byte == b' ').next();
-    number.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok()).unwrap_or(0)
+/// The number at the end of a command tag ("INSERT 0 3", "SELECT 100"); 0 if there is none ("BEGIN").
+#[inline]
+fn tagged_rows(tag: &[u8]) -> u64 {
+    let digits = tag.strip_suffix(&[0]).unwrap_or(tag).iter().rev();
+    let (mut rows, mut place) = (0_u64, 1_u64);
+    for &digit in digits.take_while(|byte| byte.is_ascii_digit()) {
+        rows = rows.saturating_add(place.saturating_mul(u64::from(digit - b'0')));
+        place = place.saturating_mul(10);
+    }
+    rows
 }

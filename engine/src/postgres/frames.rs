@@ -102,7 +102,7 @@ impl Partial {
         self.header_len > 0
     }
 
-    /// Takes a part of a message. None: all of the input is taken, and the message is not whole yet.
+    /// Takes a part of a message. None if all of the input is taken and the message is not whole yet.
     #[cold]
     pub fn take(&mut self, input: &mut &[u8]) -> Result<Option<Message<'_>>, Violation> {
         if self.header_len < HEADER {

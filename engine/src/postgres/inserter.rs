@@ -78,7 +78,7 @@ impl Inserter for PostgresInserter {
         self.answer.expect_command();
         self.copy.append(numbers, rows, &mut self.out);
         match self.exchange(patience)? {
-            Outcome::Done { affected_rows, .. } => Ok(affected_rows),
+            Outcome::Done { rows } => Ok(rows),
             Outcome::Failed(error) if error.code == IS_THERE => {
                 self.insert_each(numbers, rows, patience)
             }
@@ -133,7 +133,7 @@ impl PostgresInserter {
     /// What is asked has to succeed: how many rows it added.
     fn done(&mut self, patience: &Patience<'_>) -> Result<u64, EngineError> {
         match self.exchange(patience)? {
-            Outcome::Done { affected_rows, .. } => Ok(affected_rows),
+            Outcome::Done { rows } => Ok(rows),
             Outcome::Failed(error) => Err(error.refusal()),
         }
     }

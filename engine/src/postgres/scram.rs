@@ -62,8 +62,8 @@ fn expect(channel: &mut Channel, step: u32) -> Result<&[u8], EngineError> {
     }
 }
 
-/// The digest of the server's certificate. None: no TLS, or a certificate whose signature names no
-/// digest (Ed25519's, for example).
+/// The digest of the server's certificate. None without TLS, or if the certificate's signature names
+/// no digest (Ed25519's, for example).
 fn end_point(link: &Link) -> Option<Vec<u8>> {
     let certificate = link.tls.as_ref()?.peer_certificates()?.first()?;
     let algorithm = signature_digest(certificate)?;

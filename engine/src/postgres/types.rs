@@ -40,7 +40,7 @@ mod oid {
 }
 
 impl Encoding {
-    /// None: values of this kind cannot be sent as this type.
+    /// None if values of this kind cannot be sent as this type.
     fn of(kind: Kind, oid: u32) -> Option<Self> {
         Some(match (kind, oid) {
             (Kind::Null, _) => Encoding::Null,

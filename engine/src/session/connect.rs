@@ -19,7 +19,8 @@ use crate::spec::Target;
 #[derive(Clone)]
 pub struct Opener {
     pub(crate) target: Target,
-    /// The address of one of the target's nodes; None: its host's. TLS knows it by the host's name.
+    /// The address of one of the target's nodes; None if the target's host is meant. TLS knows it by
+    /// the host's name.
     at: Option<SocketAddr>,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) trust: Trust,

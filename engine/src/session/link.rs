@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::ClientConnection;
 
+use crate::error::Failure;
+
 /// The stream under a session.
 pub struct Link {
     pub stream: TcpStream,
@@ -37,19 +39,6 @@ impl Link {
     /// Whether bytes that `send` took still wait for the kernel.
     pub fn unsent(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
-    }
-
-    /// Sends `out` from `sent` on, as much as there is room for now.
-    pub fn send_from(&mut self, out: &[u8], sent: &mut usize) -> io::Result<()> {
-        while *sent < out.len() || self.unsent() {
-            match self.send(&out[*sent..]) {
-                Ok(taken) => *sent += taken,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 
     /// Fills the buffer, blocking; an error at the deadline, however little each read brings.
@@ -85,6 +74,99 @@ impl Link {
             }
         }
         Ok(())
+    }
+}
+
+/// A non-blocking link and the bytes that wait to be sent on it. While it has no link, before a session
+/// is opened and after it is closed, it sends and receives nothing.
+#[derive(Default)]
+pub struct BufferedLink {
+    link: Option<Link>,
+    /// What is to be sent is appended here.
+    pub out: Vec<u8>,
+    /// How many bytes of `out` were sent.
+    sent: usize,
+}
+
+/// What one read brought.
+pub struct Received {
+    /// How many bytes were read; 0 if none had arrived.
+    pub bytes: usize,
+    /// Whether there may be more to read that no event will announce.
+    pub more: bool,
+}
+
+impl BufferedLink {
+    /// Uses this link from now on; drops the one before and what was not sent on it.
+    pub fn open(&mut self, link: Link) {
+        self.close();
+        self.link = Some(link);
+    }
+
+    /// Drops the link and what was not sent.
+    pub fn close(&mut self) {
+        self.link = None;
+        self.clear();
+    }
+
+    /// Drops what was not sent.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.out.clear();
+        self.sent = 0;
+    }
+
+    /// The link's stream; None if it has no link.
+    pub fn stream(&self) -> Option<&TcpStream> {
+        self.link.as_ref().map(|link| &link.stream)
+    }
+
+    /// Sends as much as the kernel takes now; the rest stays.
+    pub fn send(&mut self) -> io::Result<()> {
+        let Some(link) = &mut self.link else {
+            return Ok(());
+        };
+        while self.sent < self.out.len() || link.unsent() {
+            match link.send(&self.out[self.sent..]) {
+                Ok(taken) => self.sent += taken,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.clear();
+        Ok(())
+    }
+
+    /// How many bytes still wait to be sent; those that TLS holds count as one.
+    pub fn unsent(&self) -> usize {
+        let held = usize::from(self.link.as_ref().is_some_and(Link::unsent));
+        self.out.len() - self.sent + held
+    }
+
+    /// Reads once into `buffer`: the caller decides whether to read on, so that a server that talks
+    /// without end keeps no deadline from being seen. `drain`: the peer has hung up, so that no event
+    /// will announce the rest. An error means that the connection is lost.
+    #[inline]
+    pub fn receive(&mut self, buffer: &mut [u8], drain: bool) -> Result<Received, Failure> {
+        let Some(link) = &mut self.link else {
+            return Ok(Received { bytes: 0, more: false });
+        };
+        match link.receive(buffer) {
+            Ok(0) => Err(Failure::connection_lost("the server closed the connection")),
+            Ok(bytes) => {
+                // a full buffer, TLS or a hang-up: there may be more without another event
+                let more = bytes == buffer.len() || link.tls.is_some() || drain;
+                Ok(Received { bytes, more })
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Ok(Received { bytes: 0, more: false })
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                Ok(Received { bytes: 0, more: true })
+            }
+            Err(error) => Err(Failure::connection_lost(error)),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub fn agreed(seed: u64) -> Agreed {
 /// A random answer, and how it ends.
 pub fn draw(rng: &mut Rng, agreed: Agreed) -> (Vec<u8>, Outcome) {
     let (mut out, mut sequence) = (Vec::new(), 1);
-    let (mut rows, mut affected_rows) = (0, 0);
+    let mut rows = 0;
     let results = 1 + rng.below(3);
     for result in 0..results {
         let status = if result + 1 < results { 2 | MORE_RESULTS } else { 2 };
@@ -28,7 +28,7 @@ pub fn draw(rng: &mut Rng, agreed: Agreed) -> (Vec<u8>, Outcome) {
             }
             1 | 2 => {
                 let affected = rng.below(100_000);
-                affected_rows += affected;
+                rows += affected;
                 packets::ok(&mut sequence, affected, status, &mut out);
             }
             _ => {
@@ -38,7 +38,7 @@ pub fn draw(rng: &mut Rng, agreed: Agreed) -> (Vec<u8>, Outcome) {
             }
         }
     }
-    (out, Outcome::Done { affected_rows, rows })
+    (out, Outcome::Done { rows })
 }
 
 fn shape(rng: &mut Rng) -> Rows {

@@ -6,6 +6,7 @@ pub const PROTOCOL_41: u32 = 0x0000_0200;
 pub const SECURE_CONNECTION: u32 = 0x0000_8000;
 pub const PLUGIN_AUTH: u32 = 0x0008_0000;
 pub const DEPRECATE_EOF: u32 = 0x0100_0000;
+const FOUND_ROWS: u32 = 0x0000_0002;
 const CONNECT_WITH_DB: u32 = 0x0000_0008;
 const TRANSACTIONS: u32 = 0x0000_2000;
 const MULTI_RESULTS: u32 = 0x0002_0000;
@@ -20,6 +21,7 @@ pub const CAPABILITIES: u32 = PROTOCOL_41
     | SECURE_CONNECTION
     | PLUGIN_AUTH
     | DEPRECATE_EOF
+    | FOUND_ROWS
     | CONNECT_WITH_DB
     | TRANSACTIONS
     | MULTI_RESULTS
@@ -186,15 +188,22 @@ pub fn result_set(sequence: &mut u8, shape: Rows, agreed: Agreed, status: u16, o
 
 /// What a client agrees to in its handshake response (its payload).
 pub fn agreed(payload: &[u8]) -> Agreed {
-    let flags = |at: usize| {
-        let bytes = payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        bytes.map_or(0, u32::from_le_bytes)
-    };
     Agreed {
-        deprecate_eof: flags(0) & DEPRECATE_EOF != 0,
+        deprecate_eof: flags(payload, 0) & DEPRECATE_EOF != 0,
         // the last four of the reserved bytes, after capabilities, packet size and character set
-        cache_metadata: flags(0) & LONG_PASSWORD == 0 && flags(28) & CACHE_METADATA != 0,
+        cache_metadata: flags(payload, 0) & LONG_PASSWORD == 0
+            && flags(payload, 28) & CACHE_METADATA != 0,
     }
+}
+
+/// Whether a client's handshake response (its payload) asks for the rows that an update matches.
+pub fn asks_for_found_rows(payload: &[u8]) -> bool {
+    flags(payload, 0) & FOUND_ROWS != 0
+}
+
+fn flags(payload: &[u8], at: usize) -> u32 {
+    let bytes = payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u32::from_le_bytes)
 }
 
 /// How many binds a statement takes.

@@ -58,6 +58,8 @@ pub struct Command<'a> {
     /// The command's byte, and what follows it.
     pub payload: &'a [u8],
     pub agreed: Agreed,
+    /// The client has asked for the rows that an update matches.
+    pub found_rows: bool,
 }
 
 /// How far a connection's login has come.
@@ -83,14 +85,24 @@ pub struct Talk<Behavior> {
     mariadb: bool,
     behavior: Behavior,
     login: Login,
+    found_rows: bool,
     commands: usize,
     statements: u32,
 }
 
 impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
     pub fn new(connection: usize, columns: u16, behavior: Behavior) -> Self {
-        let (login, switch, mariadb) = (Login::Greeted, None, false);
-        Talk { connection, columns, switch, mariadb, behavior, login, commands: 0, statements: 0 }
+        Talk {
+            connection,
+            columns,
+            switch: None,
+            mariadb: false,
+            behavior,
+            login: Login::Greeted,
+            found_rows: false,
+            commands: 0,
+            statements: 0,
+        }
     }
 
     /// Asks for another authentication plugin by this packet's payload, and takes any answer.
@@ -125,7 +137,8 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
             _ => {
                 let (connection, number) = (self.connection, self.commands);
                 self.commands += 1;
-                let command = Command { connection, number, payload, agreed };
+                let found_rows = self.found_rows;
+                let command = Command { connection, number, payload, agreed, found_rows };
                 carry_out((self.behavior)(&command), number, agreed, out)?;
             }
         }
@@ -134,7 +147,10 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
 
     fn log_in(&mut self, payload: &[u8], sequence: &mut u8, out: &mut Vec<u8>) {
         let agreed = match self.login {
-            Login::Greeted => packets::agreed(payload),
+            Login::Greeted => {
+                self.found_rows = packets::asks_for_found_rows(payload);
+                packets::agreed(payload)
+            }
             Login::Switched { agreed } | Login::Done { agreed } => agreed,
         };
         if let Some(switch) = self.switch.take() {

@@ -24,6 +24,9 @@ class OperationReport(Model):
 
     succeeded: int
     records: int  # succeeded x records of one operation
+    # Rows that the statements of its successes met, as the server counts them: returned, inserted,
+    # matched for an update or deleted. None if unknown: CQL does not tell it, nor do old results
+    rows: int | None = None
     # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
     # Successes and time-outs (at full length, CQL servers' time-outs too)

@@ -55,8 +55,8 @@ def test_single_statements(
     read, update = report.operations["read"], report.operations["update"]
     assert (read.errors, update.errors) == ({}, {})
     assert read.succeeded + update.succeeded == 2000
-    assert moved["Com_select"] == read.succeeded
-    assert moved["Com_update"] == update.succeeded
+    assert moved["Com_select"] == read.succeeded == read.rows
+    assert moved["Com_update"] == update.succeeded == update.rows
     assert moved["Com_stmt_execute"] == report.statements_sent == report.operations_sent == 2000
     assert moved["Com_commit"] == moved["Com_begin"] == 0
 
@@ -115,12 +115,26 @@ def test_warm_up_and_window_together_are_all_that_was_sent(
     assert sum(second.succeeded for second in report.seconds) <= report.operations_sent
 
 
+def test_an_operation_that_meets_no_row_succeeds_and_shows_it(
+    connection: Connection, fresh_database: str
+) -> None:
+    compiled = load_workload("ycsb-a").compile(500)
+    prepare_dataset(parse_dsn(fresh_database), compiled, connections=2)
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {fresh_database.rpartition('/')[2]}.usertable")
+    few: dict[str, Any] = {"connections": 2, "duration_s": 120.0, "operations_limit": 200}
+    report = drive(parse_dsn(fresh_database), compiled.engine, **few)
+    for operation in report.operations.values():
+        assert operation.succeeded > 0
+        assert (operation.rows, operation.errors) == (0, {})
+
+
 def test_rows_inserted_are_rows_counted(connection: Connection, fresh_database: str) -> None:
     report, moved = counted_load(
         connection, fresh_database, "batch-1-bulk-insert", duration_s=120.0, operations_limit=20
     )
     bulk = report.operations["bulk_insert"]
-    assert (bulk.succeeded, bulk.records, bulk.errors) == (20, 2000, {})
+    assert (bulk.succeeded, bulk.records, bulk.rows, bulk.errors) == (20, 2000, 2000, {})
     assert moved["Com_insert"] == moved["Com_commit"] == 20
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT COUNT(*) FROM {fresh_database.rpartition('/')[2]}.usage_record")

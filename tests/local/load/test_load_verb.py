@@ -23,7 +23,8 @@ def test_load_prints_each_operation_its_errors_and_the_client(
     assert code == 0
     header, *_ = (line for line in out.splitlines() if line.startswith("operation"))
     assert re.split(r"  +", header.strip()) == [
-        "operation", "count", "errors", "ops/s", "mean", "p50", "p95", "p99", "p99.9", "max",
+        "operation", "count", "errors", "rows met", "ops/s",
+        "mean", "p50", "p95", "p99", "p99.9", "max",
     ]  # fmt: skip
     assert re.search(r"^read +[\d,]+ +0 ", out, re.MULTILINE)
     assert re.search(r"^read_modify_write +[\d,]+ +0 ", out, re.MULTILINE)

@@ -160,8 +160,17 @@ def test_statements_are_counted_as_the_server_counts_them(
     read, update = report.operations["read"], report.operations["update"]
     assert (read.errors, update.errors) == ({}, {})
     assert read.succeeded + update.succeeded == report.statements_sent == 2000
+    assert (read.rows, update.rows) == (read.succeeded, update.succeeded)
     assert database.calls() == {"SELECT": read.succeeded, "UPDATE": update.succeeded}
     assert database.ask("SELECT sum(k) FROM t") == update.succeeded
+
+
+def test_an_operation_that_meets_no_row_succeeds_and_shows_it(database: Database) -> None:
+    database.ask("DELETE FROM t")
+    report = database.load(READ, UPDATE, operations_limit=200)
+    for loaded in report.operations.values():
+        assert loaded.succeeded > 0
+        assert (loaded.rows, loaded.errors) == (0, {})
 
 
 @pytest.mark.parametrize("mode", ["prepared", "simple"])

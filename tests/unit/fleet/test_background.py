@@ -134,6 +134,21 @@ def test_the_spans_of_a_client_are_one_report_and_those_before_the_window_do_not
     )
 
 
+@pytest.mark.parametrize(("rows", "sum_of_rows"), [((3, 4), 7), ((3, None), None)])
+def test_the_rows_that_its_spans_met_are_added_up_if_all_are_known(
+    rows: tuple[int | None, ...], sum_of_rows: int | None
+) -> None:
+    (load,) = (plan := planned_beside({"every_s": 2, "for_s": 1})).background
+    counted = list(list_span_loads(plan, load, 2, workload=WORKLOAD, target=TARGET))[1:]
+    reports = []
+    for met in rows:
+        report = result(2, [100], per_second=1).report
+        read = report.operations["read"].model_copy(update={"rows": met})
+        reports.append(report.model_copy(update={"operations": {"read": read}}))
+    found = join_spans(plan, list(zip(counted, reports, strict=True)))
+    assert found.operations["read"].rows == sum_of_rows
+
+
 def test_what_it_does_is_in_no_figure_of_the_step() -> None:
     plan = planned_beside({})
     own, others = [result(0, [100] * 40), result(1, [100] * 60)], [of_background(2, [9000] * 8)]
