@@ -36,7 +36,7 @@ from plimsoll.model.databases import ManagedEngine
 
 AS_OF = date(2026, 11, 22)
 _POSTGRESQL: tuple[ManagedEngine, ...] = ("postgres", "aurora-postgresql")
-OLDEST_POSTGRES = 16  # the first with pg_stat_io
+OLDEST_POSTGRES = 16  # the first that counts I/O by its origin (pg_stat_io)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ _REFUSED = {
 }
 # www.postgresql.org/docs/current/protocol-message-formats.html, AuthenticationRequest
 _LET_IN, _CLEAR_TEXT, _MD5, _SCRAM, _SCRAM_CONTINUES, _SCRAM_ENDS = 0, 3, 5, 10, 11, 12
-_LEAST_VERSION = 160_000  # has pg_stat_io
+_LEAST_VERSION = 130_000  # pg_stat_statements has total_exec_time
 _ASKS_FOR_MD5 = "the server asks for the password by MD5, which can be broken"
 _ITERATIONS_MOST = 100_000  # of SCRAM, the same limit as the engine's; servers use 4,096
 
@@ -169,14 +169,14 @@ def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them.
 
     Raises:
-        PlimsollError: The version is too old to have the counters that Plimsoll needs.
+        PlimsollError: The version is older than those that Plimsoll knows.
     """
     ((version, number),) = execute(
         connection,
         "SELECT current_setting('server_version'), current_setting('server_version_num')::int",
     )
     if int(number) < _LEAST_VERSION:
-        raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 16 or later")
+        raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 13 or later")
     return f"PostgreSQL {version}"
 
 
