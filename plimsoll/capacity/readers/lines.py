@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 
 # What logging and copying put before a line, and spaces that a page or a mail put into it. Each
 # stands at a line's start and has to end in the blank, bar or colon that the logger writes.
@@ -12,7 +13,7 @@ _PREFIX = re.compile(
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: "  # syslog, journalctl
     r"|(?:stdout|stderr) [FP] "  # Kubernetes
     r"|[A-Za-z][\w.-]*[ \t]+\|[ \t]"  # docker compose: a container's name and a bar
-    r"|\[?(?:INFO|DEBUG|NOTICE) ?\]?:?[ \t]"
+    r"|\[?(?:INFO|DEBUG|NOTICE)(?: ?\])?:?[ \t]"
     r"|(?:>[ \t])+"  # a quoted mail or chat
 )
 _PREFIXES_MAX = 4  # such as a container's name, a time and a level
@@ -26,11 +27,11 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 def strip_prefixes(text: str) -> str:
-    """Return a program's output without what logging and copying added to its lines.
+    """Return a program's output without what logging, copying and indenting added to its lines.
 
     `bench-1  | 2026-11-27T10:00:00Z tps = 320.0` becomes `tps = 320.0`.
     """
-    return "\n".join(map(_strip_prefix, _ODD_SPACES.sub(" ", text).split("\n")))
+    return dedent("\n".join(map(_strip_prefix, _ODD_SPACES.sub(" ", text).split("\n"))))
 
 
 def _strip_prefix(line: str) -> str:

@@ -42,8 +42,8 @@ _ABORTED = re.compile(
     re.MULTILINE,
 )
 _SCRIPT = re.compile(r"^SQL script \d+: (.+)$", re.MULTILINE)
-_SCRIPT_COUNT = re.compile(r"^ - (\d+) transactions \(", re.MULTILINE)
-_SCRIPT_MEAN = re.compile(r"^ - latency average[ =:]+([\d.]+) ms", re.MULTILINE)
+_SCRIPT_COUNT = re.compile(r"^[ \t]*- (\d+) transactions \(", re.MULTILINE)
+_SCRIPT_MEAN = re.compile(r"^[ \t]*- latency average[ =:]+([\d.]+) ms", re.MULTILINE)
 _PROGRESS = re.compile(r"^progress: ([\d.]+) s, ([\d.]+) tps", re.MULTILINE)
 
 

@@ -27,6 +27,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
     for key, pattern in {
         "transactions": r"^[ \t]*transactions:[ \t]+(\d+)\b(?![.,]\d)",
         "errors": r"^[ \t]*ignored errors:[ \t]+(\d+)\b(?![.,]\d)",
+        "reconnects": r"^[ \t]*reconnects:[ \t]+(\d+)\b(?![.,]\d)",
         "time_s": r"^[ \t]*(?:total time|time elapsed):[ \t]+([\d.]+)s",
         "mean": r"^[ \t]*avg:[ \t]+([\d.]+)",
         "sum": r"^[ \t]*sum:[ \t]+([\d.]+)",
@@ -38,6 +39,9 @@ _LINES: Mapping[str, re.Pattern[str]] = {
 }
 BEGIN = re.compile(r"sysbench \d|Running the test with|Number of threads:|SQL statistics:")
 END = re.compile(r"Threads fairness:")
+_RECONNECTED = (
+    "connections were lost and opened again (reconnects): the window has times with fewer of them"
+)
 _ABORTED = re.compile(r"^(?:FATAL|ALERT): .*$", re.MULTILINE)
 _RUNNING = re.compile(r"^\[ (\d+)s ?\] thds: (\d+)\b", re.MULTILINE)
 _PERCENTILE = re.compile(r"^[ \t]*(\d{1,3})th percentile:[ \t]+([\d.]+)", re.MULTILINE)
@@ -104,7 +108,8 @@ def read_sysbench(text: str, name: str) -> Reading:
             errors=None if values["errors"] is None else round(values["errors"]),
             window_s=time_s,
             latency_us={"transaction": latency} if latency else {},
-        )
+        ),
+        notes=(_RECONNECTED,) if values["reconnects"] else (),
     )
 
 

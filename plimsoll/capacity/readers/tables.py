@@ -93,7 +93,8 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
 # number of them, as in tables that people align.
 _SEPARATORS = (",", ";", "\t", "|", " ")
 _RULE = re.compile(r"[-+|:=\s]+|\(\d+ rows?\)")  # below a header in Markdown and psql; its end
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.' ]\d{3})+,\d+")  # 1.300,4: certainly a decimal comma
+_PARTS = ".' \u00a0\u2009\u202f"  # between thousands, where the comma is a decimal one
+_THOUSANDS = re.compile(rf"\d{{1,3}}(?:[{_PARTS}]\d{{3}})+,\d+")  # 1.300,4
 _COMMA = re.compile(r"\d*,\d+")
 _EITHER = re.compile(r"[1-9]\d{0,2},\d{3}")  # 1,300: a decimal comma, or one between thousands
 
@@ -166,7 +167,7 @@ def _read_decimal_commas(
 def _to_point(cell: str, name: str, number: int) -> str:
     """Return a cell of a table with decimal commas: `1.300,4` is 1300.4."""
     if _THOUSANDS.fullmatch(cell):
-        return re.sub(r"[.' ]", "", cell).replace(",", ".")
+        return re.sub(f"[{_PARTS}]", "", cell).replace(",", ".")
     if re.fullmatch(r"\d+\.\d+", cell):
         raise UsageError(
             f"{name} row {number}: {cell!r} has a point, but other numbers have decimal commas: is"

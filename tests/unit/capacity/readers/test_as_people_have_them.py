@@ -184,6 +184,8 @@ def test_commas_between_thousands_are_never_taken_for_ends_of_numbers(
         "bench-1  | 2026-11-27T10:00:00Z ",
         "[10:00:00] ",
         "> ",
+        "    ",
+        "\t",
     ],
 )
 @pytest.mark.parametrize("name", TEXTS)
@@ -274,6 +276,15 @@ def test_an_aborted_run_is_no_step(name: str, old: str, new: str, message: str) 
     with pytest.raises(UsageError) as caught:
         reading_of(text_of(name).replace(old, new), name)
     assert message in str(caught.value)
+
+
+def test_connections_that_sysbench_opened_again_are_said() -> None:
+    text = text_of("sysbench-1.0.txt").replace(
+        "reconnects:                          0", "reconnects: 12"
+    )
+    found = reading_of(text, "a.txt")
+    assert found is not None
+    assert "connections were lost and opened again" in found.notes[0]
 
 
 def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> None:
