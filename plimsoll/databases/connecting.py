@@ -222,7 +222,7 @@ def describe_other_server(target: EngineTarget) -> str | None:
     said = _hear(target, b"", _GREETING_BYTES)
     if len(said) == _GREETING_BYTES and said[3] == 0 and said[4] in _GREETING_KINDS:
         product = "MySQL or MariaDB"
-    elif _hear(target, _POSTGRES_TLS_REQUEST, 1) in {b"S", b"N"}:
+    elif _hear(target, _POSTGRES_TLS_REQUEST, 2) in {b"S", b"N"}:  # it says one letter, and waits
         product = "PostgreSQL"
     elif (_hear(target, _CQL_OPTIONS, 1) or b"\0")[0] in _CQL_ANSWERS:
         product = "Cassandra"

@@ -212,7 +212,10 @@ def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> 
         problem = f"a version of {called} is written {examples}"
         raise UsageError(Complaint(path, problem, version, allowed))
     if engine in _POSTGRESQL and int(numbers[0]) < OLDEST_POSTGRES:
-        problem = f"{called} can be measured from {OLDEST_POSTGRES} on: the first that counts I/Os"
+        problem = (
+            f"{called} can be measured from {OLDEST_POSTGRES} on as a run's own target, since it is"
+            " the first that counts I/Os by their origin, and from 13 on as an existing database"
+        )
         raise UsageError(Complaint(path, problem, version, allowed))
 
 
