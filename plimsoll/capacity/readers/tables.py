@@ -104,9 +104,9 @@ def _find_separator(text: str) -> str:
 
     A line `sep=;`, which spreadsheets write, is asked first.
     """
-    first = [line.strip() for line in text.split("\n", 2)[:2]]
-    if first[0].startswith("sep=") and len(first[0]) == 5:
-        return first[0][-1]
+    first = text.partition("\n")[0].rstrip("\r")
+    if first.startswith("sep=") and first.removeprefix("sep=") in _SEPARATORS:
+        return first[-1]
     header = next((line for line in text.split("\n") if line.strip()), "")
     for separator in _SEPARATORS:
         cells = [cell.strip(" \t\"'") for cell in header.split(separator)]
