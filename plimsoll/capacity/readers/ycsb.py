@@ -111,9 +111,9 @@ def _read_sections(text: str, name: str) -> Sections:
     sections: dict[str, dict[str, str]] = {}
     for line_number, line in enumerate(text.splitlines(), 1):
         if match := _LINE.match(line):
-            section, key = match["section"], match["key"]
+            section, key = match["section"], match["key"].strip()
             known = sections.setdefault(section, {})
-            if key in known and not key.strip().isdigit():
+            if key in known and not key.isdigit():
                 raise UsageError(
                     f"{name} line {line_number}: [{section}], {key} again: one file is one step"
                 )
