@@ -39,6 +39,7 @@ ELSEWHERE = "information_schema"  # every server has it, and every account may u
 
 _LOCKED = "the account is locked (ALTER USER ... ACCOUNT UNLOCK)"
 _EXPIRED = "the account's password has expired (ALTER USER ... PASSWORD EXPIRE NEVER, or a new one)"
+_EXPIRED_LATE = 1820  # the login passes, and every statement but SET is refused
 _BLOCKED = "the account is blocked after too many wrong passwords (ALTER USER ... ACCOUNT UNLOCK)"
 _REFUSED = {
     # The servers say the same of an account that does not exist, so that nobody can find out.
@@ -49,8 +50,7 @@ _REFUSED = {
     ER.HOST_NOT_PRIVILEGED: "the server does not let this machine in",
     3159: "the server demands TLS: `tls` must be verify or require",  # MySQL
     CR.CR_SSL_CONNECTION_ERROR: "the server offers no TLS; `tls` off does without",
-    ER.MUST_CHANGE_PASSWORD: _EXPIRED,
-    ER.MUST_CHANGE_PASSWORD_LOGIN: _EXPIRED,
+    1862: _EXPIRED,
     1698: "the account logs in without a password, by the system's user (unix_socket): give"
     " Plimsoll one that has a password",
     3118: _LOCKED,  # MySQL
@@ -186,6 +186,8 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
             return tuple(cursor.fetchall())
     except pymysql.MySQLError as error:
         code, message = _split_error(error)
+        if code == _EXPIRED_LATE:
+            raise PlimsollError(f"{_EXPIRED} ({message}, {code})") from None
         raise PlimsollError(
             f"the database says: {message} ({code}) to: {shorten_statement(sql)}"
         ) from None

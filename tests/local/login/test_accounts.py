@@ -39,9 +39,9 @@ PASSWORDS = ["pässwörd", "€uro", "日本語 パスワード", "a'b\"c`d\\e%f
 def refusal_of(target: EngineTarget) -> str:
     with (
         pytest.raises(PlimsollError) as refused,
-        family_of(target.protocol).open_datasets(target),
+        family_of(target.protocol).open_datasets(target) as datasets,
     ):
-        pass
+        datasets.version()
     return str(refused.value)
 
 
