@@ -215,7 +215,7 @@ def command(
     """Judge steps: the most that the target sustains, and the evidence for it.
 
     FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
-    latte or `plimsoll load --json` (one file for each step), or the directory of a run.
+    latte or `plimsoll load --json` (each output is a step), or the directory of a run.
 
     \b
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,

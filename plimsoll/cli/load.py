@@ -1,6 +1,7 @@
 """`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.cli.output import console, make_table
 from plimsoll.load_line.load import run_load
-from plimsoll.load_line.options import LoadOptions
+from plimsoll.load_line.options import PASSWORD, LoadOptions
 from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
 from plimsoll.model.engine.asked import LoadSpec
 from plimsoll.model.judging.steps import STATISTICS
@@ -194,7 +195,7 @@ def command(
 
     Exit code 1: no operation succeeded. 130: it was interrupted. Either way the report is printed.
     """
-    target = parse_dsn(dsn)
+    target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
     load_s = options.warmup_s + options.duration_s

@@ -32,7 +32,8 @@ def dsn_option(command: Command) -> Command:
         required=True,
         metavar="DSN",
         help=f"Address of the database: {FORM}[?tls=require]. The variable PLIMSOLL_DSN can hold"
-        " it instead, which keeps the password out of the list of processes.",
+        " it instead, or PLIMSOLL_PASSWORD the password alone, which keeps it out of the list of"
+        " processes.",
     )(command)
 
 

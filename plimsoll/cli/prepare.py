@@ -1,6 +1,7 @@
 """`plimsoll prepare`: creates a workload's tables and rows."""
 
 import json
+import os
 import time
 
 import click
@@ -11,7 +12,7 @@ from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.databases.prepare import Prepared, prepare_dataset
 from plimsoll.load_line.clients import cancel_on_interrupt
-from plimsoll.load_line.options import PrepareOptions
+from plimsoll.load_line.options import PASSWORD, PrepareOptions
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
@@ -35,7 +36,7 @@ def command(
 
     A second call completes what an interrupted one has begun, and never duplicates a row.
     """
-    target = parse_dsn(dsn)
+    target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
     compiled = workload.compile(options.records, given, target.protocol)

@@ -6,13 +6,15 @@ password goes only to a server that is known to be the target. The engine's coun
 `trust.rs`.
 """
 
+import select
 import socket
 import ssl
 import time
 from contextlib import suppress
 from enum import IntEnum
 
-from plimsoll.model.engine.asked import EngineTarget, Tls
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 
 # Our queries have answers of some kB; as Python objects this limit takes about 50 MiB.
 ANSWER_MAX_BYTES = 1 << 20
@@ -188,6 +190,66 @@ def make_tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
     else:
         context.load_verify_locations(cadata=tls.ca_pem)
     return context
+
+
+# What a server says first, or to the first bytes of each protocol's client.
+_POSTGRES_TLS_REQUEST = bytes.fromhex("0000000804d2162f")  # SSLRequest
+_CQL_OPTIONS = bytes.fromhex("040000000500000000")
+_CQL_ANSWERS = range(0x81, 0x87)  # its versions, with the bit of an answer
+_GREETING_BYTES = 5  # of MySQL: length, number, protocol version or error
+_GREETING_KINDS = (0x0A, 0xFF)
+_SPEAKS_WITHIN_S = 0.5
+_SCHEMES: dict[str, Protocol] = {
+    "MySQL or MariaDB": "mysql",
+    "PostgreSQL": "postgres",
+    "Cassandra": "cql",
+}
+
+
+class OtherServerError(Exception):
+    """A server of another protocol is at the port; the message says which, and what to write."""
+
+
+def describe_other_server(target: EngineTarget) -> str | None:
+    """Recognize a server of another protocol by its first bytes: `this is PostgreSQL: ...`.
+
+    It asks on connections of its own, and takes two seconds at most.
+
+    Returns:
+        The product, and with which scheme the DSN has to begin; None if nobody answers, the server
+        is not recognized, or is one of the target's protocol.
+    """
+    said = _hear(target, b"", _GREETING_BYTES)
+    if len(said) == _GREETING_BYTES and said[3] == 0 and said[4] in _GREETING_KINDS:
+        product = "MySQL or MariaDB"
+    elif _hear(target, _POSTGRES_TLS_REQUEST, 2) in {b"S", b"N"}:  # it says one letter, and waits
+        product = "PostgreSQL"
+    elif (_hear(target, _CQL_OPTIONS, 1) or b"\0")[0] in _CQL_ANSWERS:
+        product = "Cassandra"
+    else:
+        return None
+    if _SCHEMES[product] == target.protocol:
+        return None
+    scheme = protocol_facts(_SCHEMES[product]).dsn_schemes[0]
+    return f"this is {product}: begin the DSN with {scheme}://"
+
+
+def speaks_first(reached: socket.socket, within_s: float) -> bool:
+    """Return whether a server says something unasked, as MySQL and MariaDB do."""
+    readable, _, _ = select.select([reached], [], [], within_s)
+    return bool(readable)
+
+
+def _hear(target: EngineTarget, question: bytes, length: int) -> bytes:
+    """Return the first bytes that a server says to a question; fewer if it does not say so many."""
+    said = b""
+    with suppress(OSError):
+        place = (target.host, target.port)
+        with socket.create_connection(place, _SPEAKS_WITHIN_S) as reached:
+            reached.sendall(question)
+            while len(said) < length and (piece := reached.recv(length - len(said))):
+                said += piece
+    return said
 
 
 def describe_no_answer(timeout_s: float) -> str:

@@ -57,6 +57,7 @@ def prepare_dataset(
     """
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
+        datasets.version()  # refuses a server on which no load would run
         loaded = dict(datasets.create_tables(compiled).loaded_rows)
     sent = inserted = before = 0
     for table in compiled.tables:

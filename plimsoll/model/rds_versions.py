@@ -36,7 +36,7 @@ from plimsoll.model.databases import ManagedEngine
 
 AS_OF = date(2026, 11, 22)
 _POSTGRESQL: tuple[ManagedEngine, ...] = ("postgres", "aurora-postgresql")
-OLDEST_POSTGRES = 16  # the first with pg_stat_io
+OLDEST_POSTGRES = 16  # the first that counts I/O by its origin (pg_stat_io)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,10 @@ def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> 
         problem = f"a version of {called} is written {examples}"
         raise UsageError(Complaint(path, problem, version, allowed))
     if engine in _POSTGRESQL and int(numbers[0]) < OLDEST_POSTGRES:
-        problem = f"{called} can be measured from {OLDEST_POSTGRES} on: the first that counts I/Os"
+        problem = (
+            f"{called} can be measured from {OLDEST_POSTGRES} on as a run's own target, since it is"
+            " the first that counts I/Os by their origin, and from 13 on as an existing database"
+        )
         raise UsageError(Complaint(path, problem, version, allowed))
 
 

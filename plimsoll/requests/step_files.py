@@ -1,5 +1,7 @@
 """The files that `plimsoll capacity` judges: tables, outputs of other programs, runs."""
 
+import codecs
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +10,13 @@ from plimsoll import words
 from plimsoll.capacity.readers import Reading, read_text, read_values
 from plimsoll.capacity.readers.reading import parse_json
 from plimsoll.capacity.readers.tables import check_units, read_csv, read_table
+from plimsoll.capacity.readers.unread import refuse_unread
 from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 from plimsoll.model.judging.steps import Statistic, Step
 
 MAX_BYTES = 256 * 1024 * 1024  # largest file
+_COLORS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # ECMA-48, control sequences
 FASTER_SHARE = 1.05  # throughput / rate above this shows that the given rate is not the file's
 
 
@@ -39,22 +43,22 @@ def read_steps(
     Raises:
         UsageError: A file cannot be read, or its load is not known.
     """
-    found: list[list[Step] | Reading] = []
+    found: list[Step | Reading] = []
     for file in files:
         read = _read_file(file / "result.json" if file.is_dir() else file, unnamed)
-        if isinstance(read, list):
-            check_units(read, by_littles_law=units_by_littles_law)
-        found.append(read)
+        check_units(
+            [one for one in read if isinstance(one, Step)],
+            by_littles_law=units_by_littles_law,
+        )
+        found += read
     readings = _add_given_loads([r for r in found if isinstance(r, Reading)], connections, rates)
     completed = iter(readings)
-    steps: list[Step] = []
-    for read in found:
-        steps += read if isinstance(read, list) else [next(completed).step]
+    steps = [one if isinstance(one, Step) else next(completed).step for one in found]
     return steps, _group_notes(readings)
 
 
 def read_visible_text(path: Path) -> str:
-    """Read a file's text, without control characters for a terminal.
+    """Read a file's text, without colors and control characters for a terminal.
 
     Raises:
         UsageError: The file cannot be read, or is too large.
@@ -62,23 +66,30 @@ def read_visible_text(path: Path) -> str:
     if not path.exists():
         raise UsageError(f"{path.parent}: is not a run: it has no {path.name}")
     raw = read_limited(path, bytes_max=MAX_BYTES)
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # PowerShell's `>`
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: cannot be read as text: {error}") from None
-    return words.escape_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _COLORS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return words.escape_controls(text)
 
 
-def _read_file(path: Path, unnamed: Statistic) -> list[Step] | Reading:
-    """Return the steps of a table, or the reading of a program's output."""
+def _read_file(path: Path, unnamed: Statistic) -> Sequence[Step | Reading]:
+    """Return the steps of a table, or the readings of a program's outputs."""
     text, name = read_visible_text(path), path.name
-    reading = read_text(text, name)
-    if reading is not None:
-        return reading
-    if not text.lstrip().startswith(("{", "[")):
-        return read_csv(text, name, unnamed)
-    value = parse_json(text, name)
-    return read_values(value, name) or read_table(value, name, unnamed)
+    readings = read_text(text, name)
+    if readings:
+        return readings
+    try:
+        if not text.lstrip().startswith(("{", "[")):
+            return read_csv(text, name, unnamed)
+        value = parse_json(text, name)
+        reading = read_values(value, name)
+        return [reading] if reading else read_table(value, name, unnamed)
+    except UsageError:
+        refuse_unread(text, name)
+        raise
 
 
 def _add_given_loads(

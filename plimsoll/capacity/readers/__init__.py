@@ -1,38 +1,51 @@
 """Readers of load generators' output: one module for each program, and a table of them.
 
-One output is one step. The program is recognized from the text itself. To add a program, add a
-module, a row here, a row in docs/capacity.md, and a sample in tests/unit/capacity/readers/.
+One output is one step; a text may hold several. The program is recognized from the text itself. To
+add a program, add a module, a row here, a row in docs/capacity.md, and a sample in
+tests/unit/capacity/readers/.
 """
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from plimsoll.capacity.readers.go_ycsb import is_go_ycsb, read_go_ycsb
+from plimsoll.capacity.readers import go_ycsb, pgbench, sysbench, wrk2, ycsb
 from plimsoll.capacity.readers.k6 import is_k6, read_k6
 from plimsoll.capacity.readers.latte import is_latte, read_latte
-from plimsoll.capacity.readers.pgbench import is_pgbench, read_pgbench
+from plimsoll.capacity.readers.lines import split_outputs, strip_prefixes
 from plimsoll.capacity.readers.plimsoll_load import is_plimsoll_load, read_plimsoll_load
 from plimsoll.capacity.readers.reading import Reading
-from plimsoll.capacity.readers.sysbench import (
-    is_sysbench,
-    is_sysbench_json,
-    read_sysbench,
-    read_sysbench_json,
-)
-from plimsoll.capacity.readers.wrk2 import is_wrk2, read_wrk2
-from plimsoll.capacity.readers.ycsb import is_ycsb, read_ycsb
 from plimsoll.errors import UsageError
 
 __all__ = ["PROGRAMS", "Reading", "read_text", "read_values"]
 
 PROGRAMS = "YCSB, go-ycsb, sysbench, pgbench, wrk2, k6, latte"
 
-OF_TEXT: tuple[tuple[Callable[[str], bool], Callable[[str, str], Reading]], ...] = (
-    (is_ycsb, read_ycsb),
-    (is_go_ycsb, read_go_ycsb),
-    (is_sysbench, read_sysbench),
-    (is_sysbench_json, read_sysbench_json),
-    (is_pgbench, read_pgbench),
-    (is_wrk2, read_wrk2),
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A program whose text output is read.
+
+    Attributes:
+        knows: whether a text holds its report.
+        read: reads one report; the second argument is the file's name.
+        begin: matches the lines with which an output may begin.
+        end: matches a line that every complete output has.
+    """
+
+    knows: Callable[[str], bool]
+    read: Callable[[str, str], Reading]
+    begin: re.Pattern[str]
+    end: re.Pattern[str]
+
+
+OF_TEXT = (
+    _Program(ycsb.is_ycsb, ycsb.read_ycsb, ycsb.BEGIN, ycsb.END),
+    _Program(go_ycsb.is_go_ycsb, go_ycsb.read_go_ycsb, go_ycsb.BEGIN, go_ycsb.END),
+    _Program(sysbench.is_sysbench, sysbench.read_sysbench, sysbench.BEGIN, sysbench.END),
+    _Program(sysbench.is_sysbench_json, sysbench.read_sysbench_json, sysbench.BEGIN, sysbench.END),
+    _Program(pgbench.is_pgbench, pgbench.read_pgbench, pgbench.BEGIN, pgbench.END),
+    _Program(wrk2.is_wrk2, wrk2.read_wrk2, wrk2.BEGIN, wrk2.END),
 )
 OF_JSON: tuple[tuple[Callable[[object], bool], Callable[[object, str], Reading]], ...] = (
     (is_k6, read_k6),
@@ -41,16 +54,27 @@ OF_JSON: tuple[tuple[Callable[[object], bool], Callable[[object, str], Reading]]
 )
 
 
-def read_text(text: str, name: str) -> Reading | None:
-    """Read the text output of a load generator; None if no known program wrote it.
+def read_text(text: str, name: str) -> tuple[Reading, ...]:
+    """Read the text outputs of a load generator; empty if no known program wrote the text.
+
+    Several outputs of one program, one after the other, are several steps: `all.txt output 2`.
 
     Raises:
-        UsageError: The output cannot be read, or several programs wrote it.
+        UsageError: An output cannot be read, or several programs wrote the text.
     """
-    found = [read for knows, read in OF_TEXT if knows(text)]
+    text = strip_prefixes(text)
+    found = [program for program in OF_TEXT if program.knows(text)]
+    if not found:
+        return ()
     if len(found) > 1:
-        raise UsageError(f"{name}: outputs of several programs: one file is one step")
-    return found[0](text, name) if found else None
+        raise UsageError(f"{name}: outputs of several programs: give each a file of its own")
+    (program,) = found
+    outputs = list(split_outputs(text, program.begin, program.end))
+    if len(outputs) == 1:
+        return (program.read(text, name),)
+    return tuple(
+        program.read(output, f"{name} output {number}") for number, output in enumerate(outputs, 1)
+    )
 
 
 def read_values(value: object, name: str) -> Reading | None:

@@ -7,11 +7,22 @@ Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measuremen
 import re
 from collections.abc import Iterator, Mapping
 
-from plimsoll.capacity.readers.reading import SENT, Reading, latencies_us, parse_json, parse_number
+from plimsoll.capacity.readers.reading import (
+    SENT,
+    Reading,
+    latencies_us,
+    parse_json,
+    parse_number,
+    refuse_aborted,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
+BEGIN = re.compile(r"\*+ properties \*+")
+END = re.compile(r"Run finished, takes ")
 _FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
+# It prints figures after a signal, too: those of the time until then.
+_ABORTED = re.compile(r"^.*(?:Got signal \[|panic: |fatal error: ).*$", re.MULTILINE)
 _PROPERTY = re.compile(r'^"(threadcount|target)"="([0-9]+)"$', re.MULTILINE)
 _ROW = re.compile(r"^(?P<operation>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$", re.MULTILINE)
 _COLUMNS: Mapping[str, Statistic] = {
@@ -25,8 +36,9 @@ _COLUMNS: Mapping[str, Statistic] = {
 
 
 def is_go_ycsb(text: str) -> bool:
-    """Whether the text holds go-ycsb's output."""
-    return "**** properties ****" in text and '"dotransactions"="' in text
+    """Return whether the text holds go-ycsb's output, or what follows its properties."""
+    properties = "**** properties ****" in text and '"dotransactions"="' in text
+    return properties or bool(_FINISHED.search(text) and "Takes(s)" in text)
 
 
 def read_go_ycsb(text: str, name: str) -> Reading:
@@ -42,7 +54,13 @@ def read_go_ycsb(text: str, name: str) -> Reading:
     if len(ends) != 1:
         what = "several outputs: one file is one step" if ends else "cut off: no 'Run finished'"
         raise UsageError(f"{name}: {what}")
-    rows = {operation: row for operation, row in _read_rows(text[ends[0] :], name) if row["Count"]}
+    refuse_aborted(_ABORTED, text, name)
+    rows: dict[str, dict[str, float]] = {}
+    for operation, row in _read_rows(text[ends[0] :], name):
+        if operation in rows:
+            raise UsageError(f"{name}: {operation} again after 'Run finished': several outputs")
+        rows[operation] = row
+    rows = {operation: row for operation, row in rows.items() if row["Count"]}
     operations = {
         operation: row
         for operation, row in rows.items()

@@ -19,6 +19,8 @@ from plimsoll.capacity.readers.reading import (
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
+_WHOLE = 0.95  # lowest share of its planned time that a whole run took
+
 
 def is_latte(value: object) -> bool:
     """Return whether a value is a latte report."""
@@ -50,6 +52,12 @@ def read_latte(value: object, name: str) -> Reading:
         )
         latency_us = {"cycle": _read_latency(value, both, f"{name}: cycle latency")}
     rate = number_at(value, "conf.rate", name) or None
+    elapsed_s = number_at(value, "result.elapsed_time_s", name) or None
+    planned_s = number_at(value, "conf.run_duration.Time.secs", name)
+    if elapsed_s and planned_s and elapsed_s < _WHOLE * planned_s:
+        raise UsageError(
+            f"{name}: not a whole run: it ended after {elapsed_s:g} of {planned_s:g} s"
+        )
     step = Step(
         source=name,
         connections=round(threads * positive_number_at(value, "conf.concurrency", name)),
@@ -57,7 +65,7 @@ def read_latte(value: object, name: str) -> Reading:
         throughput_ops_per_second=throughput * (cycles - failed) / cycles,
         operations=round(cycles - failed),
         errors=round(failed),
-        window_s=number_at(value, "result.elapsed_time_s", name) or None,
+        window_s=elapsed_s,
         latency_us={function: known for function, known in latency_us.items() if known},
         shares=_read_shares(value, latency_us, name),
     )

@@ -5,28 +5,45 @@ prints means, and no percentile.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from plimsoll.capacity.readers.reading import MS, Reading, latencies_us, match_once, parse_number
+from plimsoll.capacity.readers.lines import read_decimal_commas
+from plimsoll.capacity.readers.reading import (
+    MS,
+    Reading,
+    latencies_us,
+    match_once,
+    parse_number,
+    refuse_aborted,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Half, Statistic, Step
 
 _LINES: Mapping[str, re.Pattern[str]] = {
     key: re.compile(pattern, re.MULTILINE)
     for key, pattern in {
-        "clients": r"^number of clients: (\d+)",
-        "processed": r"^number of transactions actually processed: (\d+)",
-        "failed": r"^number of failed transactions: (\d+)",
-        "skipped": r"^number of transactions skipped: (\d+)",
+        "clients": r"^number of clients: (\d+)\b(?![.,]\d)",
+        "processed": r"^number of transactions actually processed: (\d+)\b(?![.,]\d)",
+        "planned": r"^number of transactions actually processed: \d+/(\d+)",
+        "failed": r"^number of failed transactions: (\d+)\b(?![.,]\d)",
+        "skipped": r"^number of transactions skipped: (\d+)\b(?![.,]\d)",
         "mean_ms": r"^latency average[ =:]+([\d.]+) ms",
         "tps": r"^tps = ([\d.]+) \((?:without initial|excluding|including reconn)",
         "tps_connecting": r"^tps = ([\d.]+) \(including connections establishing\)",
         "lag_ms": r"^rate limit schedule lag: avg ([\d.]+)",
     }.items()
 }
+BEGIN = re.compile(r"pgbench \(\D*\d|starting vacuum|progress: |transaction type: ")
+END = re.compile(r"tps = ")
+# A client whose statement fails ends, and pgbench goes on with fewer.
+_ABORTED = re.compile(
+    r"^(?:pgbench: )?(?:error: |fatal: )?(?:[Cc]lient \d+ .*aborted|Run was aborted|connection to "
+    r"|could not connect|pgbench: fatal).*$",
+    re.MULTILINE,
+)
 _SCRIPT = re.compile(r"^SQL script \d+: (.+)$", re.MULTILINE)
-_SCRIPT_COUNT = re.compile(r"^ - (\d+) transactions \(", re.MULTILINE)
-_SCRIPT_MEAN = re.compile(r"^ - latency average[ =:]+([\d.]+) ms", re.MULTILINE)
+_SCRIPT_COUNT = re.compile(r"^[ \t]*- (\d+) transactions \(", re.MULTILINE)
+_SCRIPT_MEAN = re.compile(r"^[ \t]*- latency average[ =:]+([\d.]+) ms", re.MULTILINE)
 _PROGRESS = re.compile(r"^progress: ([\d.]+) s, ([\d.]+) tps", re.MULTILINE)
 
 
@@ -44,6 +61,8 @@ def read_pgbench(text: str, name: str) -> Reading:
     Raises:
         UsageError: The report is cut off.
     """
+    refuse_aborted(_ABORTED, text, name)
+    text = read_decimal_commas(text)
     found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     tps = values["tps"] or values["tps_connecting"]
@@ -53,6 +72,11 @@ def read_pgbench(text: str, name: str) -> Reading:
     total = sum(count for count, _ in scripts.values())
     failed = (values["failed"] or 0) + (values["skipped"] or 0)
     known = values["failed"] is not None or values["skipped"] is not None
+    if values["planned"] and values["processed"] + failed < values["planned"]:
+        raise UsageError(
+            f"{name}: not a whole run: {values['processed']:.0f} of {values['planned']:.0f}"
+            " transactions were made, as clients were aborted"
+        )
     mean = latencies_us([("mean", values["mean_ms"])], MS)
     step = Step(
         source=name,
@@ -73,18 +97,31 @@ def read_pgbench(text: str, name: str) -> Reading:
 def _read_scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
     """Yield name, transactions and mean latency of each script, if there are several."""
     parts = _SCRIPT.split(text)[1:]
-    for title, body in zip(parts[::2], parts[1::2], strict=True):
+    operations = _name_operations(parts[::2])
+    for operation, body in zip(operations, parts[1::2], strict=True):
         count, mean = match_once(_SCRIPT_COUNT, body, name), match_once(_SCRIPT_MEAN, body, name)
         if count is not None:
-            ms = None if mean is None else parse_number(mean, f"{name}: {title}")
-            yield _name_operation(title), (int(count), latencies_us([("mean", ms)], MS))
+            ms = None if mean is None else parse_number(mean, f"{name}: {operation}")
+            yield operation, (int(count), latencies_us([("mean", ms)], MS))
 
 
-def _name_operation(title: str) -> str:
-    """`<builtin: select only>` -> `select_only`, `/tmp/buy.sql` -> `buy`."""
-    if title.startswith("<builtin: "):
-        return title.removeprefix("<builtin: ").removesuffix(">").replace(" ", "_")
-    return title.rpartition("/")[2].removesuffix(".sql")
+def _name_operations(titles: Sequence[str]) -> list[str]:
+    """Return an operation's name for each script, all different.
+
+    `<builtin: select only>` is `select_only`, and `/tmp/buy.sql` is `buy`; scripts of the same name
+    have their paths (`read/step`, `write/step`), and the same script twice has its number.
+    """
+    paths = [
+        title.removeprefix("<builtin: ").removesuffix(">").replace(" ", "_")
+        if title.startswith("<builtin: ")
+        else title.removesuffix(".sql")
+        for title in titles
+    ]
+    short = [path.rpartition("/")[2] for path in paths]
+    names = [one if short.count(one) == 1 else path for one, path in zip(short, paths, strict=True)]
+    return [
+        one if names.count(one) == 1 else f"{one}#{number}" for number, one in enumerate(names, 1)
+    ]
 
 
 def _read_halves(text: str, name: str) -> tuple[Half, Half] | None:

@@ -21,6 +21,7 @@ PERCENTILES: Mapping[float, Statistic] = {
 }
 MS = 1_000.0  # microseconds
 S = 1_000_000.0
+_SHOWN = 160  # characters of a program's own line that an error shows
 SENT = (
     "latencies count from when an operation was sent, not from when it was due: waiting behind a"
     " slow one is missing from them, and the target looks better than it is"
@@ -67,6 +68,17 @@ def match_once(pattern: re.Pattern[str], text: str, name: str) -> str | None:
     if len(found) > 1:
         raise UsageError(f"{name}: several reports in one file: one file is one step")
     return found[0] if found else None
+
+
+def refuse_aborted(pattern: re.Pattern[str], text: str, name: str) -> None:
+    """Refuse an output in which its program says that it ended early, or lost clients.
+
+    Raises:
+        UsageError: The pattern matches; the message repeats the program's line.
+    """
+    if found := pattern.search(text):
+        line = found[0].strip()[:_SHOWN]
+        raise UsageError(f"{name}: not a whole run: {line}")
 
 
 def latencies_us(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from plimsoll.capacity.readers.lines import read_decimal_commas
 from plimsoll.capacity.readers.reading import (
     MS,
     PERCENTILES,
@@ -15,6 +16,7 @@ from plimsoll.capacity.readers.reading import (
     latencies_us,
     match_once,
     parse_number,
+    refuse_aborted,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
@@ -23,17 +25,25 @@ from plimsoll.model.judging.steps import Statistic, Step
 _LINES: Mapping[str, re.Pattern[str]] = {
     key: re.compile(pattern, re.MULTILINE)
     for key, pattern in {
-        "transactions": r"^[ \t]*transactions:[ \t]+(\d+)",
-        "errors": r"^[ \t]*ignored errors:[ \t]+(\d+)",
+        "transactions": r"^[ \t]*transactions:[ \t]+(\d+)\b(?![.,]\d)",
+        "errors": r"^[ \t]*ignored errors:[ \t]+(\d+)\b(?![.,]\d)",
+        "reconnects": r"^[ \t]*reconnects:[ \t]+(\d+)\b(?![.,]\d)",
         "time_s": r"^[ \t]*(?:total time|time elapsed):[ \t]+([\d.]+)s",
         "mean": r"^[ \t]*avg:[ \t]+([\d.]+)",
         "sum": r"^[ \t]*sum:[ \t]+([\d.]+)",
-        "events": r"^[ \t]*total number of events:[ \t]+(\d+)",
+        "events": r"^[ \t]*total number of events:[ \t]+(\d+)\b(?![.,]\d)",
         "max": r"^[ \t]*max:[ \t]+([\d.]+)",
-        "threads": r"^Number of threads:[ \t]+(\d+)",
+        "threads": r"^Number of threads:[ \t]+(\d+)\b(?![.,]\d)",
         "rate": r"^Target transaction rate:[ \t]+(\d+)/sec",
     }.items()
 }
+BEGIN = re.compile(r"sysbench \d|Running the test with|Number of threads:|SQL statistics:")
+END = re.compile(r"Threads fairness:")
+_RECONNECTED = (
+    "connections were lost and opened again (reconnects): the window has times with fewer of them"
+)
+_ABORTED = re.compile(r"^(?:FATAL|ALERT): .*$", re.MULTILINE)
+_RUNNING = re.compile(r"^\[ (\d+)s ?\] thds: (\d+)\b", re.MULTILINE)
 _PERCENTILE = re.compile(r"^[ \t]*(\d{1,3})th percentile:[ \t]+([\d.]+)", re.MULTILINE)
 _BUCKET = re.compile(r"^[ \t]*(\d+\.\d+)[ \t]\|\**[ \t]+(\d+)[ \t]*$", re.MULTILINE)
 
@@ -69,6 +79,8 @@ def read_sysbench(text: str, name: str) -> Reading:
     Raises:
         UsageError: The report is not of a database test, or is cut off.
     """
+    refuse_aborted(_ABORTED, text, name)
+    text = read_decimal_commas(text)
     found = {key: match_once(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else parse_number(v, f"{name}: {k}") for k, v in found.items()}
     transactions, time_s = values["transactions"], values["time_s"]
@@ -76,6 +88,7 @@ def read_sysbench(text: str, name: str) -> Reading:
         raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
+    _check_running(text, values["threads"], time_s, name)
     mean_ms = values["mean"]
     if values["sum"] and values["events"]:  # `avg` is rounded to 10 us
         mean_ms = values["sum"] / values["events"]
@@ -95,8 +108,24 @@ def read_sysbench(text: str, name: str) -> Reading:
             errors=None if values["errors"] is None else round(values["errors"]),
             window_s=time_s,
             latency_us={"transaction": latency} if latency else {},
-        )
+        ),
+        notes=(_RECONNECTED,) if values["reconnects"] else (),
     )
+
+
+def _check_running(text: str, threads: float | None, time_s: float, name: str) -> None:
+    """Refuse a run in which threads ended early, as its interval lines show.
+
+    At the very end of a run they are fewer in any run: each thread finishes its last transaction.
+
+    Raises:
+        UsageError: Fewer threads ran than were started.
+    """
+    for second, running in _RUNNING.findall(text):
+        if threads and int(running) < threads and int(second) <= time_s - 1:
+            raise UsageError(
+                f"{name}: not a whole run: {running} of {threads:.0f} threads ran at {second} s"
+            )
 
 
 def _read_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic, float]:

@@ -9,6 +9,7 @@ import difflib
 import io
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,16 +55,18 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: Names the row and the column. The header is row 1.
     """
-    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), skipinitialspace=True)
-    try:
-        rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
-    except csv.Error as error:
-        raise UsageError(f"{name} line {lines.line_num}: no CSV: {error}") from None
-    rows = [(number, cells) for number, cells in rows if any(cells)]
+    text = text.removeprefix("\ufeff")
+    rows = _split_rows(text, name, _find_separator(text))
     if not rows:
         raise UsageError(f"{name}: empty; a table of steps has a header line and a row a step")
     header = rows[0][1]
-    if not any(column in (*WHOLE, *DECIMAL) or column.startswith(FAMILIES) for column in header):
+    if not _has_known_column(header):
+        if len(header) < 2 or any(len(cells) != len(header) for _, cells in rows):
+            raise UsageError(
+                f"{name}: neither a table of steps nor an output that is read ({PROGRAMS}). A table"
+                " begins with a line of columns, such as"
+                " clients,throughput_ops_per_second,latency_us.read.p99"
+            )
         raise UsageError(
             f"{name} row {rows[0][0]}: {_describe_unknown(header[0])}. A table of steps"
             " begins with a line"
@@ -75,14 +78,102 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     if len(rows) == 1:
         raise UsageError(f"{name}: a header and no rows")
     steps = []
-    for number, cells in rows[1:]:
+    for number, cells in _read_decimal_commas(rows[1:], name):
         if len(cells) != len(header):
             raise UsageError(
                 f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
+                + (" (with decimal commas, part cells by ;)" if len(cells) > len(header) else "")
             )
         row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
         steps.append(make_step(row, f"{name} row {number}", unnamed))
     return steps
+
+
+# Separators of cells, in the order in which they are tried on the header; a blank stands for any
+# number of them, as in tables that people align.
+_SEPARATORS = (",", ";", "\t", "|", " ")
+_RULE = re.compile(r"[-+|:=\s]+|\(\d+ rows?\)")  # below a header in Markdown and psql; its end
+_PARTS = ".' \u00a0\u2009\u202f"  # between thousands, where the comma is a decimal one
+_THOUSANDS = re.compile(rf"\d{{1,3}}(?:[{_PARTS}]\d{{3}})+,\d+")  # 1.300,4
+_COMMA = re.compile(r"\d*,\d+")
+_EITHER = re.compile(r"[1-9]\d{0,2},\d{3}")  # 1,300: a decimal comma, or one between thousands
+
+
+def _find_separator(text: str) -> str:
+    """Return the separator by which the first line has columns of a table; a comma if none does.
+
+    A line `sep=;`, which spreadsheets write, is asked first.
+    """
+    first = text.partition("\n")[0].rstrip("\r")
+    if first.startswith("sep=") and first.removeprefix("sep=") in _SEPARATORS:
+        return first[-1]
+    header = next((line for line in text.split("\n") if line.strip()), "")
+    for separator in _SEPARATORS:
+        cells = [cell.strip(" \t\"'") for cell in header.split(separator)]
+        if len([cell for cell in cells if cell]) > 1 and _has_known_column(cells):
+            return separator
+    return ","
+
+
+def _has_known_column(header: Iterable[str]) -> bool:
+    return any(column in (*WHOLE, *DECIMAL) or column.startswith(FAMILIES) for column in header)
+
+
+def _split_rows(text: str, name: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Split a table into rows, each with its line number; lines without cells are left out."""
+    if separator == " ":
+        words_of_lines = [line.split() for line in text.split("\n")]
+        return [(number, cells) for number, cells in enumerate(words_of_lines, 1) if cells]
+    lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    try:
+        rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
+    except csv.Error as error:
+        raise UsageError(f"{name} line {lines.line_num}: no CSV: {error}") from None
+    if separator == "|":  # a query's or Markdown's: | a | b |
+        rows = [
+            (number, cells[1:-1] if len(cells) > 2 and not cells[0] and not cells[-1] else cells)
+            for number, cells in rows
+            if not _RULE.fullmatch("|".join(cells))
+        ]
+    return [
+        (number, cells)
+        for number, cells in rows
+        if any(cells) and not (number == 1 and "".join(cells) in {"sep=", f"sep={separator}"})
+    ]
+
+
+def _read_decimal_commas(
+    rows: Sequence[tuple[int, list[str]]], name: str
+) -> list[tuple[int, list[str]]]:
+    """Return rows whose decimal commas are points.
+
+    Raises:
+        UsageError: A comma in a number may as well stand between thousands.
+    """
+    cells = [cell for _, row in rows for cell in row if "," in cell]
+    decimal = [c for c in cells if _THOUSANDS.fullmatch(c) or _COMMA.fullmatch(c)]
+    certain = [cell for cell in decimal if not _EITHER.fullmatch(cell)]
+    if decimal and not certain:
+        whole, fraction = decimal[0].split(",")
+        raise UsageError(
+            f"{name}: {decimal[0]!r}: is the comma a decimal one, or does it part thousands? Write"
+            f" {whole}.{fraction} or {whole}{fraction}"
+        )
+    if not certain:
+        return list(rows)
+    return [(number, [_to_point(cell, name, number) for cell in row]) for number, row in rows]
+
+
+def _to_point(cell: str, name: str, number: int) -> str:
+    """Return a cell of a table with decimal commas: `1.300,4` is 1300.4."""
+    if _THOUSANDS.fullmatch(cell):
+        return re.sub(f"[{_PARTS}]", "", cell).replace(",", ".")
+    if re.fullmatch(r"\d+\.\d+", cell):
+        raise UsageError(
+            f"{name} row {number}: {cell!r} has a point, but other numbers have decimal commas: is"
+            " it a decimal one, or does it part thousands? Write all numbers in one way"
+        )
+    return cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell
 
 
 def read_table(table: object, name: str, unnamed: Statistic) -> list[Step]:

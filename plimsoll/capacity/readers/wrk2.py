@@ -7,10 +7,13 @@ same, but its latencies do not count from the due time, and it has no rate.
 import re
 from collections.abc import Mapping
 
+from plimsoll.capacity.readers.lines import read_decimal_commas
 from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, S, match_once, parse_number
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
+BEGIN = re.compile(r"Running \S+ test @ ")
+END = re.compile(r"Requests/sec:")
 _UNIT_US = {"us": 1.0, "ms": MS, "s": S, "m": 60 * S, "h": 3600 * S}
 _TIME = r"([\d.]+)(us|ms|s|m|h)\b"
 _CONNECTIONS = re.compile(r"^[ \t]*\d+ threads and (\d+) connections", re.MULTILINE)
@@ -44,6 +47,7 @@ def read_wrk2(text: str, name: str) -> Reading:
             f"{name}: wrk's report, which has no rate, or wrk2's without --latency: give that of"
             " wrk2 --latency"
         )
+    text = read_decimal_commas(text)
     requests, rate = match_once(_REQUESTS, text, name), match_once(_RATE, text, name)
     connections = match_once(_CONNECTIONS, text, name)
     if requests is None or rate is None or connections is None:
@@ -55,6 +59,11 @@ def read_wrk2(text: str, name: str) -> Reading:
         raise UsageError(f"{name}: Requests/sec is 0")
     status = int(match_once(_STATUS, text, name) or 0)
     sockets = _SOCKET.search(text)
+    if sockets and int(sockets[1]):
+        raise UsageError(
+            f"{name}: not a whole run: {sockets[1]} of {connections} connections could not be made,"
+            " or broke and could not be made again"
+        )
     succeeded = answered - status
     latency = _read_latency(text, name)
     return Reading(

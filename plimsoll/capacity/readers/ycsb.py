@@ -7,12 +7,32 @@ Format: YCSB 0.1.4 to 0.17, `measurements/OneMeasurement*.java`,
 import re
 from collections.abc import Mapping
 
-from plimsoll.capacity.readers.reading import MS, PERCENTILES, SENT, Reading, parse_number
+from plimsoll.capacity.readers.reading import (
+    MS,
+    PERCENTILES,
+    SENT,
+    Reading,
+    parse_number,
+    refuse_aborted,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic, Step
 
+# Between the parts of a line: YCSB prints a comma and a blank; copies often have one of the two.
+_COMMA = r"[ \t]*(?:[,;][ \t]*|(?<=\t))"
 _LINE = re.compile(
-    r"^[ \t]*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\], (?P<key>[^,]+), (?P<value>\S+)"
+    r"^[ \t]*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\]"
+    rf"{_COMMA}(?P<key>[^,;\t]+){_COMMA}(?P<value>\S+)"
+)
+BEGIN = re.compile(
+    rf"YCSB Client|Command line:|(?:\S*/)?java\b|[ \t]*\[OVERALL\]{_COMMA}RunTime\(ms\)"
+)
+END = re.compile(rf"[ \t]*\[OVERALL\]{_COMMA}Throughput\(ops/sec\)")
+_SUMMARY = re.compile(rf"\[OVERALL\]{_COMMA}Throughput\(ops/sec\)")
+# A thread whose connection or insert fails ends, and YCSB goes on with fewer.
+_ABORTED = re.compile(
+    r"^.*(?:^Exception in thread|ycsb\.DBException|not retrying any more|OutOfMemoryError).*$",
+    re.MULTILINE,
 )
 _PERCENTILE = re.compile(r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$")
 _THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
@@ -25,7 +45,7 @@ Sections = Mapping[str, Mapping[str, str]]
 
 def is_ycsb(text: str) -> bool:
     """Return whether the text holds YCSB's summary."""
-    return "[OVERALL], Throughput(ops/sec)," in text
+    return bool(_SUMMARY.search(text))
 
 
 def read_ycsb(text: str, name: str) -> Reading:
@@ -40,6 +60,7 @@ def read_ycsb(text: str, name: str) -> Reading:
         UsageError: The summary is cut off, or a value is no number.
     """
     sections = _read_sections(text, name)
+    refuse_aborted(_ABORTED, text, name)
     overall = _parse_numbers(sections["OVERALL"], name, "OVERALL")
     if "RunTime(ms)" not in overall or overall["RunTime(ms)"] <= 0:
         raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")
@@ -63,10 +84,15 @@ def read_ycsb(text: str, name: str) -> Reading:
             shares[operation] = count / started
     if "READ-MODIFY-WRITE" in operations:
         shares["read_modify_write"] = 0.0  # the latency is that of the read and the update
-    target = _read_option(text, _TARGET, name)
+    target, threads = _read_option(text, _TARGET, name), _read_option(text, _THREADS, name)
+    ended = _parse_numbers(sections.get("CLEANUP", {}), name, "CLEANUP").get("Operations")
+    if threads and ended is not None and ended < threads:  # each thread that could begin ends so
+        raise UsageError(
+            f"{name}: not a whole run: {ended:.0f} of {threads} threads came to its end"
+        )
     step = Step(
         source=name,
-        connections=_read_option(text, _THREADS, name),
+        connections=threads,
         rate_ops_per_second=target,
         throughput_ops_per_second=succeeded / window_s,
         operations=succeeded,
@@ -85,9 +111,9 @@ def _read_sections(text: str, name: str) -> Sections:
     sections: dict[str, dict[str, str]] = {}
     for line_number, line in enumerate(text.splitlines(), 1):
         if match := _LINE.match(line):
-            section, key = match["section"], match["key"]
+            section, key = match["section"], match["key"].strip()
             known = sections.setdefault(section, {})
-            if key in known and not key.strip().isdigit():
+            if key in known and not key.isdigit():
                 raise UsageError(
                     f"{name} line {line_number}: [{section}], {key} again: one file is one step"
                 )

@@ -41,6 +41,7 @@ from plimsoll.databases.connecting import (
     Watch,
     WatchedSocket,
     describe_no_answer,
+    describe_other_server,
     describe_tls_error,
     describe_unreadable,
     make_tls_context,
@@ -232,6 +233,9 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     reasons = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
     reason = reasons[0] if reasons else error
+    known = isinstance(reason, AuthenticationFailed | ConnectionRefusedError)
+    if not known and (other := describe_other_server(target)):
+        return f"cannot connect to {place}: {other}"
     if isinstance(reason, TimeoutError | OperationTimedOut):
         return f"cannot connect to {place}: {describe_no_answer(target.login_timeout_ms / 1000)}"
     if isinstance(reason, ssl.SSLError):

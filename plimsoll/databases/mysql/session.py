@@ -1,8 +1,10 @@
 """Connections to MySQL for schemas, counts and the server's own counters, not for load."""
 
+import re
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -11,15 +13,18 @@ from pymysql.constants import CR, ER
 
 from plimsoll.databases.connecting import (
     ASKS_FOR_PASSWORD,
+    OtherServerError,
     Trust,
     Watch,
     describe_no_answer,
+    describe_other_server,
     describe_tls_error,
     describe_unreadable,
     make_tls_context,
     open_socket,
     shorten_message,
     shorten_statement,
+    speaks_first,
 )
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
@@ -32,7 +37,12 @@ else:
 Rows = tuple[tuple[Any, ...], ...]
 ELSEWHERE = "information_schema"  # every server has it, and every account may use it
 
+_LOCKED = "the account is locked (ALTER USER ... ACCOUNT UNLOCK)"
+_EXPIRED = "the account's password has expired (ALTER USER ... PASSWORD EXPIRE NEVER, or a new one)"
+_EXPIRED_LATE = 1820  # the login passes, and every statement but SET is refused
+_BLOCKED = "the account is blocked after too many wrong passwords (ALTER USER ... ACCOUNT UNLOCK)"
 _REFUSED = {
+    # The servers say the same of an account that does not exist, so that nobody can find out.
     ER.ACCESS_DENIED_ERROR: "wrong user or password",
     ER.DBACCESS_DENIED_ERROR: "the user may not use this database",
     ER.BAD_DB_ERROR: "there is no such database",
@@ -40,8 +50,16 @@ _REFUSED = {
     ER.HOST_NOT_PRIVILEGED: "the server does not let this machine in",
     3159: "the server demands TLS: `tls` must be verify or require",  # MySQL
     CR.CR_SSL_CONNECTION_ERROR: "the server offers no TLS; `tls` off does without",
-    4151: "the server demands TLS: `tls` must be verify or require",  # MariaDB
+    1862: _EXPIRED,
+    1698: "the account logs in without a password, by the system's user (unix_socket): give"
+    " Plimsoll one that has a password",
+    3118: _LOCKED,  # MySQL
+    4151: _LOCKED,  # MariaDB
+    3955: _BLOCKED,  # MySQL
+    4150: _BLOCKED,  # MariaDB
 }
+_PLUGIN = re.compile(r"Authentication plugin 'b?'?([\w-]+)'+ not configured")
+_SPEAKS_WITHIN_S = 1.0  # MySQL and MariaDB greet at once; then other protocols are tried
 # Requests for the server's public key, with which a client would encrypt the password.
 _KEY_REQUESTS = (b"\x01", b"\x02")  # sha256_password and caching_sha2_password
 _CLEAR_TEXT = ("mysql_clear_password", "dialog")
@@ -58,6 +76,38 @@ class _Refused:
         raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
 
 
+# Plugins of accounts that no client of Plimsoll's knows, by the names that servers send.
+_UNKNOWN_PLUGINS = {
+    "client_ed25519": "ed25519",
+    "parsec": "parsec",
+    "auth_gssapi_client": "gssapi",
+    "authentication_kerberos_client": "kerberos",
+    "authentication_ldap_sasl_client": "ldap",
+    "authentication_oci_client": "oci",
+    "authentication_openid_connect_client": "openid_connect",
+    "authentication_webauthn_client": "webauthn",
+    "authentication_windows_client": "windows",
+}
+
+
+class _Unknown:
+    """Replaces an authentication plugin that is not known, so that the refusal names it."""
+
+    def __init__(self, name: str, _connection: object) -> None:
+        self._name = name
+
+    def authenticate(self, _packet: object) -> None:
+        """Refuse the login."""
+        raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_CANNOT_LOAD, _describe_plugin(self._name))
+
+
+def _describe_plugin(name: str) -> str:
+    return (
+        f"the account logs in by the plugin {name}, which Plimsoll does not know: give it an"
+        " account that logs in by mysql_native_password or caching_sha2_password"
+    )
+
+
 class Connection(_Driver):
     """A connection that limits what the server learns, its time, and its bytes."""
 
@@ -72,20 +122,28 @@ class Connection(_Driver):
         refused = ["mysql_old_password"]  # the response reveals the password
         refused += _CLEAR_TEXT if self._trust < Trust.VERIFIED else ()
         refused += ("sha256_password",) if self._trust < Trust.ENCRYPTED else ()
+        plugins: dict[str, Callable[[Any], Any]] = {
+            asked: partial(_Unknown, name) for asked, name in _UNKNOWN_PLUGINS.items()
+        }
         super().__init__(
             host=target.host,
             port=target.port,
             user=target.user,
-            password=target.password,
+            # The driver would encode text as Latin-1; servers hash the bytes that clients send.
+            password=target.password.encode(),
             database=target.database,
             ssl=make_tls_context(target.tls, self._watch),
             ssl_disabled=target.tls is None,
-            auth_plugin_map=dict.fromkeys(refused, _Refused),
+            auth_plugin_map=plugins | dict.fromkeys(refused, _Refused),
             init_command=f"SET {', '.join(map(' = '.join, target.session_settings))}",
             autocommit=None,  # it is among the settings
             defer_connect=True,
         )
-        self.connect(open_socket(target, self._watch))
+        reached = open_socket(target, self._watch)
+        if not speaks_first(reached, _SPEAKS_WITHIN_S) and (other := describe_other_server(target)):
+            reached.close()
+            raise OtherServerError(other)
+        self.connect(reached)
         self._watch.logged_in()
 
     def write_packet(self, payload: bytes) -> None:
@@ -128,6 +186,8 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
             return tuple(cursor.fetchall())
     except pymysql.MySQLError as error:
         code, message = _split_error(error)
+        if code == _EXPIRED_LATE:
+            raise PlimsollError(f"{_EXPIRED} ({message}, {code})") from None
         raise PlimsollError(
             f"the database says: {message} ({code}) to: {shorten_statement(sql)}"
         ) from None
@@ -174,6 +234,10 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
         if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
             reason += ", or the account demands TLS"
         return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
+    if code == CR.CR_AUTH_PLUGIN_CANNOT_LOAD:
+        unknown = _PLUGIN.match(message)
+        told = _describe_plugin(unknown[1]) if unknown else message
+        return f"{target.user}@{place}/{target.database}: {told}"
     # The driver's error wraps the socket's.
     cause = error.__context__ if isinstance(error, pymysql.MySQLError) else error
     if isinstance(cause, TimeoutError):
@@ -183,8 +247,8 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
     elif message == ASKS_FOR_PASSWORD:
         remedy = "`tls` must be verify"
         message = f"{message}: {remedy}"
-    elif not isinstance(error, pymysql.MySQLError | OSError):
-        message = describe_unreadable(error)
+    elif not isinstance(error, pymysql.MySQLError | OSError | OtherServerError):
+        message = describe_other_server(target) or describe_unreadable(error)
     return f"cannot connect to {place}: {message}"
 
 

@@ -1,7 +1,8 @@
-"""Counters of a PostgreSQL server, version 16 and later, and what they show of a step.
+"""Counters of a PostgreSQL server, version 13 and later, and what they show of a step.
 
-Their place depends on the version (www.postgresql.org/docs/18/monitoring-stats.html, and 16's and
-17's): checkpoints have their own view from 17 on, and log writes are in pg_stat_io from 18 on.
+Their place depends on the version (www.postgresql.org/docs/18/monitoring-stats.html, and those of
+13 to 17): the log has a view from 14 on, I/O by its origin from 16 on (`pg_stat_io`), checkpoints
+from 17 on, and log writes are in pg_stat_io from 18 on. What a version does not count is left out.
 Statistics of databases are read for the target's database only.
 """
 
@@ -22,8 +23,10 @@ from plimsoll.model.run.results import ServerFigures, ServerLooks, ServerWaits
 STATEMENTS = "statements"  # executed, without ours and those that begin or end transactions
 FORGOTTEN = "statements_forgotten"  # kinds of statements evicted together with their counts
 STARTED = "started_s"
+OLD_VERSION = "old_server_version"  # server_version_num, of servers that do not count all
 GAUGES = (
     STARTED,
+    OLD_VERSION,
     "autovacuum_blocks_left",
     "autovacuum_workers",
     "max_connections",
@@ -97,7 +100,22 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
         signs.append(f"autovacuum read and wrote {words.number(vacuumed)} pages")
     if count := grown.get("deadlocks"):
         signs.append(words.plural(count, "deadlock"))
-    return [*signs, *_describe_samples(server.looks)]
+    unknown = describe_uncounted(server.gauges.get(OLD_VERSION))
+    return [*signs, *_describe_samples(server.looks), *unknown]
+
+
+def describe_uncounted(version: int | None) -> list[str]:
+    """Describe what an old server does not count; empty for 16 and later, and without a version.
+
+    Args:
+        version: its `server_version_num`, such as 150018.
+    """
+    if version is None or version >= _IO:
+        return []
+    lacks = ["page writes by sessions and by autovacuum"]
+    if version < _LOG_VIEW:
+        lacks.append("writes and flushes of the log")
+    return [f"PostgreSQL {version // 10_000} does not count {', nor '.join(lacks)}: not known"]
 
 
 def _describe_samples(looks: ServerLooks | None) -> list[str]:
@@ -186,8 +204,9 @@ def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
 # Backends report their last statistics when they exit, shortly after their client has left.
 _LEAVING_MAX_S = 1.0
 _POLL_S = 0.02
-# server_version_num from which on pg_stat_io has the log, and checkpoints have a view
-_WAL_IN_IO, _CHECKPOINTER = 180_000, 170_000
+# server_version_num from which on pg_stat_io has the log, checkpoints have a view, pg_stat_io
+# exists, and pg_stat_wal and pg_stat_statements_info
+_WAL_IN_IO, _CHECKPOINTER, _IO, _LOG_VIEW = 180_000, 170_000, 160_000, 140_000
 
 _DATABASE = """
 SELECT xact_commit AS commits, xact_rollback AS rollbacks, blks_read AS blocks_read,
@@ -232,15 +251,28 @@ SELECT num_timed AS checkpoints_timed, num_requested AS checkpoints_requested,
   FROM pg_stat_checkpointer c, pg_stat_bgwriter b
 """
 # Few users may read the text of others' statements. Hidden ones count as statements.
-_STATEMENTS = f"""
-SELECT COALESCE(SUM(calls), 0) AS {STATEMENTS}, MAX(i.dealloc) AS {FORGOTTEN}
-  FROM pg_stat_statements_info i LEFT JOIN pg_stat_statements s
-    ON s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND s.toplevel
+_OF_LOAD = f"""
+       s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
    AND s.query NOT LIKE '%{OURS}%' AND s.query !~* '^\\s*(BEGIN|START|COMMIT|END|ROLLBACK|ABORT'
        '|SAVEPOINT|RELEASE|SET|RESET|SHOW|DISCARD|DEALLOCATE)\\M'
 """  # noqa: S608 - a mark of ours
+_STATEMENTS = f"""
+SELECT COALESCE(SUM(calls), 0) AS {STATEMENTS}, MAX(i.dealloc) AS {FORGOTTEN}
+  FROM pg_stat_statements_info i LEFT JOIN pg_stat_statements s ON s.toplevel AND {_OF_LOAD}
+"""  # noqa: S608 - names and a mark of ours
+# 13 tells neither which statements functions sent nor whether it forgot some. It sends the first
+# only if it is set to, and forgets a twentieth of all kinds when there is no more room.
+_STATEMENTS_13 = f"""
+SELECT COALESCE(SUM(calls), 0) AS {STATEMENTS}
+  FROM (SELECT 1) one LEFT JOIN pg_stat_statements s ON {_OF_LOAD}
+HAVING current_setting('pg_stat_statements.track') = 'top'
+   AND (SELECT COUNT(*) FROM pg_stat_statements)
+         < 0.9 * current_setting('pg_stat_statements.max')::int
+"""  # noqa: S608 - names and a mark of ours
 _GAUGES = f"""
 SELECT EXTRACT(EPOCH FROM pg_postmaster_start_time())::bigint AS {STARTED},
+       CASE WHEN current_setting('server_version_num')::int < {_IO}
+            THEN current_setting('server_version_num')::int END AS {OLD_VERSION},
        current_setting('max_connections')::bigint
          - current_setting('superuser_reserved_connections')::bigint AS max_connections,
        pg_size_bytes(current_setting('max_wal_size')) AS max_wal_bytes,
@@ -284,24 +316,21 @@ def _await_clients_left(connection: Connection) -> None:
 def _read_values(connection: Connection) -> dict[str, int]:
     ((number,),) = execute(connection, "SELECT current_setting('server_version_num')::int")
     version = int(number)
-    queries = (
-        _DATABASE,
-        _LOG,
-        _LOG_WRITES_18 if version >= _WAL_IN_IO else _LOG_WRITES,
-        _RELATIONS,
-        _CHECKPOINTS_17 if version >= _CHECKPOINTER else _CHECKPOINTS,
-        _GAUGES,
-    )
+    queries = [_DATABASE, _CHECKPOINTS_17 if version >= _CHECKPOINTER else _CHECKPOINTS]
+    queries += [_STATEMENTS if version >= _LOG_VIEW else _STATEMENTS_13, _SINCE_CHECKPOINT]
+    if version >= _LOG_VIEW:
+        queries += [_LOG, _LOG_WRITES_18 if version >= _WAL_IN_IO else _LOG_WRITES]
+    if version >= _IO:
+        queries.append(_RELATIONS)
     values: dict[str, int] = {}
     for sql in queries:
-        values |= _name_values(connection, execute(connection, sql))
-    for sql in (_STATEMENTS, _SINCE_CHECKPOINT):
         values |= _read_if_shown(connection, sql)
-    return values
+    # Every server has these, so an error says that the connection is lost.
+    return values | _name_values(connection, execute(connection, _GAUGES))
 
 
 def _read_if_shown(connection: Connection, sql: str) -> dict[str, int]:
-    """Read what not every server shows to every user; empty if it is not shown."""
+    """Read what not every server has, or shows to every user; empty if it is not shown."""
     try:
         return _name_values(connection, execute(connection, sql))
     except PlimsollError:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import os
+import socket
 import ssl
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,6 +18,7 @@ from plimsoll.databases.connecting import (
     Trust,
     Watch,
     describe_no_answer,
+    describe_other_server,
     describe_tls_error,
     describe_unreadable,
     make_tls_context,
@@ -33,16 +35,26 @@ OURS = "/* plimsoll */"  # in every statement of ours; statement statistics keep
 
 # www.postgresql.org/docs/current/errcodes-appendix.html
 _REFUSED = {
-    "28P01": "wrong user or password",
+    # It says the same of an account that does not exist, and of one whose password has expired.
+    "28P01": "wrong user or password, or the password has expired (VALID UNTIL)",
     "28000": "the server does not let this user in from here",
     "3D000": "there is no such database",
     "42501": "the user may not use this database",
     "53300": "the server is full of connections",
     "57P03": "the server is starting or stopping",
 }
+# What 28000 may mean, by the server's own words.
+_NOT_LET_IN = {
+    "no encryption": "the server demands TLS: `tls` must be verify or require",
+    "is not permitted to log in": "the account may not log in (ALTER ROLE ... LOGIN)",
+    "does not exist": "there is no such user",
+}
 # www.postgresql.org/docs/current/protocol-message-formats.html, AuthenticationRequest
+_UNKNOWN_LOGINS = {2: "Kerberos", 6: "SCM", 7: "GSSAPI (Kerberos)", 9: "SSPI (Windows)"}
+# Errors that no server of another protocol would cause.
+_PLAIN = (TimeoutError, ConnectionRefusedError, socket.gaierror, ssl.SSLError)
 _LET_IN, _CLEAR_TEXT, _MD5, _SCRAM, _SCRAM_CONTINUES, _SCRAM_ENDS = 0, 3, 5, 10, 11, 12
-_LEAST_VERSION = 160_000  # has pg_stat_io
+_LEAST_VERSION = 130_000  # pg_stat_statements has total_exec_time
 _ASKS_FOR_MD5 = "the server asks for the password by MD5, which can be broken"
 _ITERATIONS_MOST = 100_000  # of SCRAM, the same limit as the engine's; servers use 4,096
 
@@ -89,8 +101,15 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
     def handle_AUTHENTICATION_REQUEST(self, data: bytes, context: Any) -> None:  # noqa: N802 - the driver's name
         """Answer an authentication request, unless the password could be read by another."""
         asked = int.from_bytes(data[:4], "big")
+        if asked in _UNKNOWN_LOGINS:
+            raise _RefusedError(
+                f"the server asks for a login by {_UNKNOWN_LOGINS[asked]}, which Plimsoll does not"
+                " know: give it an account with a password (scram-sha-256 in pg_hba.conf)"
+            )
         if asked == _CLEAR_TEXT and self._trust < Trust.VERIFIED:
-            raise _RefusedError(f"{ASKS_FOR_PASSWORD}: `tls` must be verify")
+            raise _RefusedError(
+                f"{ASKS_FOR_PASSWORD}, as for ldap, pam or radius: `tls` must be verify"
+            )
         if asked == _MD5 and not self._allow_md5:
             raise _RefusedError(f"{_ASKS_FOR_MD5}: ?allow_md5=true answers all the same")
         if asked == _SCRAM_CONTINUES and _read_iterations(data) > _ITERATIONS_MOST:
@@ -169,14 +188,14 @@ def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them.
 
     Raises:
-        PlimsollError: The version is too old to have the counters that Plimsoll needs.
+        PlimsollError: The version is older than those that Plimsoll knows.
     """
     ((version, number),) = execute(
         connection,
         "SELECT current_setting('server_version'), current_setting('server_version_num')::int",
     )
     if int(number) < _LEAST_VERSION:
-        raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 16 or later")
+        raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 13 or later")
     return f"PostgreSQL {version}"
 
 
@@ -194,12 +213,14 @@ def _describe_refusal(target: EngineTarget, error: Exception) -> str:
         code, message = _split_error(error)
         if code not in _REFUSED:
             return f"cannot connect to {place}: {message} ({code})"
-        reason = _REFUSED[code]
-        if "no encryption" in message:
-            reason = "the server demands TLS: `tls` must be verify or require"
+        told = (reason for part, reason in _NOT_LET_IN.items() if part in message)
+        reason = next(told, _REFUSED[code]) if code == "28000" else _REFUSED[code]
         return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
     cause = _find_cause(error)
-    if isinstance(cause, TimeoutError):
+    known = isinstance(cause, (*_PLAIN, _RefusedError))
+    if not known and (other := describe_other_server(target)):
+        message = other
+    elif isinstance(cause, TimeoutError):
         message = describe_no_answer(target.login_timeout_ms / 1000)
     elif isinstance(cause, ssl.SSLError):
         message = describe_tls_error(cause)

@@ -88,6 +88,11 @@ def open_postgres_watcher(target: EngineTarget) -> Iterator[PostgresWatcher]:
 
 
 _POLL_S = 0.25
+_MAY_CHECKPOINT = """
+SELECT rolsuper OR COALESCE((SELECT pg_has_role(oid, 'USAGE') FROM pg_roles
+                              WHERE rolname = 'pg_checkpoint'), false)
+  FROM pg_roles WHERE rolname = current_user
+"""
 _AT_WORK = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
 
 
@@ -95,7 +100,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     """Wait until autovacuum has ended and a checkpoint has written what loading changed.
 
     Without this checkpoint the next one comes in the middle of a load, and writes the dataset once
-    more. It is left out if the user may not request one (`pg_checkpoint`).
+    more. It is left out if the user may not request one (`pg_checkpoint`; before 15, superusers).
 
     Returns:
         False if they had not ended after `longest_s` seconds.
@@ -109,7 +114,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
-        ((may,),) = execute(connection, "SELECT pg_has_role('pg_checkpoint', 'USAGE')")
+        ((may,),) = execute(connection, _MAY_CHECKPOINT)
         if not may:
             return True
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))

@@ -6,13 +6,16 @@ from pathlib import Path
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.plain_user import wrap_for_plain_user
+from plimsoll.local.databases.postgres_program import version
 
 # Owner of the server's own tables, as on RDS; without a password, so nobody can log in as it.
 _OWNER = "rdsadmin"
 _MOST_S = 180
+_NO_INSTRUCTIONS_FROM = 14
 # The rights of RDS's master user, who is no superuser: the user guide's "Understanding the
 # rds_superuser role" (Appendix.PostgreSQL.CommonDBATasks.Roles.rds_superuser, read 2026-11)
-_RDS_RIGHTS = "pg_monitor, pg_signal_backend, pg_checkpoint"
+_RDS_RIGHTS = "pg_monitor, pg_signal_backend"
+_CHECKPOINT_ROLE_FROM = 15  # before, only a superuser requests a checkpoint
 
 
 def create_data_directory(
@@ -30,6 +33,7 @@ def create_data_directory(
     Raises:
         PlimsollError: The server could not create one.
     """
+    major = int(version(postgres).partition(".")[0])
     part = target.with_suffix(".part")  # so that an incomplete directory is never used
     shutil.rmtree(part, ignore_errors=True)
     _run(
@@ -41,12 +45,12 @@ def create_data_directory(
             "--encoding=UTF8",
             "--auth=scram-sha-256",
             "--pwfile=/dev/stdin",  # initdb requires one for this login method; it is removed below
-            "--no-instructions",
+            *(["--no-instructions"] if major >= _NO_INSTRUCTIONS_FROM else []),
             "--no-sync",  # the server's first checkpoint does that
         ],
         "none\n",
     )
-    _run_single(postgres, part, _first_statements(account, as_on_rds=as_on_rds))
+    _run_single(postgres, part, _first_statements(account, major, as_on_rds=as_on_rds))
     part.rename(target)
 
 
@@ -67,17 +71,18 @@ def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
     _run([postgres, "--single", "-j", "-D", data, "-c", "exit_on_error=on", "template1"], script)
 
 
-def _first_statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:
+def _first_statements(account: tuple[str, str, str], major: int, *, as_on_rds: bool) -> list[str]:
     """Return the statements for the account and its database; template1 is copied into it."""
     user, password, database = (
         _quote_name(account[0]),
         _quote_text(account[1]),
         _quote_name(account[2]),
     )
+    of_rds = _RDS_RIGHTS + (", pg_checkpoint" if major >= _CHECKPOINT_ROLE_FROM else "")
     rights = "CREATEDB CREATEROLE" if as_on_rds else "SUPERUSER"
     rds = [
         "CREATE ROLE rds_superuser",
-        f"GRANT {_RDS_RIGHTS} TO rds_superuser WITH ADMIN OPTION",
+        f"GRANT {of_rds} TO rds_superuser WITH ADMIN OPTION",
         "GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO rds_superuser",
         f"GRANT rds_superuser TO {user}",
     ]

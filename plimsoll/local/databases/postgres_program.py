@@ -73,7 +73,8 @@ def find_postgres(major: int = MAJOR) -> Path:
         if not said.startswith(f"{major}."):
             raise UsageError(f"PLIMSOLL_POSTGRES: {chosen} is {said}; asked for is {major}")
         return Path(chosen).resolve()
-    for program in (_fetched_program(major), _INSTALLED / f"{major}/bin/postgres"):
+    fetched = [_fetched_program(major)] if major in PINNED else []
+    for program in (*fetched, _INSTALLED / f"{major}/bin/postgres"):
         if program.is_file():
             return program
     raise MissingToolError(f"no PostgreSQL {major} server on this machine; get one: {HOW_TO_GET}")
@@ -99,9 +100,14 @@ def fetch_postgres(major: int = MAJOR) -> Path:
         The server program. Nothing is fetched if it is there already.
 
     Raises:
-        MissingToolError: Maven is not there.
+        MissingToolError: Maven is not there, or no artifact of this version is pinned.
         PlimsollError: It could not be fetched, or is not what was pinned.
     """
+    if major not in PINNED:
+        raise MissingToolError(
+            f"no PostgreSQL {major} server on this machine, and none is fetched:"
+            f" apt-get install postgresql-{major}"
+        )
     with lock_cache(f"postgres-{major}"):
         if not _fetched_program(major).is_file():
             unpacked = _fetched_program(major).parents[1].with_suffix(".part")

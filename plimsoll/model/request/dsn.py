@@ -117,6 +117,7 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
     Raises:
         UsageError: It is no valid DSN; the message never repeats it, since it may hold a password.
     """
+    _refuse_unencoded(text, option)
     try:
         parts = urlsplit(text)
         given_port = parts.port
@@ -158,6 +159,29 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         allow_md5=options.allow_md5,
         nodes=options.nodes,
     )
+
+
+_MEANT = {"@": "%40", "/": "%2F", "?": "%3F", "#": "%23", "[": "%5B", "]": "%5D"}
+
+
+def _refuse_unencoded(text: str, option: str) -> None:
+    """Refuse a user, password or database with a character that means something in a URL.
+
+    Raises:
+        UsageError: There is one; the message says how to write each, and repeats nothing else.
+    """
+    text = text.partition("://")[2]
+    account, at, place = text.rpartition("@")
+    found = {letter for letter in account if letter in _MEANT}
+    # An @ alone can be told from the last one; after one in a database's name, no database follows.
+    if not (at and found - {"@"} and ("/" in place or found & {"?", "#"})):
+        found = {"#"} & set(text)
+    if found:
+        advice = ", ".join(f"{letter} as {_MEANT[letter]}" for letter in _MEANT if letter in found)
+        raise UsageError(
+            f"{option}: characters with a meaning in addresses are encoded in a user, password or"
+            f" name: write {advice}"
+        )
 
 
 def _parse_options(query: str, option: str, facts: ProtocolFacts) -> _Options:

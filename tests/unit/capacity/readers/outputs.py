@@ -15,12 +15,20 @@ def text_of(name: str) -> str:
     return (FOLDER / name).read_text()
 
 
-def reading_of(text: str, name: str) -> Reading | None:
+def readings_of(text: str, name: str) -> tuple[Reading, ...]:
     """Read a text as the command does."""
     found = read_text(text, name)
-    if found is None and text.lstrip().startswith("{"):
-        return read_values(parse_json(text, name), name)
+    if not found and text.lstrip().startswith("{"):
+        value = read_values(parse_json(text, name), name)
+        return (value,) if value else ()
     return found
+
+
+def reading_of(text: str, name: str) -> Reading | None:
+    """Read a text that holds one output at most."""
+    found = readings_of(text, name)
+    assert len(found) < 2
+    return found[0] if found else None
 
 
 def read(name: str) -> Reading:

@@ -11,7 +11,14 @@ from plimsoll.capacity.steps.audits import audit_percentiles
 from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.steps import Statistic
-from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
+from tests.unit.capacity.readers.outputs import (
+    NAMES,
+    REFUSED,
+    read,
+    reading_of,
+    readings_of,
+    text_of,
+)
 
 # By file: connections, rate, ops/s, errors, and latencies in microseconds.
 STEPS: dict[str, tuple[int, float | None, float, int | None, dict[str, dict[Statistic, float]]]] = {
@@ -223,10 +230,15 @@ def test_an_output_that_cannot_be_read_is_refused_by_its_field(
         reading_of(text.replace(old, new), name)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".txt")])
-def test_two_outputs_in_one_file_are_refused(name: str) -> None:
-    with pytest.raises(UsageError):
-        reading_of(text_of(name) + text_of(name), name)
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("name", [n for n in NAMES if n.endswith(".txt") and n not in REFUSED])
+def test_outputs_one_after_the_other_in_one_file_are_steps(name: str, count: int) -> None:
+    found = readings_of((text_of(name) + "\n") * count, name)
+    alone = read(name)
+    assert [one.step.source for one in found] == [f"{name} output {n + 1}" for n in range(count)]
+    assert {one.step.model_copy(update={"source": name}).model_dump_json() for one in found} == {
+        alone.step.model_dump_json()
+    }
 
 
 def test_outputs_of_two_programs_in_one_file_are_refused() -> None:

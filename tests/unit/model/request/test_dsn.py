@@ -159,3 +159,29 @@ def test_options_of_postgres_are_of_no_other(field: dict[str, object]) -> None:
 
 def test_a_target_does_not_show_its_password() -> None:
     assert "hunter2" not in repr(parse_dsn("mysql://u:hunter2@db/d"))
+
+
+@pytest.mark.parametrize(
+    ("dsn", "advice"),
+    [
+        ("mysql://u:p@ss/w?rd#1@host/db", "write @ as %40, / as %2F, ? as %3F, # as %23"),
+        ("mysql://u:hunter2/@db/d", "write / as %2F"),
+        ("mysql://u:hunter2?@db/d", "write ? as %3F"),
+        ("mysql://u:hunter2#@db/d", "write # as %23"),
+        ("mysql://u:hunter2#1@db", "write # as %23"),
+        ("mysql://u:hunter2[@db/d", "write [ as %5B"),
+        ("postgres://a/b:hunter2@db/d?tls=off", "write / as %2F"),
+        ("mysql://u:hunter2@db/d#1", "write # as %23"),
+    ],
+)
+def test_a_character_that_is_not_encoded_is_named_with_its_code(dsn: str, advice: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_dsn(dsn)
+    assert str(error.value).endswith(advice)
+    assert "hunter2" not in str(error.value)
+    assert "ss/w" not in str(error.value)
+
+
+def test_an_at_sign_alone_needs_no_code() -> None:
+    assert parse_dsn("mysql://u:p@ss@db/d?tls=off") == target(password="p@ss")
+    assert parse_dsn("mysql://u:p@db/d@x?tls=off") == target(database="d@x")

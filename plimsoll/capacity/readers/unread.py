@@ -1,0 +1,144 @@
+"""Outputs that are recognized and not read: each is named, with what can be given in its place."""
+
+import re
+
+from plimsoll.capacity.readers.lines import strip_prefixes
+from plimsoll.errors import UsageError
+
+_TABLE = (
+    "Plimsoll does not read it; a table with these columns does:"
+    " clients,throughput_ops_per_second,latency_us.<operation>.p99, one row a step"
+)
+_SYSBENCH = "run it with sysbench 1.0 or 1.1 and give that report"
+
+# Name of the program, marks of which its output has one, and what to do. The first that fits
+# counts, so programs that print much like others stand before them.
+_UNREAD: tuple[tuple[str, str, str], ...] = (
+    (
+        "k6's text",
+        (
+            r"^[ \t]*(?:✓|✗|█)?[ \t]*(?:http_req(?:s|_duration)|iteration(?:s|_duration))\.*: "
+            r"|^[ \t]*execution: (?:local|cloud)\b"
+        ),
+        "it rounds its figures: run k6 with --summary-export=FILE and give that file",
+    ),
+    (
+        "k6's stream of points",
+        r'^\{"type":"(?:Metric|Point)"|^metric_name,timestamp,metric_value',
+        "run k6 with --summary-export=FILE and give that file",
+    ),
+    (
+        "sysbench 0.5's output",
+        r"^sysbench 0\.[45]|^[ \t]*approx\.[ \t]+\d+ percentile:",
+        _SYSBENCH,
+    ),
+    ("HammerDB's output", r"^HammerDB|TEST RESULT : System achieved |^Vuser \d+:", _TABLE),
+    (
+        "benchbase's output",
+        (
+            r"com\.oltpbenchmark|^Transaction Type Index,|^Time \(seconds\),\s*Throughput"
+            r'|"(?:Goodput|Throughput) \(requests/second\)"|Rate limited reqs/s:'
+            r"|Results\(nanoSeconds="
+        ),
+        _TABLE,
+    ),
+    (
+        "cassandra-stress's output",
+        (
+            r"^[ \t]*Op rate[ \t]+:|^[ \t]*(?:Latency|latency) (?:mean|99th percentile)[ \t]+:"
+            r"|^type,[ \t]+total ops,"
+        ),
+        _TABLE,
+    ),
+    (
+        "fio's output",
+        (
+            r'"fio version"|^fio-\d|^[ \t]*(?:read|write)[ \t]*: IOPS=|^[ \t]*clat percentiles'
+            r"|^Run status group \d+"
+        ),
+        _TABLE,
+    ),
+    ("NoSQLBench's output", r"nosqlbench|io\.nosqlbench|\bcycles[._]servicetime\b", _TABLE),
+    (
+        "mysqlslap's output",
+        r"Average number of seconds to run all queries:|^[ \t]*Number of clients running queries:",
+        _TABLE,
+    ),
+    (
+        "JMeter's output",
+        (
+            r"^timeStamp[,;\t]elapsed[,;\t]|^(?:summary|Generate Summary Results) [+=] "
+            r"|<testResults\b|^Label,# Samples,|o\.a\.j\."
+        ),
+        _TABLE,
+    ),
+    ("ab's output", r"^This is ApacheBench|^Requests per second:[ \t]+[\d.]+ \[#/sec\]", _TABLE),
+    ("hey's output", r"^[ \t]*Response time histogram:", _TABLE),
+    ("vegeta's output", r"^Latencies[ \t]+\[min,", _TABLE),
+    ("Locust's output", r"^\"?Type\"?,\"?Name\"?,\"?(?:Request Count|# requests)", _TABLE),
+    ("Gatling's output", r"^---- Global Information -", _TABLE),
+    ("tpcc-mysql's output", r"<TpmC>|^\*\*\* ###easy### TPC-C", _TABLE),
+    ("go-tpc's output", r"^(?:tpmC: |\[Summary\] [A-Z_]+ - )", _TABLE),
+    ("CockroachDB's workload output", r"^_elapsed___errors_", _TABLE),
+    (
+        "memtier_benchmark's output",
+        r"^ALL STATS|^Type[ \t]+Ops/sec[ \t]+Hits/sec",
+        _TABLE,
+    ),
+    ("redis-benchmark's output", r"^====== [A-Z]+.* ======$", _TABLE),
+    (
+        "scylla-bench's output",
+        r"^Time \(avg\):|^Clustering row count:|^[ \t]*raw latency *:",
+        _TABLE,
+    ),
+    (
+        "latte's text",
+        r"^(?:SUMMARY STATS|CYCLE LATENCY|CONFIG) ?[═=]|^[ \t]*Run:? .*latte",
+        "give the JSON report that latte run saves",
+    ),
+    (
+        "YCSB's JSON",
+        r'"metric" ?: ?"OVERALL"',
+        "give the text that YCSB prints without -p exporter=",
+    ),
+    (
+        "a file of pgbench -l",
+        r"\A\d+ \d+ \d+ \d+ \d{10} \d{1,6}(?: \d+)*$",
+        "give the report that pgbench prints at its end",
+    ),
+)
+_MARKS = tuple((name, re.compile(mark, re.MULTILINE), cure) for name, mark, cure in _UNREAD)
+
+# Marks of a program that is read, in a text without its report, and how its report is known.
+_NO_REPORT: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("sysbench", re.compile(r"^sysbench 1\.\d", re.MULTILINE)),
+    ("sysbench", re.compile(r"^\[ \d+s ?\] thds: \d", re.MULTILINE)),
+    ("pgbench", re.compile(r"^(?:pgbench: (?:error|fatal)|pgbench \(|progress: )", re.MULTILINE)),
+    ("pgbench", re.compile(r"^transaction type: |^starting vacuum\.\.\.", re.MULTILINE)),
+    ("YCSB", re.compile(r"^YCSB Client|^\[(?:READ|UPDATE|INSERT|SCAN)\], ?", re.MULTILINE)),
+    ("YCSB", re.compile(r"\b\d+ sec: \d+ operations; ", re.MULTILINE)),
+    ("go-ycsb", re.compile(r"^[A-Z_]+ *- Takes\(s\): ", re.MULTILINE)),
+    ("wrk2", re.compile(r"^Running \S+ test @ |^[ \t]*Thread calibration:", re.MULTILINE)),
+)
+_ENDS = re.compile(
+    r"^.*(?:FATAL|panic:|\b[Ee]rror\b|ERROR:|Exception\b|aborted|[Ii]nterrupt|unable to).*$",
+    re.MULTILINE,
+)
+_SHOWN = 160  # characters of a program's own line that an error shows
+
+
+def refuse_unread(text: str, name: str) -> None:
+    """Refuse an output that is recognized and not read.
+
+    Raises:
+        UsageError: The text is one; the message names the program and says what to give instead.
+    """
+    text = strip_prefixes(text)
+    for program, mark, cure in _MARKS:
+        if mark.search(text):
+            raise UsageError(f"{name}: that is {program}: {cure}")
+    for program, mark in _NO_REPORT:
+        if mark.search(text):
+            last = _ENDS.search(text)
+            why = f": {last[0].strip()[:_SHOWN]}" if last else ": the output is cut off"
+            raise UsageError(f"{name}: {program} printed no report{why}")

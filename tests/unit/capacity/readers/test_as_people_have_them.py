@@ -1,0 +1,362 @@
+"""Outputs as people have them: separators, log prefixes, partial runs, programs not read."""
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.capacity.readers.tables import read_csv
+from plimsoll.errors import UsageError
+from plimsoll.model.judging.steps import Step
+from plimsoll.requests.step_files import read_steps
+from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
+
+CASES = Path(__file__).parent / "cases"
+TEXTS = [name for name in NAMES if name.endswith(".txt") and name not in REFUSED]
+HEADER = "clients,throughput_ops_per_second,latency_us.read.p99"
+
+
+def steps_of(path: Path, *, connections: list[int] | None = None) -> list[Step]:
+    """The steps of a file, as the command reads it."""
+    given = {"connections": connections or [], "rates": []}
+    return read_steps([path], unnamed="mean", units_by_littles_law=True, **given)[0]
+
+
+def refusal_of(path: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        steps_of(path)
+    return str(caught.value)
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "a.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# --- the cases that were tried ---
+
+
+def test_a_european_table_is_read() -> None:
+    steps = steps_of(CASES / "european.csv")
+    assert [step.throughput_ops_per_second for step in steps] == [700.5, 1300.4]
+    assert [step.latency_us for step in steps] == [
+        {"read": {"p99": 830.2}},
+        {"read": {"p99": 1190}},
+    ]
+
+
+def test_go_ycsb_without_its_properties_is_read_with_given_connections() -> None:
+    path = CASES / "goycsb-without-properties.txt"
+    assert "how many connections (threads)? The file does not say" in refusal_of(path)
+    (step,) = steps_of(path, connections=[4])
+    assert (step.connections, step.throughput_ops_per_second) == (4, 500)
+    assert step.latency_us["read"]["p99"] == 9000
+
+
+def test_scripts_of_one_name_in_two_folders_are_two_operations() -> None:
+    (step,) = steps_of(CASES / "pgbench-same-file-name.txt")
+    assert step.latency_us == {"read/step": {"mean": 2000}, "write/step": {"mean": 23_000}}
+    assert step.shares == {"read/step": 0.5, "write/step": 0.5}
+
+
+def test_a_script_that_is_given_twice_is_two_operations() -> None:
+    text = (CASES / "pgbench-same-file-name.txt").read_text().replace("write/", "read/")
+    found = reading_of(text, "a.txt")
+    assert found is not None
+    assert list(found.step.latency_us) == ["read/step#1", "read/step#2"]
+
+
+def test_ycsb_without_blanks_is_read() -> None:
+    (step,) = steps_of(CASES / "ycsb-no-blank.txt", connections=[1])
+    assert (step.throughput_ops_per_second, step.operations) == (100, 1000)
+    assert step.latency_us == {"read": {"mean": 900, "p99": 4000}}
+
+
+@pytest.mark.parametrize("separator", [";", "; ", "\t", " , "])
+def test_ycsb_with_another_separator_is_read(separator: str) -> None:
+    text = text_of("ycsb-0.17.txt").replace("], ", "]" + separator)
+    lines = [
+        line.replace(", ", separator) if line[0] == "[" else line for line in text.split("\n")[:-1]
+    ]
+    found = reading_of("\n".join(lines), "ycsb-0.17.txt")
+    assert found == read("ycsb-0.17.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("k6-terminal.txt", "that is k6's text: it rounds its figures: run k6 with --summary-exp"),
+        ("sysbench-0.5.txt", "that is sysbench 0.5's output: run it with sysbench 1.0 or 1.1"),
+        ("sysbench-fatal.txt", "sysbench printed no report: FATAL: mysql_stmt_execute() returned"),
+    ],
+)
+def test_a_case_that_is_refused_names_its_cure(name: str, message: str) -> None:
+    assert refusal_of(CASES / name).startswith(f"{name}: {message}")
+
+
+# --- separators and decimal commas ---
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\n{0};{1};{2}\n1;700.5;830\n",
+        "{0}\t{1}\t{2}\n1\t700.5\t830\n",
+        "{0}\t{1}\t{2}\n1\t700,5\t830,0\n",
+        " {0} | {1} | {2} \n---+---+---\n 1 | 700.5 | 830 \n",
+        "| {0} | {1} | {2} |\n|---|---:|---|\n| 1 | 700.5 | 830 |\n",
+        "{0}   {1}  {2}\n1         700.5   830  \n",
+        '{0},{1},{2}\n1,"700,5","830,0"\n',
+        "{0};{1};{2}\n1;0,7005;830\n1;1.700,5;830\n",
+    ],
+)
+def test_a_table_may_have_other_separators_and_decimal_commas(text: str) -> None:
+    steps = read_csv(text.format(*HEADER.split(",")), "a.csv", "mean")
+    assert [step.latency_us for step in steps] == [{"read": {"p99": 830}}] * len(steps)
+    assert steps[-1].throughput_ops_per_second in {700.5, 1700.5}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "1;1,300;830",
+            "'1,300': is the comma a decimal one, or does it part thousands? Write 1.3",
+        ),
+        ("1;700,5;830.25", "'830.25' has a point, but other numbers have decimal commas"),
+        ("1;1,300.5;830", "throughput_ops_per_second is '1,300.5', not a number"),
+    ],
+)
+def test_a_number_that_may_mean_two_things_is_refused(rows: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_csv(HEADER.replace(",", ";") + "\n" + rows, "a.csv", "mean")
+    assert message in str(caught.value)
+
+
+def test_decimal_commas_between_commas_are_told_how_to_be_written() -> None:
+    with pytest.raises(
+        UsageError, match=r"4 cells, but the header has 3 columns \(with decimal com"
+    ):
+        read_csv(HEADER + "\n1,700,5,830\n", "a.csv", "mean")
+
+
+@pytest.mark.parametrize("name", ["pgbench-15.txt", "pgbench-scripts.txt", "sysbench-1.0.txt"])
+def test_a_report_of_a_locale_with_decimal_commas_is_read(name: str) -> None:
+    lines = [
+        line.replace(".", ",") if "SQL script" not in line and "(15" not in line else line
+        for line in text_of(name).split("\n")
+    ]
+    assert reading_of("\n".join(lines).replace("sec,", "sec."), name) == read(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        (
+            "sysbench-1.0.txt",
+            "transactions:                        160000",
+            "transactions: 160,000",
+        ),
+        ("pgbench-15.txt", "processed: 120000", "processed: 120,000"),
+        ("ycsb-0.17.txt", "Operations, 99900", "Operations, 99,900"),
+    ],
+)
+def test_commas_between_thousands_are_never_taken_for_ends_of_numbers(
+    name: str, old: str, new: str
+) -> None:
+    assert old in text_of(name)
+    with pytest.raises(UsageError):
+        reading_of(text_of(name).replace(old, new), name)
+
+
+# --- what copying and logging add ---
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2026-11-27T10:00:00.123456789Z ",
+        "2026-11-27T10:00:00.123Z stdout F ",
+        "[2026-11-27 10:00:00] ",
+        "2026-11-27 10:00:00,123 INFO ",
+        "Nov 27 10:00:00 db-1 bench[123]: ",
+        "bench-1  | ",
+        "bench-1  | 2026-11-27T10:00:00Z ",
+        "[10:00:00] ",
+        "> ",
+        "    ",
+        "\t",
+    ],
+)
+@pytest.mark.parametrize("name", TEXTS)
+def test_prefixes_of_a_log_change_nothing(name: str, prefix: str) -> None:
+    text = "\n".join(prefix + line for line in text_of(name).split("\n"))
+    assert reading_of(text, name) == read(name)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_odd_blanks_and_what_stands_around_change_nothing(name: str) -> None:
+    text = "$ ./bench.sh\n" + text_of(name).replace("  ", "\u00a0 ") + "\n$ exit\n"
+    assert reading_of(text, name) == read(name)
+
+
+def test_colors_of_a_terminal_change_nothing(tmp_path: Path) -> None:
+    text = "\n".join(f"\x1b[32m{line}\x1b[0m" for line in text_of("sysbench-1.0.txt").split("\n"))
+    (step,) = steps_of(written(tmp_path, text))
+    assert step == read("sysbench-1.0.txt").step.model_copy(update={"source": "a.txt"})
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_what_powershell_writes_is_read(encoding: str, tmp_path: Path) -> None:
+    raw = text_of("pgbench-15.txt").replace("\n", "\r\n").encode(encoding)
+    (step,) = steps_of(written(tmp_path, raw))
+    assert step.throughput_ops_per_second == 2000.5
+
+
+def test_outputs_of_a_loop_in_one_file_are_a_load_line(tmp_path: Path) -> None:
+    heavier = text_of("pgbench-15.txt").replace("clients: 4", "clients: 8")
+    steps = steps_of(written(tmp_path, text_of("pgbench-15.txt") + heavier))
+    assert [(step.source, step.connections) for step in steps] == [
+        ("a.txt output 1", 4),
+        ("a.txt output 2", 8),
+    ]
+
+
+def test_go_ycsb_figures_of_two_runs_without_properties_are_not_mixed() -> None:
+    text = (CASES / "goycsb-without-properties.txt").read_text()
+    with pytest.raises(UsageError, match="several outputs"):
+        reading_of(text + text, "a.txt")
+
+
+# --- aborted and partial runs ---
+
+
+ABORTED = [
+    (
+        "pgbench-15.txt",
+        "pgbench (15.18",
+        "pgbench: error: client 2 script 0 aborted in command 5 query 0: ERROR\npgbench (15",
+        "not a whole run: pgbench: error: client 2 script 0 aborted",
+    ),
+    (
+        "pgbench-15.txt",
+        "tps = 2000.5",
+        "Run was aborted; the above results are incomplete.\ntps = 2000.5",
+        "not a whole run: Run was aborted; the above results are incomplete",
+    ),
+    ("pgbench-13.txt", "10000/10000", "9000/10000", "9000 of 10000 transactions were made"),
+    (
+        "sysbench-1.0.txt",
+        "SQL statistics",
+        "FATAL: mysql_stmt_execute() returned error 2013\nSQL statistics",
+        "not a whole run: FATAL: mysql_stmt_execute",
+    ),
+    ("sysbench-1.1.txt", "[ 10s ] thds: 16", "[ 10s ] thds: 3", "3 of 16 threads ran at 10 s"),
+    (
+        "ycsb-0.17.txt",
+        "[CLEANUP], Operations, 8",
+        "[CLEANUP], Operations, 5",
+        "not a whole run: 5 of 8 threads came to its end",
+    ),
+    (
+        "ycsb-0.17.txt",
+        "[OVERALL], RunTime",
+        "site.ycsb.DBException: Communications link failure\n[OVERALL], RunTime",
+        "not a whole run: site.ycsb.DBException",
+    ),
+    ("go-ycsb-plain.txt", "Run finished", "Got signal [interrupt]\nRun finished", "Got signal"),
+    ("wrk2.txt", "connect 0", "connect 90", "90 of 100 connections could not be made"),
+    ("latte-0.29.json", '"elapsed_time_s": 60.0', '"elapsed_time_s": 12.0', "after 12 of 60 s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "message"), ABORTED)
+def test_an_aborted_run_is_no_step(name: str, old: str, new: str, message: str) -> None:
+    assert old in text_of(name)
+    with pytest.raises(UsageError) as caught:
+        reading_of(text_of(name).replace(old, new), name)
+    assert message in str(caught.value)
+
+
+def test_connections_that_sysbench_opened_again_are_said() -> None:
+    text = text_of("sysbench-1.0.txt").replace(
+        "reconnects:                          0", "reconnects: 12"
+    )
+    found = reading_of(text, "a.txt")
+    assert found is not None
+    assert "connections were lost and opened again" in found.notes[0]
+
+
+def test_threads_that_finish_their_last_transaction_are_no_lost_threads() -> None:
+    text = text_of("sysbench-1.1.txt").replace("[ 20s ] thds: 16", "[ 20s ] thds: 3")
+    assert reading_of(text, "sysbench-1.1.txt") == read("sysbench-1.1.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pgbench (15.18)\nprogress: 1.0 s, 90.0 tps, lat 0.4 ms\n", "pgbench printed no report: "),
+        (
+            "pgbench: error: connection to server at 127.0.0.1 failed: Connection refused\n",
+            "pgbench printed no report: pgbench: error: connection to server at 127.0.0.1 failed",
+        ),
+        ("2026-11-27 10:00:00:000 10 sec: 100 operations; 10 ops/sec\n", "YCSB printed no report"),
+        (
+            "[READ], Operations, 5\n[READ], Return=OK, 5\n",
+            "YCSB printed no report: the output is cu",
+        ),
+        (
+            "Running 30s test @ http://a/\nunable to connect to a:80\n",
+            "wrk2 printed no report: unab",
+        ),
+        ("bench-1 | sysbench 1.0.20 (using\nbench-1 | FATAL: no\n", "printed no report: FATAL: no"),
+    ],
+)
+def test_an_output_without_its_report_is_named(text: str, message: str, tmp_path: Path) -> None:
+    assert message in refusal_of(written(tmp_path, text))
+
+
+# --- programs whose outputs are recognized and not read ---
+
+
+UNREAD = {
+    "HammerDB": "Vuser 1:4 Active Virtual Users configured\nVuser 1:TEST RESULT : System achieved"
+    " 7204 NOPM from 16611 MySQL TPM\n",
+    "benchbase": "[INFO ] 2026-11-27 10:00:00,000 [main]  com.oltpbenchmark.DBWorkload main - ",
+    "benchbase ": '{"Goodput (requests/second)": 100.0, "Latency Distribution": {}}',
+    "benchbase  ": "Time (seconds),Throughput (requests/second),Average Latency\n0,1,2\n",
+    "cassandra-stress": "Results:\nOp rate                   :   12,000 op/s\n",
+    "fio": "randwrite: (g=0): rw=randwrite\nfio-3.33\n  write: IOPS=2000, BW=7.8MiB/s\n",
+    "fio ": '{"fio version": "fio-3.33", "jobs": []}',
+    "NoSQLBench": "cycles_servicetime\n             count = 1000000\n",
+    "mysqlslap": "Benchmark\n\tAverage number of seconds to run all queries: 1.234 seconds\n",
+    "JMeter": "timeStamp,elapsed,label,responseCode\n1700000000000,12,read,200\n",
+    "JMeter ": "summary =    600 in 00:00:10 =   60.0/s Avg:     9 Min:     2\n",
+    "Locust": "Type,Name,Request Count,Failure Count\nGET,/,10,0\n",
+    "ab": "This is ApacheBench, Version 2.3\nRequests per second:    60.00 [#/sec] (mean)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", UNREAD)
+def test_a_program_that_is_not_read_is_named_with_what_to_do(program: str, tmp_path: Path) -> None:
+    refusal = refusal_of(written(tmp_path, UNREAD[program]))
+    assert refusal.startswith(
+        f"a.txt: that is {program.strip()}'s output: Plimsoll does not read it"
+    )
+    assert "a table with these columns does: clients,throughput_ops_per_second" in refusal
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_output_that_is_read_is_taken_for_another(name: str, tmp_path: Path) -> None:
+    if name not in REFUSED:
+        path = tmp_path / name
+        path.write_text(text_of(name))
+        try:
+            steps_of(path)
+        except UsageError as error:
+            assert "Give --" in str(error) or "give --" in str(error)  # noqa: PT017 - its load
+
+
+def test_unknown_columns_are_those_of_tables_alone(tmp_path: Path) -> None:
+    assert "neither a table" in refusal_of(written(tmp_path, "Dear all,\nhere it is\n"))
+    assert "unknown column 'clnts'" in refusal_of(written(tmp_path, "clnts,ops\n1,2\n"))
