@@ -32,6 +32,7 @@ from plimsoll.quoting.extents import (
     find_dataset_source,
 )
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.requests.client_connections import require_openable_connections
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -195,11 +196,13 @@ def require_possible(checked: CheckedRequest, prices: PriceTable, *, local: bool
         local: Whether it is to run on one machine as a stand-in for AWS.
 
     Raises:
-        UsageError: The budget cannot suffice or cannot be enforced, or one machine cannot stand in
-            for the target.
+        UsageError: The budget cannot suffice or cannot be enforced, one machine cannot stand in for
+            the target, or a client on Lambda could not open its connections.
     """
     if local:
         require_stand_in(checked.request)
+    else:
+        require_openable_connections(checked.request)
     if checked.request.budget_usd is not None:
         divide_budget(checked.request, estimate_quote(checked, prices))
 
