@@ -1,4 +1,4 @@
-"""A run that would be refused whenever it is submitted is not quoted either, with the same words."""
+"""A run that would be refused at any time is not quoted either, with the same words."""
 
 from typing import Any
 
