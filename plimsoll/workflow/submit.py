@@ -278,10 +278,12 @@ def resolve_version(
         ask: The function that asks RDS.
 
     Raises:
-        UsageError: The version's support has ended, or RDS does not offer it.
+        UsageError: The version's support has ended, it needs Extended Support, which the request
+            does not ask for, or RDS does not offer it.
     """
     if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
-        require_unended(target.engine, target.engine_version, on=now().date())
+        extended, today = target.extended_support, now().date()
+        require_unended(target.engine, target.engine_version, on=today, extended_support=extended)
     return resolve_database_version(target, ask)
 
 
