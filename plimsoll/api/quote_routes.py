@@ -14,6 +14,7 @@ from plimsoll.model.run.quote import ExperimentQuote, Quote
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
 from plimsoll.requests.cells import check_experiment
+from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import resolve_rds_version
 from plimsoll.workflow.submit import quote_possible_run, resolve_version
 
@@ -55,8 +56,11 @@ def quote_matrix(
     team = settings.teams[read_caller(router).team]
     prices = override_prices(settings.prices)
     ask = cache(resolve_rds_version)
+    checked = check_experiment(experiment)
+    if not settings.on_one_machine:
+        checked.apply(lambda one: require_openable_connections(one.request))
     return quote_experiment(
-        check_experiment(experiment),
+        checked,
         prices,
         runs_most=team.concurrent_runs,
         version_of=lambda request: resolve_version(settings, request.target, ask=ask),

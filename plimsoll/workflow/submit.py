@@ -165,7 +165,8 @@ def record_request(
 def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quote:
     """Quote a run, and refuse one that this deployment would refuse at any time.
 
-    One machine quotes what a run would take on AWS, also for a target that it cannot stand in for.
+    A run without a known price is quoted without a sum, even if the team has limits in dollars. One
+    machine quotes what a run would take on AWS, also for a target that it cannot stand in for.
 
     Raises:
         UsageError: See `submit_run`.
@@ -175,8 +176,10 @@ def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quo
     quoted = _quote_allowed(settings, checked, find_dataset_source(request))
     divide_budget(request, quoted)
     if request.team in settings.teams:
-        room = Room(request.team, settings.teams[request.team])
-        room.require_possible(compute_ask(request, quoted))
+        ask = compute_ask(request, quoted)
+        if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
+            ask = ask.model_copy(update={"usd_most": 0.0})
+        Room(request.team, settings.teams[request.team]).require_possible(ask)
     return quoted
 
 

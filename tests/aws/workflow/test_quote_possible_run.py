@@ -38,7 +38,6 @@ WIDE = {"strategy": "steps", "clients": [1], "connections_per_client": 2000}
         ({"budget_usd": 0.01}, "budget_usd"),
         ({"target": PRICELESS, "budget_usd": 5}, "budget_usd"),
         ({"search": {"strategy": "steps", "clients": [300]}}, "search.clients"),
-        ({"target": PRICELESS}, "target"),
     ],
 )
 def test_what_is_refused_when_it_is_submitted_is_not_quoted(
@@ -53,6 +52,17 @@ def test_what_is_refused_when_it_is_submitted_is_not_quoted(
         record_request(limited, checked, run_id=RUN)
     assert [about.field for about in quoting.value.complaints] == [field]
     assert quoting.value.complaints == submitting.value.complaints
+
+
+def test_a_quote_names_the_price_without_which_a_limit_in_dollars_cannot_be_held(
+    deployment: EverySetting,
+) -> None:
+    team = Team(concurrent_runs=2, usd_per_run=5.0)
+    limited = deployment.model_copy(update={"teams": {"default": team}})
+    checked = check_request(Request.model_validate(REQUESTED | {"target": PRICELESS}))
+    assert quote_possible_run(limited, checked).missing == ("rds-mariadb db.m99.large",)
+    with pytest.raises(LimitReachedError, match=r"is not known: rds-mariadb db\.m99\.large"):
+        record_request(limited, checked, run_id=RUN)
 
 
 def test_a_limit_that_other_runs_reach_is_no_reason_not_to_quote(deployment: EverySetting) -> None:
