@@ -88,7 +88,7 @@ def nested(levels: int) -> dict[str, Any]:
                 ]
             },
             "phases[0].workload",
-            "is of the dataset billing; the run's own is ycsb",
+            "uses the dataset billing, but the run's own is ycsb",
             None,
         ),
         ({"search": {"strategy": "steps", "clients": [0]}}, "search.clients[0]", "not 0", ">= 1"),
