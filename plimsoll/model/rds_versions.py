@@ -277,7 +277,7 @@ def require_known(engine: ManagedEngine, version: str, *, on: date, extended_sup
     refused; naming its major version instead is allowed.
 
     Raises:
-        UsageError: As `require_unended`, or the version is not in the table.
+        UsageError: `require_unended` refuses the version, or it is not in the table.
     """
     require_unended(engine, version, on=on, extended_support=extended_support)
     major = rds_majors(engine).get(major_of(engine, version))
