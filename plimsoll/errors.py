@@ -147,7 +147,9 @@ class LimitReachedError(PlimsollError):
     """A limit of the team is reached: names the limit, the amount in use and the requested amount.
 
     Attributes:
-        waiting_helps: whether there will be room once other runs have ended.
+        waiting_helps: whether there will be room at some time.
+        runs_make_room: whether there may be room once other runs have ended; False for a monthly
+            limit that is spent.
     """
 
     def __init__(
@@ -155,6 +157,7 @@ class LimitReachedError(PlimsollError):
         message: str,
         *,
         waiting_helps: bool = True,
+        runs_make_room: bool = True,
         path: FieldPath | None = None,
         value: Scalar = None,
         allowed: Range | None = None,
@@ -163,13 +166,15 @@ class LimitReachedError(PlimsollError):
 
         Args:
             message: the limit, the amount in use and the requested amount.
-            waiting_helps: whether there will be room once other runs have ended.
+            waiting_helps: whether there will be room at some time.
+            runs_make_room: whether there may be room once other runs have ended.
             path: path of the request's field that exceeds the limit; None if there is none.
             value: value of that field; None if the message says it.
             allowed: values allowed now, or at all if waiting does not help; None if there are none.
         """
         super().__init__(message)
         self.waiting_helps = waiting_helps
+        self.runs_make_room = waiting_helps and runs_make_room
         if path is not None:
             self.complaints = (Complaint(path, message, value, allowed, listed=False),)
 

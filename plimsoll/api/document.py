@@ -50,6 +50,7 @@ _BY_OPERATION = {
         "409": "The run exceeds a limit of the team, even with no other run.",
         "429": "A limit of the team is used up now, or there are too many calls; try again later.",
     },
+    "quote_run": {"409": "The run exceeds a limit of the team, even with no other run."},
     "get_sizes": {"409": "The run measured nothing to predict from; `detail` says why."},
 }
 _STARTING = {"409": "It exceeds a limit of the team; waiting does not help."}

@@ -7,16 +7,16 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import read_caller, read_settings
+from plimsoll.api.started import check_run
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import ExperimentQuote, Quote
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
-from plimsoll.quoting.quotes import estimate_quote
 from plimsoll.requests.cells import check_experiment
-from plimsoll.requests.checked_request import check_request
+from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import resolve_rds_version
-from plimsoll.workflow.submit import resolve_version
+from plimsoll.workflow.submit import quote_possible_run, resolve_version
 
 router = APIGatewayRouter()
 
@@ -25,8 +25,8 @@ router = APIGatewayRouter()
     "/quotes",
     summary="Quote a run",
     description="Estimates item by item the time and cost of a run: minimum, expected and maximum."
-    " Creates nothing. If a price is not known, `missing` names it and there is no sum"
-    " (docs/costs.md).",
+    " Creates nothing, and refuses what `POST /runs` would refuse at any time. If a price is not"
+    " known, `missing` names it and there is no sum (docs/costs.md).",
     response_description="The quote.",
     operation_id="quote_run",
     tags=["runs"],
@@ -35,9 +35,8 @@ def quote_run(
     request: Annotated[Request, Body(description="Request, as for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
-    settings, checked = read_settings(router), check_request(request)
-    version = resolve_version(settings, request.target)
-    return estimate_quote(checked, override_prices(settings.prices), database_version=version)
+    settings, caller = read_settings(router), read_caller(router)
+    return quote_possible_run(settings, check_run(request, caller))
 
 
 @router.post(
@@ -57,8 +56,11 @@ def quote_matrix(
     team = settings.teams[read_caller(router).team]
     prices = override_prices(settings.prices)
     ask = cache(resolve_rds_version)
+    checked = check_experiment(experiment)
+    if not settings.on_one_machine:
+        checked.apply(lambda one: require_openable_connections(one.request))
     return quote_experiment(
-        check_experiment(experiment),
+        checked,
         prices,
         runs_most=team.concurrent_runs,
         version_of=lambda request: resolve_version(settings, request.target, ask=ask),

@@ -13,7 +13,7 @@ from plimsoll.api.problems import ApiError
 from plimsoll.api.started import (
     answer_start,
     answer_stop,
-    assign_to_team,
+    check_run,
     describe_start,
     describe_stop,
 )
@@ -30,7 +30,6 @@ from plimsoll.model.service.answers import (
     Steps,
     Submitted,
 )
-from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.listing import list_page, summarize_record
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import submit_run
@@ -63,10 +62,9 @@ def start_run(
 ) -> Response[Submitted]:
     """Start a run of the caller's team."""
     settings, caller = read_settings(router), read_caller(router)
-    request = assign_to_team(request, caller)
-    request.require_nothing_of_one_machine("`plimsoll run --local`")
-    run_id = submit_run(settings, check_request(request), idempotency_key=idempotency_key)
-    answer = Submitted(run_id=run_id, name=request.name, team=request.team)
+    checked = check_run(request, caller)
+    run_id = submit_run(settings, checked, idempotency_key=idempotency_key)
+    answer = Submitted(run_id=run_id, name=request.name, team=caller.team)
     return answer_start(router, run_id, answer)
 
 

@@ -11,6 +11,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunState
+from plimsoll.requests.checked_request import CheckedRequest, check_request
 from plimsoll.teams.teams import Caller
 
 Answer = TypeVar("Answer", bound=Model)
@@ -26,6 +27,18 @@ def assign_to_team(asked: Asked, caller: Caller) -> Asked:
     if "team" in asked.model_fields_set:
         caller.require_team(asked.team)
     return asked.model_copy(update={"team": caller.team})
+
+
+def check_run(request: Request, caller: Caller) -> CheckedRequest:
+    """Return a run that is asked for, checked, as the caller's team's.
+
+    Raises:
+        OtherTeamError: It names another team.
+        UsageError: Something in it is not valid, or only `plimsoll run --local` may have it.
+    """
+    request = assign_to_team(request, caller)
+    request.require_nothing_of_one_machine("`plimsoll run --local`")
+    return check_request(request)
 
 
 def describe_start(what: str, answer: type[Model]) -> dict[int, OpenAPIResponse]:

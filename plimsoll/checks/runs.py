@@ -1,6 +1,7 @@
 """The runs of a check: started by its schedule, and added to its history when they end."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import RESULT, files_of
@@ -23,8 +24,12 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import name_run, start_execution, submit_run
 
-# fields that may differ between comparable runs: names and limits
-NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
+# fields that may differ between comparable runs: names, limits, and what RDS may charge
+_NAMES_AND_LIMITS = ("name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults")
+NOT_MEASURED: Mapping[str, bool | set[str]] = {
+    **dict.fromkeys(_NAMES_AND_LIMITS, True),
+    "target": {"extended_support"},
+}
 
 
 def start_check(

@@ -55,15 +55,23 @@ class ScheduledChecks(Model):
 
 
 def put_check(settings: CheckSettings, team: str, check: Check) -> bool:
-    """Create or replace a check and its schedule; returns True if it is new.
+    """Create or replace a check and its schedule, or neither; returns True if it is new.
+
+    The check is written first, since a `rate(...)` schedule starts its first run at once. If the
+    schedule is refused, the check is taken back.
 
     Raises:
         UsageError: Something is not valid; names the field. Nothing was changed.
     """
     _require_possible(settings, team, check)
-    new = _open_store(settings).put_check(team, check)
-    _put_schedule(settings, team, check)
-    return new
+    store = _open_store(settings)
+    replaced = store.put_check(team, check)
+    try:
+        _put_schedule(settings, team, check)
+    except Exception:
+        store.take_back_check(team, check, replaced)
+        raise
+    return replaced is None
 
 
 def read_check(settings: ServiceSettings, team: str, name: str) -> ScheduledCheck:
@@ -188,9 +196,13 @@ def _put_schedule(settings: CheckSettings, team: str, check: Check) -> None:
         },
     }
     try:
-        client.create_schedule(**schedule)
-    except client.exceptions.ConflictException:
-        client.update_schedule(**schedule)
+        try:
+            client.create_schedule(**schedule)
+        except client.exceptions.ConflictException:
+            client.update_schedule(**schedule)
+    except client.exceptions.ValidationException as error:
+        problem = f"EventBridge Scheduler refuses it: {error.response['Error']['Message']}"
+        raise UsageError(Complaint(("schedule",), problem, check.schedule)) from error
 
 
 def _add_next_run(store: CheckStore, team: str, check: Check) -> ScheduledCheck:

@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.request.check import Check
 from plimsoll.model.run.check_history import HistoryPoint, Judgement, RunOfCheck
 
+CheckItem = Mapping[str, Any]  # as DynamoDB has it
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
 AFTER_TIMES = ":"  # sorts after every time, as these begin with a digit
@@ -41,14 +43,31 @@ class CheckStore:
     def __init__(self, table: str) -> None:
         self._table = table
 
-    def put_check(self, team: str, check: Check) -> bool:
-        """Write a check; returns True if it is new."""
+    def put_check(self, team: str, check: Check) -> CheckItem | None:
+        """Write a check; returns the item that it replaces, None if it is new."""
         answer = clients.dynamodb().put_item(
-            TableName=self._table,
-            Item={**_check_key(team, check.name), "check": {"S": check.model_dump_json()}},
-            ReturnValues="ALL_OLD",
+            TableName=self._table, Item=_check_item(team, check), ReturnValues="ALL_OLD"
         )
-        return not answer.get("Attributes")
+        return answer.get("Attributes") or None
+
+    def take_back_check(self, team: str, check: Check, replaced: CheckItem | None) -> None:
+        """Put back the item that a check has replaced, or delete the check if it was new.
+
+        Nothing happens if somebody else has written the check meanwhile.
+        """
+        client = clients.dynamodb()
+        written = _check_item(team, check)
+        ours: Any = {
+            "TableName": self._table,
+            "ConditionExpression": "#check = :check",
+            "ExpressionAttributeNames": {"#check": "check"},
+            "ExpressionAttributeValues": {":check": written["check"]},
+        }
+        with suppress(client.exceptions.ConditionalCheckFailedException):
+            if replaced is None:
+                client.delete_item(Key=_check_key(team, check.name), **ours)
+            else:
+                client.put_item(Item=replaced, **ours)
 
     def read_check(self, team: str, name: str) -> Check:
         """Read a check.
@@ -194,6 +213,10 @@ def _parse_point(item: Mapping[str, Any]) -> HistoryPoint:
 
 def _check_key(team: str, name: str) -> dict[str, Any]:
     return {"pk": {"S": f"team#{team}"}, "sk": {"S": f"schedule#{name}"}}
+
+
+def _check_item(team: str, check: Check) -> dict[str, Any]:
+    return {**_check_key(team, check.name), "check": {"S": check.model_dump_json()}}
 
 
 def _point_key(team: str, name: str, at: datetime) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from plimsoll.quoting.quotes import require_known_version, today
 from plimsoll.report.folder import read_model
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.requests.experiment_file import read_file
 
 # Output: time by phase, money by item, and the assumptions.
@@ -198,7 +199,7 @@ def _quote_runs(
     else:
         prices = override_prices(overrides)
         for checked in asked.values():
-            require_known_version(checked.request, on=today())
+            _require_possible_on_aws(checked)
         quotes = {name: quote_request(checked, prices) for name, checked in asked.items()}
     if as_json:
         dumped = {name: quote.model_dump(mode="json") for name, quote in quotes.items()}
@@ -209,13 +210,18 @@ def _quote_runs(
     return 0 if all(quote.usd is not None for quote in quotes.values()) else 1
 
 
+def _require_possible_on_aws(checked: CheckedRequest) -> None:
+    require_known_version(checked.request, on=today())
+    require_openable_connections(checked.request)
+
+
 def _quote_experiment(
     asked: CheckedExperiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
 ) -> int:
     if service is not None:
         quote = service.quote_experiment(asked.experiment)
     else:
-        asked.apply(lambda checked: require_known_version(checked.request, on=today()))
+        asked.apply(_require_possible_on_aws)
         quote = quote_experiment(asked, override_prices(overrides))
     if as_json:
         click.echo(json.dumps({"experiment": quote.model_dump(mode="json")}, indent=2))

@@ -43,7 +43,7 @@ def record_dataset(
 
     Raises:
         NoRoomYetError: The team's limits have no room until other runs have ended.
-        LimitReachedError: The team's limits never have room for it.
+        LimitReachedError: The team's limits never have room for it, or not in this month.
         UsageError: The run is not possible.
     """
     shared = next(one for one in plan_datasets(experiment, record) if one.number == number)
@@ -54,7 +54,7 @@ def record_dataset(
     try:
         record_request(settings, shared.checked, run_id=run_id, prepares_until=until)
     except LimitReachedError as error:
-        if error.waiting_helps:
+        if error.runs_make_room:
             raise NoRoomYetError(str(error)) from error
         raise
     return run_id

@@ -75,7 +75,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
 
     Raises:
         NoRoomYetError: The team's limits have no room until other runs have ended.
-        LimitReachedError: The team's limits never have room for it.
+        LimitReachedError: The team's limits never have room for it, or not in this month.
         RunStoppedError: The experiment is being stopped.
         UsageError: The run is not possible.
         DatasetError: The shared dataset was not prepared.
@@ -92,7 +92,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         checked = check_request(this.request)
         record_request(settings, checked, run_id=run_id, turn=turn, restores=restores)
     except LimitReachedError as error:
-        if error.waiting_helps:
+        if error.runs_make_room:
             raise NoRoomYetError(str(error)) from error
         raise
     _require_still_running(settings, experiment, experiment_id, run_id)

@@ -14,7 +14,12 @@ from plimsoll.model.engine.asked import (
 )
 from plimsoll.model.judging.steps import FinishedStep
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.request.load_request import ENDING_S, SECONDS_OF_A_CLIENT, longest_load_s
+from plimsoll.model.request.load_request import (
+    CONNECTIONS_OF_A_CLIENT,
+    ENDING_S,
+    SECONDS_OF_A_CLIENT,
+    longest_load_s,
+)
 from plimsoll.model.request.phases import records_per_operation
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep, RampSearch, StepsSearch
@@ -163,7 +168,7 @@ def plan_warming(
         purpose="warm",
         why="fills the caches; not measured",
         clients=1,
-        connections=connections,
+        connections=min(connections, CONNECTIONS_OF_A_CLIENT),
         rate_ops_per_second=None,
         warmup_s=0,
         duration_s=request.prepare.warm_s,

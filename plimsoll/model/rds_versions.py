@@ -20,14 +20,21 @@ was found for the ends of the others, nor for minor versions since August.
 Aurora: the versions that RDS offered on 2026-08-06 as github.com/ministackorg/ministack has them
 (of Aurora MySQL 8.0 those since 3.08; each is compatible with the MySQL that the release notes of
 Aurora MySQL name: 3.10 with 8.0.42, 3.11 with 8.0.43, 3.12 with 8.0.44); the ends of Aurora
-PostgreSQL's major versions from endoflife.date as above. No source was found for the ends of Aurora
-MySQL's, nor of any minor version.
+PostgreSQL's major versions from endoflife.date as above, and that of Aurora MySQL's 8.0 from its
+page on Aurora MySQL (2026-05-20, read 2026-11-27), which has AWS's "Release calendars for Aurora
+MySQL". No source was found for the end of Aurora MySQL's 8.4, nor of any minor version.
+
+Extended Support begins on the day after a version's last day of standard support, and costs twice
+as much from its third year on: docs.aws.amazon.com/AmazonRDS/latest/UserGuide/, "Amazon RDS
+Extended Support charges", and the calendars in infracost's resources/aws/db_instance.go (MySQL 8.0
+from 2026-08-01, third year from 2028-08-01; MySQL 5.7 from 2024-03-01 and 2026-03-01), both read on
+2026-11-27. MariaDB has none.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import assert_never
+from typing import Literal, assert_never
 
 from plimsoll import words
 from plimsoll.complaints import Complaint, FieldPath
@@ -35,6 +42,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.databases import ManagedEngine
 
 AS_OF = date(2026, 11, 22)
+# names of the prices of Extended Support
+ExtendedPrice = Literal["years-1-and-2", "year-3"]
 _POSTGRESQL: tuple[ManagedEngine, ...] = ("postgres", "aurora-postgresql")
 OLDEST_POSTGRES = 16  # the first that counts I/O by its origin (pg_stat_io)
 
@@ -61,6 +70,11 @@ class Major:
     def has_ended(self, on: date) -> bool:
         """Whether RDS is known to create no more databases of this version."""
         return self.until is not None and self.until < on
+
+    def is_extended(self, on: date) -> bool:
+        """Whether RDS is known to create this version only with Extended Support."""
+        ended = self.standard_until is not None and self.standard_until < on
+        return ended and self.extended_until is not None and not self.has_ended(on)
 
 
 _MARIADB = {
@@ -131,7 +145,8 @@ _MYSQL = {
 _AURORA_MYSQL = {
     "8.4": Major(standard_until=None, minors={"8.4.mysql_aurora.8.4.7": None}),
     "8.0": Major(
-        standard_until=None,
+        standard_until=date(2028, 4, 30),
+        extended_until=date(2029, 7, 31),
         minors={
             f"8.0.mysql_aurora.{version}": None
             for version in (
@@ -225,11 +240,20 @@ def _example_versions(engine: ManagedEngine) -> Iterator[tuple[str, str]]:
             yield major, minor
 
 
-def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
+def require_unended(
+    engine: ManagedEngine, version: str, *, on: date, extended_support: bool
+) -> None:
     """Refuse a version whose support is known to have ended.
 
+    Args:
+        engine: engine of the version.
+        version: full version, or a major version.
+        on: day on which a database is created.
+        extended_support: whether Extended Support, which RDS charges for, is asked for.
+
     Raises:
-        UsageError: RDS's support of the version has ended.
+        UsageError: RDS's support of the version has ended, or its standard support has and Extended
+            Support is not asked for.
     """
     major = rds_majors(engine).get(major_of(engine, version))
     if major is None:
@@ -238,41 +262,52 @@ def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
     if ended is not None and ended < on:
         name = major_of(engine, version) if ended == major.until else version
         problem = f"RDS's support of {words.ENGINES[engine]} {name} ended on {ended}"
-        raise _version_error(engine, version, problem, on)
+        raise _version_error(engine, version, problem, on, extended_support=extended_support)
+    if major.is_extended(on) and not extended_support:
+        name = f"{words.ENGINES[engine]} {major_of(engine, version)}"
+        problem = (
+            f"RDS's standard support of {name} ended on {major.standard_until}, and RDS charges"
+            " Extended Support by the vCPU-hour: ask for it by target.extended_support, or choose"
+            " another version"
+        )
+        raise _version_error(engine, version, problem, on, extended_support=False)
 
 
-def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
+def require_known(engine: ManagedEngine, version: str, *, on: date, extended_support: bool) -> None:
     """Refuse a version that this table does not have; used where RDS cannot be asked.
 
     A major version is accepted if the table has it. A minor version newer than the table is
     refused; naming its major version instead is allowed.
 
     Raises:
-        UsageError: The version's support has ended, or it is not in the table.
+        UsageError: `require_unended` refuses the version, or it is not in the table.
     """
-    require_unended(engine, version, on=on)
+    require_unended(engine, version, on=on, extended_support=extended_support)
     major = rds_majors(engine).get(major_of(engine, version))
     if major is None or not (is_major(engine, version) or version in major.minors):
         name = f"{words.ENGINES[engine]} {version}"
         problem = f"{name} is none of the versions that RDS was known to offer on {AS_OF}"
-        raise _version_error(engine, version, problem, on)
+        raise _version_error(engine, version, problem, on, extended_support=extended_support)
 
 
-def _version_error(engine: ManagedEngine, version: str, problem: str, on: date) -> UsageError:
-    return UsageError(
-        Complaint(
-            ("target", "engine_version"), problem, version, offered_versions(engine, version, on=on)
-        )
-    )
+def _version_error(
+    engine: ManagedEngine, version: str, problem: str, on: date, *, extended_support: bool
+) -> UsageError:
+    offered = offered_versions(engine, version, on=on, extended_support=extended_support)
+    return UsageError(Complaint(("target", "engine_version"), problem, version, offered))
 
 
-def offered_versions(engine: ManagedEngine, version: str, *, on: date) -> tuple[str, ...]:
+def offered_versions(
+    engine: ManagedEngine, version: str, *, on: date, extended_support: bool
+) -> tuple[str, ...]:
     """List valid versions for an error message: of the same major version, else major versions."""
-    majors = rds_majors(engine)
-    major = majors.get(major_of(engine, version))
-    if major is None or major.has_ended(on):
-        return tuple(name for name, other in majors.items() if not other.has_ended(on))
-    return tuple(_supported_versions(major_of(engine, version), major, on))
+    majors = {
+        name: major
+        for name, major in rds_majors(engine).items()
+        if not major.has_ended(on) and (extended_support or not major.is_extended(on))
+    }
+    name = major_of(engine, version)
+    return tuple(_supported_versions(name, majors[name], on)) if name in majors else tuple(majors)
 
 
 def _supported_versions(name: str, major: Major, on: date) -> Iterator[str]:
@@ -282,16 +317,39 @@ def _supported_versions(name: str, major: Major, on: date) -> Iterator[str]:
             yield minor
 
 
-def extended_support_note(engine: ManagedEngine, version: str, *, on: date) -> str | None:
-    """Return a note that RDS charges for Extended Support; None during standard support."""
+def extended_support_price(
+    engine: ManagedEngine, version: str, *, on: date
+) -> ExtendedPrice | None:
+    """Return the name of the price of a version's Extended Support on a day; None if it has none.
+
+    >>> extended_support_price("mysql", "8.0.46", on=date(2028, 8, 1))
+    'year-3'
+    """
     major = rds_majors(engine).get(major_of(engine, version))
-    if major is None or major.standard_until is None or major.extended_until is None:
+    if major is None or major.standard_until is None or not major.is_extended(on):
         return None
-    if major.standard_until >= on:
+    since = major.standard_until + timedelta(days=1)  # a month's first day, so never February 29
+    return "year-3" if on >= since.replace(year=since.year + 2) else "years-1-and-2"
+
+
+def extended_support_note(
+    engine: ManagedEngine, version: str, *, on: date, asked: bool
+) -> str | None:
+    """Return a note that RDS charges for Extended Support; None during standard support.
+
+    Args:
+        engine: engine of the version.
+        version: full version, or a major version.
+        on: day on which a database is created.
+        asked: whether Extended Support is asked for.
+    """
+    major = rds_majors(engine).get(major_of(engine, version))
+    if major is None or major.standard_until is None or not major.is_extended(on):
         return None
     name = f"{words.ENGINES[engine]} {major_of(engine, version)}"
     since = major.standard_until + timedelta(days=1)
     return (
         f"{name} has been in RDS Extended Support since {since}, which RDS charges by the vCPU-hour"
-        f" until {major.extended_until}: not reckoned with here."
+        f" until {major.extended_until}"
+        + (": an item of its own." if asked else "; on AWS, target.extended_support asks for it.")
     )

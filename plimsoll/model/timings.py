@@ -37,6 +37,28 @@ class Timings(Model):
         }
 
 
+# How fast a fleet starts on AWS: Lambda creates 1,000 environments of a function at once and 1,000
+# more every 10 s, and refuses calls that come faster; Step Functions starts 1,300 children of a
+# Distributed Map at once and 300 more a second (docs.aws.amazon.com/lambda/latest/dg/
+# lambda-concurrency.html, docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
+ENVIRONMENTS_AT_ONCE, ENVIRONMENTS_PER_S = 1_000, 100
+CHILDREN_AT_ONCE, CHILDREN_PER_S = 1_300, 300
+
+
+def count_refused_calls(clients: float) -> float:
+    """Return how often Lambda refuses a step's clients until it has started all of them.
+
+    A refused client calls again after a second on average (`Client` in run.asl.json), from its
+    start by Step Functions to that of its environment by Lambda.
+
+    >>> count_refused_calls(1_000), round(count_refused_calls(5_000))
+    (0.0, 57183)
+    """
+    starting = max(0.0, clients - ENVIRONMENTS_AT_ONCE) ** 2 / (2 * ENVIRONMENTS_PER_S)
+    arriving = max(0.0, clients - CHILDREN_AT_ONCE) ** 2 / (2 * CHILDREN_PER_S)
+    return starting - arriving
+
+
 # The lead covers cold starts: a client attaches to the VPC in seconds, and Lambda starts 1,000 more
 # clients every 10 s. The teardown patience is the longest STACK_CREATION: RDS refuses to delete an
 # instance while it is being created. Clients busy-poll: each has its own vCPU and pays for time,
@@ -44,7 +66,7 @@ class Timings(Model):
 AWS_TIMINGS = Timings(
     poll_s=15,
     lead_ms=20_000,
-    lead_ms_per_client=10,
+    lead_ms_per_client=1000 // ENVIRONMENTS_PER_S,
     poll_us=POLL_US,
     metric_period_s=60,
     teardown_patience_s=1800,

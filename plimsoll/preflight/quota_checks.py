@@ -2,22 +2,35 @@
 
 The codes are those of Service Quotas. Lambda's and EC2's come from the tables "Service quotas" of
 the pages lambda-service.html and ec2-service.html of the AWS General Reference, RDS's from
-rds-service.html (docs.aws.amazon.com/general/latest/gr/), read 2026-11-22.
+rds-service.html (docs.aws.amazon.com/general/latest/gr/), read 2026-11-22. Step Functions' quotas
+are looked up by their names, as ListAWSDefaultServiceQuotas gives them (read 2026-11-27 in public
+projects that recorded it); no source was found for their codes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
+from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.preflight.checks import Check, ask_aws, make_failed, make_passed, make_unknown
 from plimsoll.preflight.ec2_checks import count_running_vcpus, instance_family, read_vcpus
 from plimsoll.quoting.times import count_fleet_most
 
+if TYPE_CHECKING:
+    from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef
+
 FUNCTIONS_BESIDE = 20  # concurrent functions of a run besides its clients (docs/deploying.md)
+STEP_FUNCTIONS = "quota: Step Functions"
+# actions that Step Functions limits by token buckets; each client of a step takes one of each
+_THROTTLED = {"StartExecution": "starts", "StateTransition": "state transitions"}
+# seconds of a step's lead in which no client is started: the Map begins, a client connects
+_NOT_STARTING_S = 10.0
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
 
 
@@ -61,6 +74,8 @@ def check_quotas(requests: Sequence[Request]) -> tuple[Check, ...]:
     checks = list(
         _check_quota(LAMBDA, lambda: sum(map(_count_functions, requests)), used=lambda: None)
     )
+    fleet = sum(map(count_fleet_most, requests))
+    checks += ask_aws([STEP_FUNCTIONS], lambda: _check_step_functions(fleet))
     if instances := len(on_rds) + sum(isinstance(target, AuroraTarget) for target in targets):
         checks += _check_quota(
             RDS_INSTANCES, lambda: instances, used=lambda: _read_rds_use("DBInstances")
@@ -128,3 +143,45 @@ def _read_quota(quota: Quota) -> int:
             ]["Value"]
         )
     return int(found["Quota"]["Value"])
+
+
+def _check_step_functions(clients: int) -> Iterator[Check]:
+    """Check whether Step Functions can start so many clients before their step's barrier."""
+    quotas = _list_quotas("states")
+    lead_s = AWS_TIMINGS.lead_s(clients) - _NOT_STARTING_S
+    passed: list[str] = []
+    for action, plural in _THROTTLED.items():
+        size = quotas.get(f"{action} throttle token bucket size")
+        rate = quotas.get(f"{action} throttle token refill rate per second")
+        if size is None or rate is None:
+            why = f"Service Quotas lists no bucket of {action}"
+            yield make_unknown(STEP_FUNCTIONS, why, "see Service Quotas, AWS Step Functions")
+            return
+        at_once, per_s = size["Value"], rate["Value"]
+        told = f"{at_once:,.0f} {plural} at once and {per_s:,.0f} a second"
+        if at_once + per_s * lead_s < clients:
+            started = words.number(int(at_once + per_s * lead_s))
+            problem = f"{told} are {started} in {lead_s:g} s, for {clients:,} clients"
+            needed = math.ceil((clients - at_once) / lead_s)
+            to_do = (
+                f"have it raised to {needed:,} a second at least: aws service-quotas"
+                " request-service-quota-increase --service-code states --quota-code"
+                f" {rate['QuotaCode']} --desired-value N"
+            )
+            yield make_failed(STEP_FUNCTIONS, problem, to_do)
+            return
+        passed.append(told)
+    yield make_passed(STEP_FUNCTIONS, f"{'; '.join(passed)}, for {clients:,} clients")
+
+
+def _list_quotas(service: str) -> Mapping[str, "ServiceQuotaTypeDef"]:
+    """Return a service's quotas by their names: the account's, or AWS's default if never set."""
+    client = clients.service_quotas()
+    found: dict[str, ServiceQuotaTypeDef] = {}
+    for defaults in client.get_paginator("list_aws_default_service_quotas").paginate(
+        ServiceCode=service
+    ):
+        found.update((quota["QuotaName"], quota) for quota in defaults["Quotas"])
+    for applied in client.get_paginator("list_service_quotas").paginate(ServiceCode=service):
+        found.update((quota["QuotaName"], quota) for quota in applied["Quotas"])
+    return found

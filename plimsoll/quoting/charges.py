@@ -7,14 +7,17 @@ minute at least. Free tiers are not deducted: they are the account's, not the ru
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from plimsoll import words
+from plimsoll.model.aws.instances import instance_size
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.aws.volumes import find_band
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.deployment.functions import FUNCTIONS
 from plimsoll.model.judging.capacity import Capacity
+from plimsoll.model.rds_versions import extended_support_price
 from plimsoll.model.request.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import LEAST_GIB, AuroraStorage, AuroraTarget, RdsTarget
@@ -101,6 +104,7 @@ def _charge_rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     instance = f"{target.instance_class} ({words.ENGINES[target.engine]}), single-AZ"
     price = rds_facts(target.engine).instance_price
     yield Charge(instance, price, target.instance_class, hours)
+    yield from _charge_extended_support(target, hours)
     yield from _charge_volume(target, months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
@@ -111,9 +115,28 @@ def _charge_aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
     months = hours / HOURS_PER_MONTH
     writer = f"{target.instance_class} ({words.ENGINES[target.engine]}), one writer"
     yield Charge(writer, INSTANCE_PRICES[target.storage], target.instance_class, hours)
+    yield from _charge_extended_support(target, hours)
     storage = f"{words.AURORA_STORAGE[target.storage]} storage, reckoned with {LEAST_GIB} GiB"
     yield Charge(storage, Item.AURORA_STORAGE, target.storage, LEAST_GIB * months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
+
+
+def _charge_extended_support(target: RdsTarget | AuroraTarget, hours: float) -> Iterator[Charge]:
+    """Yield the charge of a version past its standard support, by its price of tomorrow.
+
+    A run ends within a day, and no day costs less than the one before.
+    """
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    name = extended_support_price(target.engine, target.engine_version, on=tomorrow)
+    if not target.extended_support or name is None:
+        return
+    size = instance_size(target.instance_class)
+    if size is None:  # without vCPUs there is no price for the class
+        what = f"Extended Support of {target.instance_class}"
+        yield Charge(what, Item.RDS_EXTENDED_SUPPORT, target.instance_class, hours)
+        return
+    what = f"Extended Support, {words.plural(size.vcpus, 'vCPU')}"
+    yield Charge(what, Item.RDS_EXTENDED_SUPPORT, name, size.vcpus * hours)
 
 
 def _charge_ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:

@@ -17,7 +17,7 @@ from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import max_clients
 from plimsoll.model.run.quote import QuotePhase
-from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL
+from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL, count_refused_calls
 from plimsoll.quoting import times
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.times import (
@@ -300,6 +300,7 @@ def compute_extent(
     clients = sum(number for number, _ in steps)
     seconds = sum(number * each for number, each in steps) + loading_client_s
     calls = 15 + 2 * count + clients + polls
+    refused = sum(count_refused_calls(number) for number, _ in steps)  # each is a transition
     return Extent(
         target_s=target_s,
         client_gib_s=seconds * CLIENT_GIB,
@@ -307,7 +308,7 @@ def compute_extent(
         + FUNCTION_GIB_S_PER_STEP * count
         + FUNCTION_GIB_S_PER_POLL * polls,
         invocations=calls,
-        transitions=20 + 5 * count + 4 * clients + 3 * polls,
+        transitions=20 + 5 * count + 4 * clients + 3 * polls + refused,
         writes=2 * (20 + 3 * count),  # the table and its index
         reads=2 * calls,
         puts=10 + 4 * count + clients,

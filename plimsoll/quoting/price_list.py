@@ -31,7 +31,7 @@ class Rule:
         service: The code that AWS has for the service.
         usage: A regular expression for the usage type, without the region's code.
         name: The name in our price table; None to use the product's instance type.
-        family: The product family.
+        family: The product family; None for products that have none.
         filters: Further attributes of the product.
     """
 
@@ -39,7 +39,7 @@ class Rule:
     service: str
     usage: str
     name: str | None
-    family: str
+    family: str | None
     filters: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -108,6 +108,21 @@ RULES = (
     _make_rds_rule(Item.RDS_IOPS, "RDS:IO2-PIOPS", "io2", "Provisioned IOPS"),
     _make_rds_rule(Item.RDS_THROUGHPUT, "RDS:GP3-Throughput", "gp3", "Provisioned Throughput"),
     Rule(Item.RDS_SNAPSHOT, "AmazonRDS", "RDS:ChargedBackupUsage", "standard", "Storage Snapshot"),
+    *(
+        # MySQL8.0, PostgreSQL13, AuroraMySQL3; Serverless v2 has prices of its own by the ACU
+        Rule(
+            Item.RDS_EXTENDED_SUPPORT,
+            "AmazonRDS",
+            rf"ExtendedSupport:{usage}:(Aurora)?(MySQL|PostgreSQL)[\d.]+",
+            name,
+            None,
+            {"extendedSupportPricingYear": years},
+        )
+        for name, usage, years in (
+            ("years-1-and-2", "Yr1-Yr2", "Year 1, Year 2"),
+            ("year-3", "Yr3", "Year 3"),
+        )
+    ),
     _make_ebs_rule(Item.EBS_SNAPSHOT, "EBS:SnapshotUsage", "standard", "Storage Snapshot"),
     Rule(Item.EC2_INSTANCE, "AmazonEC2", "BoxUsage:.*", None, "Compute Instance", _LINUX),
     *(
@@ -208,7 +223,9 @@ def keep_instances(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverr
 
 def _find_prices(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]]:
     """Yield the name and the price, in US dollars, of each product that a rule finds."""
-    wanted = {"regionCode": region, "productFamily": rule.family, **rule.filters}
+    wanted = {"regionCode": region, **rule.filters}
+    if rule.family is not None:
+        wanted["productFamily"] = rule.family
     filters: list[Any] = [
         {"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in wanted.items()
     ]

@@ -32,6 +32,7 @@ from plimsoll.quoting.extents import (
     find_dataset_source,
 )
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.requests.client_connections import require_openable_connections
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -141,12 +142,12 @@ def _order_amounts(three: list[float]) -> Amounts:
 
 
 def note_extended_support(request: Request) -> tuple[str, ...]:
-    """Return a note if RDS charges extra for an old engine version; empty if it does not."""
+    """Return a note if RDS charges Extended Support for an old version; empty if it does not."""
     target = request.target
     if not isinstance(target, RdsTarget | AuroraTarget):
         return ()
-    today = datetime.now(UTC).date()
-    note = extended_support_note(target.engine, target.engine_version, on=today)
+    asked = target.extended_support
+    note = extended_support_note(target.engine, target.engine_version, on=today(), asked=asked)
     return () if note is None else (note,)
 
 
@@ -195,11 +196,13 @@ def require_possible(checked: CheckedRequest, prices: PriceTable, *, local: bool
         local: Whether it is to run on one machine as a stand-in for AWS.
 
     Raises:
-        UsageError: The budget cannot suffice or cannot be enforced, or one machine cannot stand in
-            for the target.
+        UsageError: The budget cannot suffice or cannot be enforced, one machine cannot stand in for
+            the target, or a client on Lambda could not open its connections.
     """
     if local:
         require_stand_in(checked.request)
+    else:
+        require_openable_connections(checked.request)
     if checked.request.budget_usd is not None:
         divide_budget(checked.request, estimate_quote(checked, prices))
 
@@ -213,10 +216,13 @@ def require_known_version(request: Request, *, on: date) -> None:
     """Refuse an RDS engine version that the built-in table does not list; RDS is not asked.
 
     Raises:
-        UsageError: The version is not in the table, or its support has ended.
+        UsageError: The version is not in the table, its support has ended, or it needs Extended
+            Support, which the request does not ask for.
     """
-    if isinstance(request.target, RdsTarget | AuroraTarget):
-        require_known(request.target.engine, request.target.engine_version, on=on)
+    target = request.target
+    if isinstance(target, RdsTarget | AuroraTarget):
+        extended = target.extended_support
+        require_known(target.engine, target.engine_version, on=on, extended_support=extended)
 
 
 def require_stand_in(request: Request) -> None:

@@ -27,6 +27,13 @@ _NEEDED: Mapping[ManagedEngine, Mapping[str, str | int]] = {
     "aurora-mysql": {"require_secure_transport": "ON"},
     "aurora-postgresql": _POSTGRES_NEEDED,
 }
+# By whether Extended Support is asked for. RDS itself enrolls every new database, and then charges
+# for a version past its standard support; where it may not, it refuses to create such a version
+# (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/extended-support-charges.html, 2026-11-27).
+_LIFECYCLES: Mapping[bool, str] = {
+    False: "open-source-rds-extended-support-disabled",
+    True: "open-source-rds-extended-support",
+}
 # docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html: from 100 to 300
 INITIALIZATION_MIB_S = 300
 _FROM_SNAPSHOT = ("DBName", "MasterUsername", "StorageEncrypted", "DeleteAutomatedBackups")
@@ -111,6 +118,7 @@ def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
     return {
         "Engine": target.engine,
         "EngineVersion": version,
+        "EngineLifecycleSupport": _LIFECYCLES[target.extended_support],
         "ParameterGroupFamily": parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,
@@ -131,6 +139,7 @@ def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]
     return {
         "Engine": target.engine,
         "EngineVersion": version,
+        "EngineLifecycleSupport": _LIFECYCLES[target.extended_support],
         "ParameterGroupFamily": parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,

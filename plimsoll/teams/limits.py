@@ -8,6 +8,7 @@ share. Dollars are counted in millionths: when acquired, the most that a run may
 released, what it did cost.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -91,7 +92,7 @@ class Limits:
             item = self._item()
             if _GRANT + run_id in item or failed[1:] == [_CONDITION]:
                 return False
-            self._limits.require_room(item, grant, ask)
+            self._limits.require_room(item, grant, ask, _read_grants(self._team, item).values())
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
 
     def release(self, run_id: str, *, usd: float | None) -> bool:
@@ -127,15 +128,7 @@ class Limits:
 
     def grants(self) -> dict[str, Grant]:
         """Return what runs hold, by run id; unreadable entries are skipped."""
-        grants: dict[str, Grant] = {}
-        for name, value in self._item().items():
-            if name.startswith(_GRANT):
-                what = f"{name} of team {self._team}"
-                try:
-                    grants[name.removeprefix(_GRANT)] = read_item(what, partial(_read_grant, value))
-                except UnreadableRecordError as error:
-                    log_unreadable(error)
-        return grants
+        return _read_grants(self._team, self._item())
 
     def counted(self) -> dict[str, int]:
         """Return the counters: runs, clients, iops, and millionths of a dollar by month."""
@@ -185,6 +178,19 @@ class Limits:
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
         return item_values(answer.get("Item", {}))
+
+
+def _read_grants(team: str, item: Mapping[str, Any]) -> dict[str, Grant]:
+    """Return the shares in a team's item, by run id; unreadable ones are skipped."""
+    grants: dict[str, Grant] = {}
+    for name, value in item.items():
+        if name.startswith(_GRANT):
+            what = f"{name} of team {team}"
+            try:
+                grants[name.removeprefix(_GRANT)] = read_item(what, partial(_read_grant, value))
+            except UnreadableRecordError as error:
+                log_unreadable(error)
+    return grants
 
 
 def _write_transaction(*writes: "TransactWriteItemTypeDef") -> list[str | None]:

@@ -4,7 +4,7 @@ No I/O: the counters of `limits.py` tell what is in use.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -30,6 +30,7 @@ class Ask(Model):
     clients_path: FieldPath = ("search", "clients")  # the field of the request that sets them
     iops: int  # provisioned IOPS of the volume
     usd_most: float | None  # None if a price is missing
+    missing: tuple[str, ...] = ()  # names of the missing prices
 
 
 class Grant(Model):
@@ -61,6 +62,7 @@ def compute_ask(request: Request, quote: Quote) -> Ask:
         clients_path=("search", of_search) if stepping >= loading else ("prepare", "clients"),
         iops=(volume.iops or 0) if volume is not None else 0,
         usd_most=usd,
+        missing=quote.missing,
     )
 
 
@@ -99,7 +101,7 @@ class Room:
             if ask.usd_most is None:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: {words.usd(limit)} cannot be held, for a price of"
-                    " the run is not known (plimsoll quote names it)",
+                    f" the run is not known: {', '.join(ask.missing)}",
                     waiting_helps=False,
                     path=("target",),
                 )
@@ -113,13 +115,16 @@ class Room:
                     allowed=_make_range(limit),
                 )
 
-    def require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
+    def require_room(
+        self, item: Mapping[str, Any], grant: Grant, ask: Ask, held: Iterable[Grant]
+    ) -> None:
         """Refuse a run for which there is no room at the moment.
 
         Args:
             item: The team's counters.
             grant: The share that the run would hold.
             ask: The needs of the run.
+            held: The shares of all runs; each may return dollars when its run ends.
 
         Raises:
             LimitReachedError: There is no room; names the limit.
@@ -136,14 +141,19 @@ class Room:
                 shown = [used, asked, most]
                 path, value = fields[name]
                 room: float = most - used
+                only_time = ""
                 if name == "spend_usd_per_month":
                     room /= MICRO
                     figures = [words.usd(value / MICRO) for value in shown]
+                    returned = sum(one.usd_micro for one in held if one.month == grant.month)
+                    if used - returned + asked > most:
+                        only_time = "; only the next month makes room"
                 else:
                     figures = [words.number(value) for value in shown]
                 raise LimitReachedError(
                     f"team {self._team}: {name}: {figures[0]} in use, the run asks for"
-                    f" {figures[1]}, the limit is {figures[2]}",
+                    f" {figures[1]}, the limit is {figures[2]}{only_time}",
+                    runs_make_room=not only_time,
                     path=path,
                     value=value,
                     allowed=_make_range(room) if room > 0 and name != "concurrent_runs" else None,

@@ -19,16 +19,18 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.experiment import Turn
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
 from plimsoll.model.request.request import Request, Target
+from plimsoll.model.run.quote import Quote
 from plimsoll.model.run.run_record import Failure, Restored, RunRecord, RunState
 from plimsoll.quoting.budget import divide_budget
-from plimsoll.quoting.extents import find_dataset_source
+from plimsoll.quoting.extents import Given, find_dataset_source
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import estimate_quote, require_stand_in
 from plimsoll.requests.checked_request import CheckedRequest
+from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import AskRds, resolve_database_version, resolve_rds_version
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.reconcile import reconcile_team
-from plimsoll.teams.room import Ask, compute_ask
+from plimsoll.teams.room import Ask, Room, compute_ask
 from plimsoll.workflow.endpoint import find_endpoint_addresses
 
 STARTED_WITHIN = timedelta(minutes=1)  # callers of `submit` have no more time than that
@@ -58,8 +60,9 @@ def submit_run(
 
     Raises:
         UsageError: The deployment has no targets of this kind or does not allow load on the
-            endpoint, RDS does not offer the engine version, faults are requested on AWS, or the key
-            was used for another request.
+            endpoint, RDS does not offer the engine version, a client on Lambda could not open its
+            connections, the budget cannot suffice, faults are requested on AWS, or the key was used
+            for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     team = checked.request.team
@@ -110,23 +113,16 @@ def record_request(
         False if the run was recorded before.
 
     Raises:
-        UsageError: See `submit`.
+        UsageError: See `submit_run`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     request = checked.request
-    require_allowed(settings, request)
-    local, results_days = settings.on_one_machine, settings.results_days
-    if request.team not in settings.teams and not local:
-        problem = f"{request.team} is not a team of this deployment"
-        known = tuple(sorted(settings.teams))
-        raise UsageError(Complaint(("team",), problem, request.team, known))
-    if not local:
-        request.require_nothing_of_one_machine("a run on one machine (--local)")
-    version = resolve_version(settings, request.target)
+    if settings.on_one_machine:
+        require_stand_in(request)
     prepares = prepares_until is not None
     given = find_dataset_source(request, restored=restores is not None, prepares=prepares)
-    prices = override_prices(settings.prices)
-    quoted = estimate_quote(checked, prices, database_version=version, given=given)
+    quoted = _quote_allowed(settings, checked, given)
+    results_days = settings.results_days
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -136,16 +132,18 @@ def record_request(
         name=request.name,
         team=request.team,
         state=RunState.PENDING,
-        local=local,
+        local=settings.on_one_machine,
         tags=request.tags,
-        target_words=describe_target(request.target, version=version),
-        quoted_usd=None if local or quoted.usd is None else f"{quoted.usd.expected:.6f}",
+        target_words=describe_target(request.target, version=quoted.database_version),
+        quoted_usd=None
+        if settings.on_one_machine or quoted.usd is None
+        else f"{quoted.usd.expected:.6f}",
         request_sha256=digest,
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
         budget=divide_budget(request, quoted),
-        database_version=version,
+        database_version=quoted.database_version,
         turn=turn,
         restores=restores,
         prepares_until=prepares_until,
@@ -162,6 +160,43 @@ def record_request(
             give_up_run(settings, run_id, request.team)
         raise
     return created
+
+
+def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quote:
+    """Quote a run, and refuse one that this deployment would refuse at any time.
+
+    A run without a known price is quoted without a sum, even if the team has limits in dollars. One
+    machine quotes what a run would take on AWS, also for a target that it cannot stand in for.
+
+    Raises:
+        UsageError: See `submit_run`.
+        LimitReachedError: A limit of the team never leaves room for it.
+    """
+    request = checked.request
+    quoted = _quote_allowed(settings, checked, find_dataset_source(request))
+    divide_budget(request, quoted)
+    if request.team in settings.teams:
+        ask = compute_ask(request, quoted)
+        if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
+            ask = ask.model_copy(update={"usd_most": 0.0})
+        Room(request.team, settings.teams[request.team]).require_possible(ask)
+    return quoted
+
+
+def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Given) -> Quote:
+    """Quote a run that the deployment allows, whatever room its team's limits leave."""
+    request = checked.request
+    require_allowed(settings, request)
+    if not settings.on_one_machine:
+        if request.team not in settings.teams:
+            problem = f"{request.team} is not a team of this deployment"
+            known = tuple(sorted(settings.teams))
+            raise UsageError(Complaint(("team",), problem, request.team, known))
+        request.require_nothing_of_one_machine("a run on one machine (--local)")
+        require_openable_connections(request)
+    version = resolve_version(settings, request.target)
+    prices = override_prices(settings.prices)
+    return estimate_quote(checked, prices, database_version=version, given=given)
 
 
 def _create_with_share(
@@ -214,12 +249,10 @@ def require_allowed(settings: SubmitSettings, request: Request) -> None:
     """Refuse a target that the deployment does not have or does not allow.
 
     Raises:
-        UsageError: The deployment has no targets of this kind, does not allow load on the endpoint
-            or use of the snapshot, or one machine has no stand-in for this target.
+        UsageError: The deployment has no targets of this kind, or does not allow load on the
+            endpoint or use of the snapshot.
     """
     settings.require_kind(request.target.kind)
-    if settings.on_one_machine:
-        require_stand_in(request)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
         find_endpoint_addresses(request, settings.allowed_endpoints)
@@ -248,10 +281,12 @@ def resolve_version(
         ask: The function that asks RDS.
 
     Raises:
-        UsageError: The version's support has ended, or RDS does not offer it.
+        UsageError: The version's support has ended, it needs Extended Support, which the request
+            does not ask for, or RDS does not offer it.
     """
     if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
-        require_unended(target.engine, target.engine_version, on=now().date())
+        extended, today = target.extended_support, now().date()
+        require_unended(target.engine, target.engine_version, on=today, extended_support=extended)
     return resolve_database_version(target, ask)
 
 

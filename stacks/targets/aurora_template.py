@@ -66,6 +66,7 @@ class AuroraTemplate(TargetStack):
             db_cluster_identifier=name,
             engine=engine,
             engine_version=self.text("EngineVersion", "The engine's version, such as 17.7."),
+            engine_lifecycle_support=self.lifecycle(),
             database_name=self.text(
                 "DatabaseName", "The database made at the start.", default=USER
             ),

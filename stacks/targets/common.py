@@ -15,6 +15,8 @@ from aws_cdk import (
 from constructs import Construct
 
 RUN_ID_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*"
+# whether RDS may create a version past its standard support, and charge Extended Support for it
+LIFECYCLES = ["open-source-rds-extended-support-disabled", "open-source-rds-extended-support"]
 RUN_ID_LENGTH = 40  # with its prefix, within RDS's 63 characters for an identifier
 
 
@@ -77,6 +79,15 @@ class TargetStack(Stack):
             min_length=None if allowed or pattern else 1,
             max_length=max_length,
         ).value_as_string
+
+    def lifecycle(self) -> str:
+        """Declare whether Extended Support is allowed, which RDS charges for; return its Ref."""
+        return self.text(
+            "EngineLifecycleSupport",
+            "Whether RDS may charge Extended Support for a version past its standard support.",
+            allowed=LIFECYCLES,
+            default=LIFECYCLES[0],
+        )
 
     def provisioned(self, name: str, description: str) -> float:
         """Declare a whole number and return it, or no value if it is 0: nothing to provision.

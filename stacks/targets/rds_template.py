@@ -1,6 +1,15 @@
 """The template of a target on RDS: MySQL, MariaDB or PostgreSQL on gp2, gp3, io1 or io2."""
 
-from aws_cdk import Acknowledgment, CfnOutput, Fn, RemovalPolicy, Validations
+from aws_cdk import (
+    Acknowledgment,
+    Aws,
+    CfnCondition,
+    CfnOutput,
+    Fn,
+    RemovalPolicy,
+    Token,
+    Validations,
+)
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
@@ -50,11 +59,13 @@ class RdsTemplate(TargetStack):
         )
 
     def _instance(self, name: str, group: rds.CfnDBParameterGroup) -> rds.CfnDBInstance:
+        engine = self.text("Engine", "The database engine.", allowed=ENGINES)
         return rds.CfnDBInstance(
             self,
             "Instance",
             db_instance_identifier=name,
-            engine=self.text("Engine", "The database engine.", allowed=ENGINES),
+            engine=engine,
+            engine_lifecycle_support=self._lifecycle(engine),
             engine_version=self.text("EngineVersion", "The engine's version, such as 8.4.10."),
             db_instance_class=self.text(
                 "InstanceClass", "The instance class.", pattern=r"db\.[a-z0-9.-]+"
@@ -87,6 +98,16 @@ class RdsTemplate(TargetStack):
             ),
             storage_encrypted=True,
         )
+
+    def _lifecycle(self, engine: str) -> str:
+        """Return the lifecycle, or no value for MariaDB, which has no Extended Support."""
+        has_extended = CfnCondition(
+            self,
+            "HasExtendedSupport",
+            expression=Fn.condition_not(Fn.condition_equals(engine, "mariadb")),
+        )
+        lifecycle = Fn.condition_if(has_extended.logical_id, self.lifecycle(), Aws.NO_VALUE)
+        return Token.as_string(lifecycle)
 
     def _outputs(self, instance: rds.CfnDBInstance) -> None:
         outputs = {

@@ -134,6 +134,21 @@ def test_rds_gets_the_engine_and_the_volume_asked_for(
     assert instance.get("StorageThroughput") == VOLUMES[volume].get("StorageThroughputMibS")
 
 
+def test_rds_may_charge_extended_support_only_where_it_is_asked_for(
+    target_templates: dict[str, Template],
+) -> None:
+    """RDS itself enrolls every new database. MariaDB has none, and RDS no such setting for it."""
+    lifecycle = "EngineLifecycleSupport"
+    for resource in (
+        rds(target_templates["rds"], "mysql", "gp3").resources["Instance"],
+        rds(target_templates["rds"], "postgres", "gp3").resources["Instance"],
+        aurora(target_templates["aurora"], "aurora-mysql").resources["Cluster"],
+    ):
+        assert resource[lifecycle] == "open-source-rds-extended-support-disabled"
+    assert lifecycle not in rds(target_templates["rds"], "mariadb", "gp3").resources["Instance"]
+    assert lifecycle not in aurora(target_templates["aurora"], "aurora-mysql").resources["Writer"]
+
+
 def test_nothing_of_an_rds_target_outlives_its_stack(target_templates: dict[str, Template]) -> None:
     instance = rds(target_templates["rds"], "mysql", "gp3").resources["Instance"]
     assert instance["BackupRetentionPeriod"] == 0

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.model.deployment.functions import FUNCTIONS, Setting
+from plimsoll.model.timings import AWS_TIMINGS, ENVIRONMENTS_AT_ONCE, ENVIRONMENTS_PER_S
 from plimsoll.statemachines import (
     STATE_MACHINES,
     machine_placeholder,
@@ -22,6 +23,7 @@ from tests.second_opinion.scripted_aws import (
     Failed,
     Refused,
     Script,
+    Starts,
 )
 
 BROKEN = Failed("OperationalError", 'it said "no" in C:\\temp, ünd\nthen nothing')
@@ -123,6 +125,7 @@ class Scenario:
         cells_at_once: Of an experiment.
         slow: Whether it is for `make check-aws` alone: retries take a minute, or it differs from
             another one in the name of an error only.
+        whole_fleet: Whether no client's failure may be written.
     """
 
     machine: str
@@ -132,6 +135,7 @@ class Scenario:
     differs: str = ""
     cells_at_once: int = 1
     slow: bool = False
+    whole_fleet: bool = False
 
     @property
     def name(self) -> str:
@@ -261,7 +265,12 @@ def _of_runs() -> Iterator[Scenario]:
     untyped = {"load-client:1": [Failed(None)]}
     yield Scenario("run", "one client says no type", untyped, differs=UNTYPED)
     for what, refusal in {"throttled": THROTTLED, "faulty": SERVICE_FAULT}.items():
-        yield Scenario("run", f"one client {what} once", {"load-client:1": [refusal, None]})
+        yield Scenario(
+            "run",
+            f"one client {what} once",
+            {"load-client:1": [refusal, None]},
+            whole_fleet=refusal is THROTTLED,  # 429 says that nothing was invoked
+        )
         yield Scenario("run", f"all parts {what} for good", {"load-dataset": [refusal]})
         yield Scenario("run", f"all parts {what} once", {"load-dataset": [refusal, None]})
     yield Scenario("run", "clients of one step fail", {"load-client": [None, BROKEN, None]})
@@ -290,6 +299,31 @@ def _of_runs() -> Iterator[Scenario]:
     )
     odd = {**JUDGED, "reasons": ['"', "\\", "ü€😀", "{% $x %}", ""]}
     yield Scenario("run", "odd words in an event", {"judge-step": [odd]})
+
+
+# An interpreter on two cores carries out some hundred calls a second, where thousands of clients
+# would ask at once. A fleet of one in fifty, started by a bucket of one in fifty, takes as long.
+ONE_IN = 50
+
+
+def _of_large_fleets() -> Iterator[Scenario]:
+    for clients in (1_000, 5_000, 10_000):
+        starts = Starts(
+            at_once=ENVIRONMENTS_AT_ONCE / ONE_IN,
+            per_s=ENVIRONMENTS_PER_S / ONE_IN,
+            lead_s=AWS_TIMINGS.lead_s(clients),
+        )
+        answers: Script = {
+            "plan-step": [_step(1, clients // ONE_IN), CONCLUDE],
+            "load-client": [starts],
+        }
+        yield Scenario(
+            "run",
+            f"a fleet of {clients} starts before its barrier",
+            answers,
+            slow=clients > ENVIRONMENTS_AT_ONCE,
+            whole_fleet=True,
+        )
 
 
 def _of_experiments() -> Iterator[Scenario]:
@@ -332,5 +366,6 @@ def scenarios() -> list[Scenario]:
         *(Scenario(machine, "success") for machine in STATE_MACHINES),
         *_failures_of_every_state(),
         *_of_runs(),
+        *_of_large_fleets(),
         *_of_experiments(),
     ]

@@ -8,11 +8,14 @@ import http.server
 import json
 import re
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import unquote
+
+from tests.support.token_bucket import TokenBucket
 
 WRITTEN = "failures"  # what is called to write a file of a run's failures
 _ITEMS = ("client", "cell", "name")  # members of a payload that say which item of a Map it is for
@@ -44,6 +47,23 @@ class Refused:
 
 THROTTLED = Refused("TooManyRequestsException", 429)
 SERVICE_FAULT = Refused("ServiceException", 500)
+
+
+@dataclass(frozen=True)
+class Starts:
+    """A function whose environments are started by a token bucket, all of them before a barrier.
+
+    A call beyond it is refused, and not written down: how many there are is chance.
+
+    Attributes:
+        at_once: How many are started at once.
+        per_s: How many more each second.
+        lead_s: Seconds from the first call to the barrier, after which a client comes too late.
+    """
+
+    at_once: float
+    per_s: float
+    lead_s: float
 
 
 @dataclass(frozen=True)
@@ -95,6 +115,7 @@ class ScriptedAws:
         self._calls: dict[str, list[Call]] = defaultdict(list)
         self._asked: dict[tuple[str, str], int] = defaultdict(int)
         self._ended: dict[str, Ended] = {}
+        self._buckets: dict[str, TokenBucket] = {}
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.scripted = self
@@ -119,9 +140,24 @@ class ScriptedAws:
         answers = script.get(key, script[name])
         last = len(answers) - 1 if isinstance(answers, Sequence) else 0
         answer = answers(payload) if callable(answers) else answers[min(number, last)]
+        if isinstance(answer, Starts):
+            return self._start(scenario, call, answer)
         if isinstance(answer, dict) and "run_id" in answer:
             return {**answer, "run_id": answer["run_id"].replace("@", scenario)}
         return answer
+
+    def _start(self, scenario: str, call: Call, starts: Starts) -> Answer:
+        """Answer a call whose function needs an environment of its own."""
+        now_s = time.monotonic()
+        with self._lock:
+            bucket = self._buckets.setdefault(
+                scenario, TokenBucket(starts.at_once, starts.per_s, now_s)
+            )
+            if not bucket.take(now_s):
+                self._calls[scenario].remove(call)
+                return THROTTLED
+        late = now_s - bucket.since_s > starts.lead_s
+        return Failed("ClientTooLateError", "the window is half over") if late else None
 
     def start(self, arn: str, name: str, given: Any) -> Answer:
         """Answer StartExecution."""

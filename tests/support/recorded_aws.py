@@ -25,6 +25,8 @@ def recorded_answers() -> Iterator[None]:
             (RDSResponse, "describe_account_attributes", _account_attributes),
             (ServiceQuotasResponse, "get_service_quota", _quota("applied")),
             (ServiceQuotasResponse, "get_aws_default_service_quota", _quota("defaults")),
+            (ServiceQuotasResponse, "list_service_quotas", _quotas("applied")),
+            (ServiceQuotasResponse, "list_aws_default_service_quotas", _quotas("defaults")),
         ):
             stack.enter_context(patch.object(owner, name, answer, create=True))
         yield
@@ -79,5 +81,14 @@ def _quota(kind: str) -> Any:
             if quota["QuotaCode"] == code:
                 return json.dumps({"Quota": quota})
         raise NoSuchResource
+
+    return answer
+
+
+def _quotas(kind: str) -> Any:
+    def answer(self: Any) -> str:
+        service = json.loads(self.body)["ServiceCode"]
+        quotas = _read("service-quotas")[kind]
+        return json.dumps({"Quotas": [one for one in quotas if one["ServiceCode"] == service]})
 
     return answer

@@ -77,11 +77,18 @@ def test_a_major_version_that_there_never_was_is_refused_everywhere(tmp_path: Pa
     assert "99.1 is none of the versions" in str(validated(tmp_path, **asked).exception)
 
 
-def test_extended_support_is_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["validate", "quote"])
+def test_extended_support_has_to_be_asked_for(tmp_path: Path, verb: str) -> None:
     target = {**REQUESTED["target"], "engine": "mysql", "engine_version": "8.0"}
-    found = validated(tmp_path, target=target)
+    refused = validated(tmp_path, verb=verb, target=target)
+    assert "target.engine_version: RDS's standard support of MySQL 8.0 ended on 2026-07-31" in str(
+        refused.exception
+    )
+    assert "ask for it by target.extended_support" in str(refused.exception)
+    assert validated(tmp_path, "--local", target=target).exit_code == 0
+    found = validated(tmp_path, verb=verb, target={**target, "extended_support": True})
     assert found.exit_code == 0
-    assert "on AWS: MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in found.output
+    assert "MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in found.output
 
 
 def test_what_is_wrong_is_told_as_data_whatever_its_sentences_are(

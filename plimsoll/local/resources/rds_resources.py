@@ -57,6 +57,7 @@ class DatabaseInstance(Resource):
             "DeleteAutomatedBackups",
             "DeletionProtection",
             "Engine",
+            "EngineLifecycleSupport",
             "EngineVersion",
             "Iops",
             "ManageMasterUserPassword",

@@ -14,6 +14,10 @@ SECONDS_OF_A_CLIENT = 900  # the longest run time of a Lambda function
 RESERVE_S = 90
 ENDING_S = 20  # part of the reserve for the last operations and for the results
 LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
+# Connections of a client on Lambda, which gives a function 1,024 file descriptors and no more
+# (docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html); the rest are the runtime's,
+# the log's and those of calls to AWS
+CONNECTIONS_OF_A_CLIENT = 950
 WARM_ROUNDS = 3  # rounds of unmeasured load, unless the request allows more
 
 

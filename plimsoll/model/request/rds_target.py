@@ -57,6 +57,12 @@ class AuroraTarget(Model):
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")] = Field(
         "plimsoll", description="Database that holds the dataset."
     )
+    extended_support: bool = Field(
+        False,
+        description="Whether to create a version past its standard support, with RDS Extended"
+        " Support, which RDS charges by the vCPU-hour (docs/costs.md). If false, such a version is"
+        " refused on AWS.",
+    )
 
     @property
     def snapshot(self) -> None:
@@ -121,6 +127,12 @@ class RdsTarget(Model):
         " loading rows, and the workload uses the tables in it. The deployment must allow it;"
         " Plimsoll never deletes it.",
     )
+    extended_support: bool = Field(
+        False,
+        description="Whether to create a version past its standard support, with RDS Extended"
+        " Support, which RDS charges by the vCPU-hour (docs/costs.md). If false, such a version is"
+        " refused on AWS.",
+    )
 
     @property
     def provisioned(self) -> bool:
@@ -140,6 +152,13 @@ class RdsTarget(Model):
     @model_validator(mode="after")
     def _version_may_be(self) -> Self:
         require_measurable(self.engine, self.engine_version, ("engine_version",))
+        return self
+
+    @model_validator(mode="after")
+    def _extended_support_can_be_had(self) -> Self:
+        if self.extended_support and self.engine == "mariadb":
+            problem = "RDS has no Extended Support of MariaDB"
+            raise UsageError(Complaint(("extended_support",), problem, self.extended_support))
         return self
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plimsoll.model.run.quote import ExperimentQuote, Quote
-from tests.aws.api.conftest import OTHER, Api
+from tests.aws.api.conftest import ENDPOINT_SECRET, OTHER, Api
 from tests.support.requested import REQUESTED
 
 
@@ -24,6 +24,27 @@ def test_a_version_that_rds_does_not_offer_is_neither_quoted_nor_run(api: Api, p
     target = {**REQUESTED["target"], "engine_version": "11.4.99"}
     told = api("POST", path, {**REQUESTED, "target": target}).wrong["target.engine_version"]
     assert (told["value"], told["allowed"]) == ("11.4.99", ["11.4.10"])
+
+
+STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
+ELSEWHERE = {"kind": "endpoint", "engine": "mysql", "host": "x", "secret_arn": ENDPOINT_SECRET}
+
+
+@pytest.mark.parametrize("path", ["/quotes", "/runs"])
+@pytest.mark.parametrize(
+    ("changes", "status", "field"),
+    [
+        ({"faults": [STALL]}, 422, "faults"),
+        ({"target": ELSEWHERE}, 422, "target.host"),
+        ({"team": "other"}, 403, "team"),
+        ({"search": {"strategy": "steps", "clients": [5000]}}, 409, "search.clients"),
+    ],
+)
+def test_what_cannot_be_run_is_not_quoted(
+    api: Api, path: str, changes: dict[str, Any], status: int, field: str
+) -> None:
+    refused = api("POST", path, REQUESTED | changes)
+    assert (refused.status, list(refused.wrong)) == (status, [field])
 
 
 def test_a_quote_has_the_version_that_rds_makes(api: Api) -> None:

@@ -15,6 +15,7 @@ from plimsoll.checks.schedules import (
     read_check,
     read_history,
 )
+from plimsoll.checks.store import CheckStore
 from plimsoll.errors import CheckNotFoundError, UsageError
 from tests.aws.checks.conftest import schedules
 from tests.support.every_setting import EverySetting
@@ -54,6 +55,58 @@ def test_a_check_put_again_replaces_itself_and_its_schedule(deployment: EverySet
     [schedule] = schedules().values()
     assert (schedule["ScheduleExpression"], schedule["State"]) == ("rate(2 days)", "DISABLED")
     assert read_check(deployment, "payments", "nightly").schedule == "rate(2 days)"
+
+
+def refuse(code: str, message: str) -> Any:
+    """Return a method of a client that AWS answers with an error."""
+
+    def call(**_: Any) -> Any:
+        raised = getattr(clients.scheduler().exceptions, code)
+        raise raised({"Error": {"Code": code, "Message": message}}, "CreateSchedule")
+
+    return call
+
+
+def test_a_check_whose_schedule_is_refused_is_not_made(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = refuse("ValidationException", "Invalid Schedule Expression")
+    monkeypatch.setattr(clients.scheduler(), "create_schedule", refused)
+    with pytest.raises(UsageError, match="schedule: EventBridge Scheduler refuses it: Invalid"):
+        put_check(deployment, "payments", check())
+    assert list_checks(deployment, "payments").schedules == ()
+    full = refuse("ServiceQuotaExceededException", "too many")
+    monkeypatch.setattr(clients.scheduler(), "create_schedule", full)
+    with pytest.raises(clients.scheduler().exceptions.ServiceQuotaExceededException):
+        put_check(deployment, "payments", check())
+    assert list_checks(deployment, "payments").schedules == ()
+    assert schedules() == {}
+
+
+def test_a_check_whose_new_schedule_is_refused_stays_as_it_was(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_check(deployment, "payments", check())
+    before = read_check(deployment, "payments", "nightly")
+    refused = refuse("ThrottlingException", "slower")
+    monkeypatch.setattr(clients.scheduler(), "update_schedule", refused)
+    with pytest.raises(clients.scheduler().exceptions.ThrottlingException):
+        put_check(deployment, "payments", check(description="changed"))
+    assert read_check(deployment, "payments", "nightly").description == before.description
+
+
+def test_what_another_caller_wrote_meanwhile_is_not_taken_back(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_and_fail(**call: Any) -> Any:
+        assert deployment.service_table is not None
+        CheckStore(deployment.service_table).put_check("payments", check(description="theirs"))
+        return refuse("ThrottlingException", "slower")(**call)
+
+    monkeypatch.setattr(clients.scheduler(), "create_schedule", write_and_fail)
+    with pytest.raises(clients.scheduler().exceptions.ThrottlingException):
+        put_check(deployment, "payments", check(description="ours"))
+    assert read_check(deployment, "payments", "nightly").description == "theirs"
 
 
 def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: EverySetting) -> None:

@@ -125,3 +125,10 @@ def test_runs_that_are_refused_night_after_night_are_one_message(
 def test_runs_compare_where_they_measure_the_same(change: dict[str, Any], same: bool) -> None:
     one, other = (Request.model_validate(body) for body in (REQUEST, REQUEST | change))
     assert (hash_measured(one) == hash_measured(other)) is same
+
+
+def test_what_rds_may_charge_changes_no_history() -> None:
+    target = {**REQUEST["target"], "engine": "mysql", "engine_version": "8.0"}
+    asked = [{**target, "extended_support": each} for each in (False, True)]
+    one, other = (Request.model_validate(REQUEST | {"target": each}) for each in asked)
+    assert hash_measured(one) == hash_measured(other)

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.aws import clients
+from plimsoll.aws.run_records import now
 from plimsoll.cli.experiment import ExperimentProgress
 from plimsoll.errors import (
     ExperimentNotFoundError,
@@ -34,6 +35,8 @@ from plimsoll.model.run.experiment_record import ExperimentResult
 from plimsoll.model.run.run_record import RunFigures, RunState
 from plimsoll.requests.cells import CheckedExperiment, validate_experiment
 from plimsoll.statemachines import read_definition
+from plimsoll.teams.limits import find_team_limits
+from plimsoll.teams.room import Ask
 from plimsoll.workflow.submit import start_execution
 from tests.aws.workflow.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
@@ -148,6 +151,21 @@ def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
         events = 3 * waiting * 5 * day_s / retry["MaxDelaySeconds"]
         assert events < 25_000
         assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 30 * day_s
+
+
+def test_a_cell_does_not_wait_for_the_next_month(place: EverySetting, started: str) -> None:
+    """Waiting asks every ten minutes, and would fill the workflow's history before the month."""
+    team = Team(concurrent_runs=9, spend_usd_per_month=10.0)
+    limited = place.model_copy(update={"teams": {"dba": team}})
+    plan_experiment(limited, started)
+    limits = find_team_limits(limited, "dba")
+    assert limits is not None
+    limits.acquire("before", Ask(clients=1, iops=0, usd_most=9.99), at=now())
+    with pytest.raises(NoRoomYetError, match="spend_usd_per_month"):
+        submit_cell(limited, started, 0)
+    limits.release("before", usd=9.99)
+    with pytest.raises(LimitReachedError, match=r"spend_usd_per_month.*only the next month"):
+        submit_cell(limited, started, 0)
 
 
 def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: str) -> None:

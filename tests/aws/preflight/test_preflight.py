@@ -100,6 +100,10 @@ def test_a_request_that_can_be_made_passes_every_check_but_what_is_not_there_yet
     need = "1 of 40 DB instances needed at once; 3 in use"
     assert found["quota: RDS instances"].detail == need
     assert found["quota: Lambda"].detail.startswith("24 of 1,000 concurrent executions needed")
+    assert found["quota: Step Functions"].detail == (
+        "1,300 starts at once and 300 a second; 800 state transitions at once and 40 a second, for"
+        " 2 clients"
+    )
 
 
 AURORA = {
@@ -146,6 +150,9 @@ def test_a_postgresql_is_looked_at_as_any_other() -> None:
          "with a subnet in such a zone"),
         ({"search": {"strategy": "steps", "clients": [1, 990]}}, "quota: Lambda",
          "1,010 of 1,000 concurrent executions", "raised to 1,010 at least"),
+        ({"search": {"strategy": "steps", "clients": [1, 5000]}}, "quota: Step Functions",
+         "800 state transitions at once and 40 a second are 3,200 in 60 s, for 5,000 clients",
+         "raised to 70 a second at least: aws service-quotas request-service-quota-increase"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way_is_told_with_what_helps(

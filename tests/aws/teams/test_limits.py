@@ -96,6 +96,20 @@ def test_each_month_has_its_own_spend_and_a_run_counts_where_it_began() -> None:
     assert team.counted()["usd_2026_12"] == 9_000_000
 
 
+def test_a_month_that_is_spent_is_told_from_one_whose_runs_may_cost_less() -> None:
+    team = limits()
+    team.acquire("a", ask(usd_most=9.0), at=AT)
+    team.acquire("b", ask(usd_most=9.0), at=AT)
+    with pytest.raises(LimitReachedError) as caught:
+        team.acquire("c", ask(usd_most=9.0), at=AT)
+    assert (caught.value.waiting_helps, caught.value.runs_make_room) == (True, True)
+    for run in ("a", "b"):
+        team.release(run, usd=9.0)
+    with pytest.raises(LimitReachedError, match="; only the next month makes room") as caught:
+        team.acquire("c", ask(usd_most=9.0), at=AT)
+    assert (caught.value.waiting_helps, caught.value.runs_make_room) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("asked", "told", "about"),
     [

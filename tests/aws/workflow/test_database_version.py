@@ -18,9 +18,9 @@ from tests.aws.workflow.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 
 
-def asked(version: str, engine: str = "mariadb") -> Request:
+def asked(version: str, engine: str = "mariadb", **changes: object) -> Request:
     target: dict[str, Any] = {**REQUESTED["target"], "engine": engine, "engine_version": version}
-    return Request.model_validate({**REQUESTED, "target": target})
+    return Request.model_validate({**REQUESTED, "target": target | changes})
 
 
 def test_record_and_quote_have_the_version_that_rds_makes_and_the_request_what_was_asked_for(
@@ -49,8 +49,15 @@ def test_what_cannot_be_made_is_refused_before_anything_is_recorded(
 
 def test_a_version_that_is_newer_than_the_table_is_left_to_rds(deployment: EverySetting) -> None:
     """8.0.45 is in RDS's answer, and not in the table."""
-    record_request(deployment, check_request(asked("8.0.45", engine="mysql")), run_id=RUN)
+    request = asked("8.0.45", engine="mysql", extended_support=True)
+    record_request(deployment, check_request(request), run_id=RUN)
     assert deployment.records.get(RUN).database_version == "8.0.45"
+
+
+def test_a_version_that_rds_charges_extra_for_has_to_be_asked_for(deployment: EverySetting) -> None:
+    with pytest.raises(UsageError, match=r"ask for it by target\.extended_support"):
+        record_request(deployment, check_request(asked("8.0.45", engine="mysql")), run_id=RUN)
+    assert deployment.records.find(RUN) is None
 
 
 def test_the_target_is_made_of_what_was_recorded(

@@ -10,6 +10,7 @@ from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import (
     AS_OF,
     extended_support_note,
+    extended_support_price,
     is_major,
     major_of,
     rds_majors,
@@ -28,7 +29,7 @@ from plimsoll.model.rds_versions import (
      ("aurora-mysql", "8.0.mysql_aurora.3.10.3")],
 )  # fmt: skip
 def test_what_is_offered_passes(engine: ManagedEngine, version: str) -> None:
-    require_known(engine, version, on=AS_OF)
+    require_known(engine, version, on=AS_OF, extended_support=True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_what_is_past_its_end_is_refused_with_the_day_and_what_there_is(
 ) -> None:
     for check in (require_unended, require_known):
         with pytest.raises(UsageError) as refused:
-            check(engine, version, on=AS_OF)
+            check(engine, version, on=AS_OF, extended_support=False)
         (complaint,) = refused.value.complaints
         assert complaint.field == "target.engine_version"
         assert (complaint.value, complaint.problem) == (version, problem)
@@ -73,26 +74,68 @@ def test_what_is_past_its_end_is_refused_with_the_day_and_what_there_is(
 def test_what_is_not_in_the_table_is_refused_only_where_rds_is_not_asked(
     engine: ManagedEngine, version: str
 ) -> None:
-    require_unended(engine, version, on=AS_OF)
+    require_unended(engine, version, on=AS_OF, extended_support=False)
     with pytest.raises(UsageError, match=f"{version} is none of the versions"):
-        require_known(engine, version, on=AS_OF)
+        require_known(engine, version, on=AS_OF, extended_support=False)
 
 
 def test_a_version_is_offered_to_the_end_of_its_last_day() -> None:
-    require_known("mariadb", "11.8.5", on=date(2026, 11, 30))
+    require_known("mariadb", "11.8.5", on=date(2026, 11, 30), extended_support=False)
     with pytest.raises(UsageError, match="ended on 2026-11-30"):
-        require_known("mariadb", "11.8.5", on=date(2026, 12, 1))
+        require_known("mariadb", "11.8.5", on=date(2026, 12, 1), extended_support=False)
     with pytest.raises(UsageError, match=r"MySQL 8\.0 ended on 2029-07-31"):
-        require_known("mysql", "8.0", on=date(2029, 8, 1))
+        require_known("mysql", "8.0", on=date(2029, 8, 1), extended_support=True)
+
+
+def test_a_version_past_its_standard_support_is_refused_unless_it_may_cost() -> None:
+    require_known("mysql", "8.0", on=date(2026, 7, 31), extended_support=False)
+    require_unended("mysql", "8.0.46", on=AS_OF, extended_support=True)
+    for check in (require_unended, require_known):
+        with pytest.raises(UsageError) as refused:
+            check("mysql", "8.0.46", on=AS_OF, extended_support=False)
+        (complaint,) = refused.value.complaints
+        assert complaint.field == "target.engine_version"
+        assert complaint.problem == (
+            "RDS's standard support of MySQL 8.0 ended on 2026-07-31, and RDS charges Extended"
+            " Support by the vCPU-hour: ask for it by target.extended_support, or choose another"
+            " version"
+        )
+        assert complaint.allowed == ("8.4",)
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "on", "price"),
+    [
+        ("mysql", "8.0.46", date(2026, 7, 31), None),
+        ("mysql", "8.0.46", date(2026, 8, 1), "years-1-and-2"),
+        ("mysql", "8.0.46", date(2028, 7, 31), "years-1-and-2"),
+        ("mysql", "8.0.46", date(2028, 8, 1), "year-3"),
+        ("mysql", "5.7.44", date(2026, 3, 1), "year-3"),
+        ("mysql", "8.4", AS_OF, None),
+        ("postgres", "16.14", date(2029, 3, 1), "years-1-and-2"),
+        ("aurora-mysql", "8.0.mysql_aurora.3.10.3", AS_OF, None),
+        ("aurora-mysql", "8.0.mysql_aurora.3.10.3", date(2029, 7, 31), "years-1-and-2"),
+        ("mariadb", "10.6", AS_OF, None),
+        ("mysql", "99.1", AS_OF, None),
+    ],
+)
+def test_extended_support_costs_twice_as_much_from_its_third_year(
+    engine: ManagedEngine, version: str, on: date, price: str | None
+) -> None:
+    assert extended_support_price(engine, version, on=on) == price
 
 
 def test_extended_support_is_named_where_it_costs() -> None:
-    assert extended_support_note("mysql", "8.0.46", on=date(2026, 7, 31)) is None
-    note = extended_support_note("mysql", "8.0.46", on=AS_OF)
+    assert extended_support_note("mysql", "8.0.46", on=date(2026, 7, 31), asked=True) is None
+    note = extended_support_note("mysql", "8.0.46", on=AS_OF, asked=True)
     assert note is not None
     assert "MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in note
-    assert extended_support_note("mysql", "8.4", on=AS_OF) is None
-    assert extended_support_note("mariadb", "10.6", on=AS_OF) is None
+    assert note.endswith("until 2029-07-31: an item of its own.")
+    not_asked = extended_support_note("mysql", "8.0.46", on=AS_OF, asked=False)
+    assert not_asked is not None
+    assert not_asked.endswith("on AWS, target.extended_support asks for it.")
+    assert extended_support_note("mysql", "8.4", on=AS_OF, asked=True) is None
+    assert extended_support_note("mariadb", "10.6", on=AS_OF, asked=False) is None
 
 
 def test_a_major_version_of_postgresql_is_one_number() -> None:

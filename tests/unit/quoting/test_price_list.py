@@ -102,6 +102,21 @@ LISTED = [
             ("Provisioned IOPS", "GP3-PIOPS", "IOPS-Mo", "0.024"),
         )
     ],
+    *(
+        product(
+            "AmazonRDS",
+            "",
+            [("vCPU-hour", usd)],
+            usagetype=usage,
+            extendedSupportPricingYear=years,
+        )
+        for usage, years, usd in (
+            ("EUC1-ExtendedSupport:Yr1-Yr2:MySQL8.0", "Year 1, Year 2", "0.122"),
+            ("ExtendedSupport:Yr1-Yr2:AuroraPostgreSQL13", "Year 1, Year 2", "0.122"),
+            ("EUC1-ExtendedSupport:Yr3:PostgreSQL11", "Year 3", "0.244"),
+            ("EUC1-ExtendedSupport:Yr1-Yr2:ASv2:AuroraPostgreSQL13", "Year 1, Year 2", "9"),
+        )
+    ),
     product("AmazonEC2", "Compute Instance", [("Hrs", "0.115")], **LINUX),
     product(
         "AmazonEC2",
@@ -152,6 +167,7 @@ def test_prices_are_found_under_their_own_names() -> None:
         Item.AURORA_IO: {"standard": pytest.approx(0.22)},  # by the million, not by one
         Item.RDS_STORAGE: {"gp3": 0.137, "io1": 0.149, "io2": 0.148},
         Item.RDS_IOPS: {"io1": 0.119, "gp3": 0.024},
+        Item.RDS_EXTENDED_SUPPORT: {"years-1-and-2": 0.122, "year-3": 0.244},
         Item.EC2_INSTANCE: {"m6i.large": 0.115},
         Item.EBS_THROUGHPUT: {"gp3": pytest.approx(0.048)},
         Item.STEP_FUNCTIONS: {"transition": 0.000025},

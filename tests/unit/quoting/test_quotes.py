@@ -5,11 +5,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from plimsoll import words
+from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import Quote
+from plimsoll.quoting.budget import divide_budget
 from plimsoll.quoting.prices import override_prices, read_builtin_prices
 from plimsoll.quoting.quotes import target_usd_per_hour
 from plimsoll.quoting.times import describe_search, rehearse
@@ -66,6 +69,47 @@ def test_a_targets_hour_is_its_instance_and_its_volume(
 ) -> None:
     asked = request(target={**TARGET, "volume": volume})
     assert target_usd_per_hour(asked, read_builtin_prices()) == pytest.approx(usd_per_hour)
+
+
+OLD: dict[str, Any] = {
+    **TARGET,
+    "engine": "mysql",
+    "engine_version": "8.0",
+    "instance_class": "db.m6i.4xlarge",
+    "volume": {"type": "gp3", "size_gib": 100},
+}
+
+
+def test_extended_support_is_charged_by_the_vcpu_hour_where_it_is_asked_for() -> None:
+    """16 vCPUs at 0.10; `test_rds_versions.py` has the day from which they cost 0.20."""
+    asked = request(target={**OLD, "extended_support": True}, time_limit_s=3600)
+    found, without = quote_request(asked), quote_request(request(target=OLD, time_limit_s=3600))
+    item = line(found, "Extended Support, 16 vCPUs")
+    assert item.price.unit == "vCPU-hour"
+    assert item.usd.most == pytest.approx(1.6 * 4500 / 3600)
+    assert found.target_usd_per_hour == pytest.approx(1.6 + (without.target_usd_per_hour or 0))
+    assert not any("Extended Support" in one.what for one in without.lines)
+    newer = request(target={**OLD, "engine_version": "8.4", "extended_support": True})
+    assert not any("Extended Support" in one.what for one in quote_request(newer).lines)
+
+
+def test_a_budget_that_extended_support_would_pass_is_refused() -> None:
+    """A minute of the target and 15 of its deletion are 0.80 USD with it, and 0.37 without."""
+    enough = request(target=OLD, budget_usd=0.5)
+    assert divide_budget(enough, quote_request(enough)) is not None
+    asked = request(target={**OLD, "extended_support": True}, budget_usd=0.5)
+    with pytest.raises(UsageError, match="less than the run costs at least"):
+        quote_request(asked)
+
+
+def test_extended_support_of_a_class_whose_vcpus_are_not_known_has_no_price() -> None:
+    target = {**OLD, "instance_class": "db.x9.large", "extended_support": True}
+    assert "rds-extended-support db.x9.large" in quote_request(request(target=target)).missing
+
+
+def test_mariadb_has_no_extended_support() -> None:
+    with pytest.raises(ValidationError, match=r"extended_support: RDS has no Extended Support of"):
+        request(target={**TARGET, "extended_support": True})
 
 
 def test_the_least_is_ten_minutes_of_the_target_and_the_most_its_time_limit_and_deletion() -> None:

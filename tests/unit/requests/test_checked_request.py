@@ -88,6 +88,9 @@ def reached(**changes: Any) -> dict[str, Any]:
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
     (of("target", RDS, "snapshot", "mine"), "target.snapshot", "mine", [SNAPSHOT]),
+    (of("target", RDS, "extended_support", "maybe"), "target.extended_support", "maybe",
+     ["true", "false"]),
+    (of("target", RDS, "extended_support", True), "target.extended_support", True, []),
     ({"name": "n" * 41}, "name", "n" * 41, ["at most 40 long"]),
     ({"description": 3}, "description", 3, []),
     ({"team": "A"}, "team", "A", [NAME]),

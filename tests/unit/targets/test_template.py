@@ -1,6 +1,7 @@
 """What is asked for reaches CloudFormation as the template wants it."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -89,6 +90,27 @@ def test_every_parameter_of_aurora_is_one_of_its_template(
     group = filled["Resources"]["ParameterGroup"]
     assert group["Type"] == "AWS::RDS::DBClusterParameterGroup"
     assert group["Properties"]["Parameters"] == {n: str(v) for n, v in parameters.items()}
+
+
+@pytest.mark.parametrize(
+    ("asked", "lifecycle"),
+    [
+        ({}, "open-source-rds-extended-support-disabled"),
+        ({"extended_support": True}, "open-source-rds-extended-support"),
+    ],
+)
+def test_extended_support_is_allowed_where_it_is_asked_for(
+    asked: dict[str, Any], lifecycle: str
+) -> None:
+    mysql = {**REQUESTED["target"], "engine": "mysql", "engine_version": "8.0"}
+    given = fill_rds_parameters(RdsTarget.model_validate(mysql | asked), "8.0.46")
+    aurora = {"kind": "aurora", "engine": "aurora-mysql", "engine_version": "8.0",
+              "instance_class": "db.r7g.large"}  # fmt: skip
+    of_cluster = fill_aurora_parameters(AuroraTarget.model_validate(aurora | asked), "8.0")
+    for one, template in ((given, RDS_TEMPLATE), (of_cluster, AURORA_TEMPLATE)):
+        declared = json.loads(read_template(template))["Parameters"]["EngineLifecycleSupport"]
+        assert one["EngineLifecycleSupport"] == lifecycle
+        assert lifecycle in declared["AllowedValues"]
 
 
 def test_nothing_to_provision_is_zero() -> None:
