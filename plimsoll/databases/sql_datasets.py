@@ -14,6 +14,7 @@ from plimsoll.databases.dataset_notes import (
     check_absent,
     check_same_dataset,
     note_counts,
+    parse_note,
 )
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -98,10 +99,7 @@ class SqlDatasets(ABC):
         )
         if not rows:
             return None
-        records, parameters, loads, loaded_rows = rows[0]
-        return DatasetNote(
-            int(records), json.loads(parameters), int(loads), json.loads(loaded_rows)
-        )
+        return parse_note(*rows[0])
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset.

@@ -14,6 +14,7 @@ from plimsoll.databases.dataset_notes import (
     check_absent,
     check_same_dataset,
     note_counts,
+    parse_note,
     read_cassandra_layout,
 )
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
@@ -68,8 +69,8 @@ class CassandraDatasets:
         )
         if not rows:
             return None
-        records, parameters, loads, loaded = rows[0]
-        return DatasetNote(records, json.loads(parameters), loads or 0, json.loads(loaded))
+        records, parameters, loads, loaded_rows = rows[0]
+        return parse_note(records, parameters, loads or 0, loaded_rows)
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the keyspace and the missing tables, and note the dataset.

@@ -43,7 +43,9 @@ from plimsoll.databases.connecting import (
     describe_no_answer,
     describe_tls_error,
     describe_unreadable,
+    escape_rows,
     make_tls_context,
+    refuse_other_answers,
     shorten_message,
     shorten_statement,
 )
@@ -154,7 +156,7 @@ class CassandraSession:
             PlimsollError: The server refuses it, or the connection is lost.
         """
         try:
-            return list(future.result())
+            return list(escape_rows(future.result()))
         except _TOLD as error:
             message = f"the database says: {_one_line(error)} to: {shorten_statement(cql)}"
             if isinstance(error, _TIMEOUTS):
@@ -264,7 +266,7 @@ def sessions(target: EngineTarget) -> Iterator[list[CassandraSession]]:
     Raises:
         PlimsollError: One of them is unreachable or refuses.
     """
-    with ExitStack() as opened:
+    with ExitStack() as opened, refuse_other_answers():
         first = opened.enter_context(CassandraSession(target))
         others = [
             opened.enter_context(CassandraSession(target.model_copy(update={"host": address})))
@@ -318,12 +320,14 @@ def _describe_lack(target: EngineTarget, hosts: Sequence[str], nodes: int) -> st
     schemas: set[object] = set()
     for host in hosts:
         try:
-            with CassandraSession(target.model_copy(update={"host": host})) as session:
+            one = target.model_copy(update={"host": host})
+            with CassandraSession(one) as session, refuse_other_answers():
                 peers = session.execute("SELECT tokens FROM system.peers_v2")
                 schemas |= _read_schemas(session)
+                known = 1 + sum(bool(tokens) for (tokens,) in peers)
         except PlimsollError as error:
             return str(error)
-        if (known := 1 + sum(bool(tokens) for (tokens,) in peers)) < nodes:
+        if known < nodes:
             return f"{host} knows {known} of {nodes} nodes"
     return "its nodes have different schemas" if len(schemas) > 1 else None
 

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -16,10 +16,12 @@ from plimsoll.databases.connecting import (
     describe_no_answer,
     describe_tls_error,
     describe_unreadable,
+    escape_rows,
     make_tls_context,
     open_socket,
     shorten_message,
     shorten_statement,
+    use_connection,
 )
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
@@ -116,8 +118,17 @@ def connect(target: EngineTarget) -> Connection:
         raise PlimsollError(_describe_refusal(target, error)) from None
 
 
-def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
+def execute(
+    connection: Connection, sql: str, values: Sequence[object] = (), *, escaped: bool = True
+) -> Rows:
     """Execute a statement and return its rows.
+
+    Args:
+        connection: The connection.
+        sql: The statement; its parameters are %s.
+        values: The values of the parameters.
+        escaped: Whether control characters of texts are escaped; False only for values that go
+            back to the server and nowhere else.
 
     Raises:
         PlimsollError: The server refuses it, or the connection is lost.
@@ -125,7 +136,8 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql, values or None)
-            return tuple(cursor.fetchall())
+            rows = tuple(cursor.fetchall())
+            return escape_rows(rows) if escaped else rows
     except pymysql.MySQLError as error:
         code, message = _split_error(error)
         raise PlimsollError(
@@ -214,7 +226,7 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     password = [derive_load_password(master.password, run_id)]
     # In GRANT, _ and % in a database's name are wildcards unless they are escaped.
     name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
-    with closing(connect(master)) as connection:
+    with use_connection(connect(master)) as connection:
         for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
             execute(connection, f"{verb} {account_with_values} IDENTIFIED BY %s", password)
         execute(connection, f"GRANT {', '.join(RIGHTS)} ON `{name}`.* TO {account}")
@@ -229,8 +241,8 @@ def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str
     places = ", ".join(["%s"] * len(names))
     asked = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({places})"
     try:
-        with closing(connect(target)) as connection:
+        with use_connection(connect(target)) as connection:
             rows = execute(connection, asked, tuple(names))
+            return {str(name): str(value) for name, value in rows}
     except PlimsollError:
         return {}
-    return {str(name): str(value) for name, value in rows}
