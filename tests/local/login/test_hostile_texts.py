@@ -142,15 +142,13 @@ def test_a_verb_ends_in_one_line_that_a_terminal_shows(
     answer: Answer,
     protocol: Protocol,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where `find` makes its folder
     script = answer.serve_mysql if protocol == "mysql" else answer.serve_postgres
     with HostileServer(script) as server:
         dsn = f"{protocol}://u:p@127.0.0.1:{server.port}/d"
         name, *options = verb.split()
-        address = [dsn] if name == "find" else ["--dsn", dsn]
+        address = [dsn, "--out", str(tmp_path)] if name == "find" else ["--dsn", dsn]
         with pytest.raises(SystemExit) as ended:
             main([name, *address, *options])
     assert ended.value.code in (1, 2)
