@@ -37,7 +37,8 @@ def remove_twin(home: Path) -> None:
 def remove_databases(databases: Path) -> None:
     """Remove the folders of database instances, and the state of their volumes."""
     for directory in databases.glob("*/"):
-        remove_files(state_path(directory))
+        with contextlib.suppress(FileNotFoundError):  # somebody else removes it, too
+            remove_files(state_path(directory))
     deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
     while databases.exists() and time.monotonic() < deadline:
