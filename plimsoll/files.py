@@ -11,6 +11,7 @@ from pathlib import Path
 
 from plimsoll.complaints import Complaint, Place
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.process_limits import describe_system_error
 
 PIPE_PATIENCE_S = 60.0  # how long a pipe may say nothing
 # What is written there goes to a program or a terminal. `>(...)` of a shell is /dev/fd/N.
@@ -99,7 +100,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         else:
             _replace_file(_resolve_own(path), raw)
     except OSError as error:
-        raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+        raise PlimsollError(f"cannot write {path}: {describe_system_error(error)}") from None
 
 
 def _resolve_own(path: Path) -> Path:
