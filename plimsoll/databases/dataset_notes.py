@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from plimsoll import words
 from plimsoll.complaints import Scalar
-from plimsoll.databases.connecting import escape_value
+from plimsoll.databases.connecting import escape_value, shorten_message
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
 from plimsoll.workload.compiled import Compiled
@@ -172,7 +172,8 @@ def note_counts(
 
 
 def _list_parameters(parameters: dict[str, Scalar]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
+    listed = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return shorten_message(listed) or "no parameters"
 
 
 # The stored size of a dataset's tables.

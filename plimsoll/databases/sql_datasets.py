@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
@@ -200,6 +201,6 @@ class SqlDatasets(ABC):
         present = self._columns_of(table)
         if [*map(self._folded, present)] != [*map(self._folded, table.columns)]:
             raise PlimsollError(
-                f"a table {table.name} is there with other columns ({', '.join(present)}): "
-                "use another database"
+                f"a table {table.name} is there with other columns"
+                f" ({shorten_message(', '.join(present))}): use another database"
             )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
 from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quote_name
+from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
@@ -233,8 +234,8 @@ class CassandraDatasets:
         present = self._columns(table.name)
         if present != set(table.columns):
             raise PlimsollError(
-                f"a table {table.name} is there with other columns ({', '.join(sorted(present))}):"
-                " use another keyspace"
+                f"a table {table.name} is there with other columns"
+                f" ({shorten_message(', '.join(sorted(present)))}): use another keyspace"
             )
 
 

@@ -192,7 +192,7 @@ class CassandraSession:
     def version(self) -> str:
         """Return the server's product and version."""
         (row,) = self.execute("SELECT release_version FROM system.local")
-        return f"Cassandra {row[0]}"
+        return f"Cassandra {shorten_message(row[0])}"
 
 
 def _watch_connections(watch: Watch) -> type[Any]:

@@ -175,7 +175,7 @@ def _use_database(connection: Connection, database: str) -> None:
 def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them."""
     (row,) = execute(connection, "SELECT VERSION()")
-    return str(row[0])
+    return shorten_message(row[0])
 
 
 def _describe_refusal(target: EngineTarget, error: Exception) -> str:

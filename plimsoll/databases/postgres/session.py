@@ -176,6 +176,7 @@ def read_version(connection: Connection) -> str:
         connection,
         "SELECT current_setting('server_version'), current_setting('server_version_num')::int",
     )
+    version = shorten_message(version)
     if int(number) < _LEAST_VERSION:
         raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 16 or later")
     return f"PostgreSQL {version}"
