@@ -12,8 +12,9 @@ from plimsoll.cli.capacity import print_capacity
 from plimsoll.cli.exporting import Exporting
 from plimsoll.cli.main import cli
 from plimsoll.cli.run_text import print_result
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
+from tests.support.little_memory import little_memory
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -99,6 +100,28 @@ def test_figures_for_prometheus_are_not_written_through_a_link_either(
     Exporting(tmp_path / "metrics.prom").tell_runs([result])
     assert "metrics.prom: it is a link to" in capsys.readouterr().err
     assert not (tmp_path / "elsewhere" / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "compare run --with /dev/zero",
+        "size run --want 100 --limit 50ms --prices /dev/zero",
+        "capacity /dev/zero",
+        "validate /dev/zero",
+        "workloads show /dev/zero",
+        "prepare --dsn mysql://u@127.0.0.1/d --workload /dev/zero",
+    ],
+)
+def test_no_verb_reads_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    result, _ = synthetic_run()
+    Path("run").mkdir()
+    Path("run/result.json").write_text(result.model_dump_json())
+    with little_memory():
+        refused = CliRunner().invoke(cli, shlex.split(call))
+    assert isinstance(refused.exception, UsageError)
+    assert "/dev/zero: is a device: allowed are files and pipes" in str(refused.exception)
 
 
 def test_what_holds_statements_can_be_read_by_its_owner_alone(
