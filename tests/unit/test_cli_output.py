@@ -108,7 +108,6 @@ def test_figures_for_prometheus_are_not_written_through_a_link_either(
         "size run --want 100 --limit 50ms --prices /dev/zero",
         "capacity /dev/zero",
         "validate /dev/zero",
-        "workloads show /dev/zero",
         "prepare --dsn mysql://u@127.0.0.1/d --workload /dev/zero",
     ],
 )

@@ -179,7 +179,7 @@ def test_inputs_that_are_too_long_together_are_read_no_further(tmp_path: Path) -
 def test_aliases_that_grow_are_refused_before_anything_goes_through_them(
     tmp_path: Path, depth: int
 ) -> None:
-    lines = ["a0: &a0 {input: {file: usage.csv}}"]
+    lines = ["i: {input: {file: usage.csv}}", "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, depth)]
     refused = validated_within_seconds(tmp_path, "\n".join(lines))
     assert refused.startswith("plimsoll: job.yaml:")
