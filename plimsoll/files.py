@@ -1,7 +1,6 @@
 """Files that a user names: read with limits, written whole or not at all."""
 
 import contextlib
-import errno
 import os
 import select
 import stat
@@ -12,10 +11,12 @@ from pathlib import Path
 
 from plimsoll.complaints import Complaint, Place
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.process_limits import describe_system_error
 
 PIPE_PATIENCE_S = 60.0  # how long a pipe may say nothing
 # What is written there goes to a program or a terminal. `>(...)` of a shell is /dev/fd/N.
-_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/null", "/dev/fd/")
+_STREAMS = tuple(map(Path, ("/dev/stdout", "/dev/stderr", "/dev/null")))
+_STREAM_FOLDER = Path("/dev/fd")
 _PIECE_BYTES = 1 << 20
 
 
@@ -27,28 +28,29 @@ def read_limited(path: Path, *, bytes_max: int) -> bytes:
             into which nothing is written for `PIPE_PATIENCE_S`.
     """
     try:
-        return _read_limited(path, bytes_max)
+        # Without O_NONBLOCK, opening a pipe waits until somebody opens its other end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        try:
+            return _read_descriptor(descriptor, path, bytes_max)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise _refuse_reading(path, error.strerror or str(error)) from None
 
 
-def _read_limited(path: Path, bytes_max: int) -> bytes:
-    # Without O_NONBLOCK, opening a pipe waits until somebody opens its other end.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        kind = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(kind):
-            raise IsADirectoryError(errno.EISDIR, "is a folder, not a file")
-        waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or file.isatty()
-        if not (waits or stat.S_ISREG(kind)):
-            raise _refuse_reading(path, "is a device: allowed are files and pipes")
-        pieces, length = [], 0
-        while piece := _read_piece(descriptor, path) if waits else file.read(_PIECE_BYTES):
-            pieces.append(piece)
-            length += len(piece)
-            if length > bytes_max:
-                raise _refuse_reading(path, f"longer than {_describe_size(bytes_max)}")
-        return b"".join(pieces)
+def _read_descriptor(descriptor: int, path: Path, bytes_max: int) -> bytes:
+    kind = os.fstat(descriptor).st_mode
+    waits = stat.S_ISFIFO(kind) or os.isatty(descriptor)
+    if not (waits or stat.S_ISREG(kind)):
+        is_what = "is a folder" if stat.S_ISDIR(kind) else "is a device"
+        raise _refuse_reading(path, f"{is_what}: allowed are files and pipes")
+    pieces, length = [], 0
+    while piece := _read_piece(descriptor, path) if waits else os.read(descriptor, _PIECE_BYTES):
+        pieces.append(piece)
+        length += len(piece)
+        if length > bytes_max:
+            raise _refuse_reading(path, f"longer than {_describe_size(bytes_max)}")
+    return b"".join(pieces)
 
 
 def _read_piece(descriptor: int, path: Path) -> bytes:
@@ -72,6 +74,14 @@ def _describe_size(size: int) -> str:
     return f"{size // 2**20} MiB" if size % 2**20 == 0 else f"{size:,} bytes"
 
 
+def resolve_links(path: Path) -> Path:
+    """Return a path without links; a link that leads to itself stays as it is.
+
+    `Path.resolve` fails on such a link with a RuntimeError.
+    """
+    return Path(os.path.realpath(path))
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: what was there stays if the disk is full.
 
@@ -84,13 +94,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """
     raw = content.encode() if isinstance(content, str) else content
     try:
-        if str(path).startswith(_STREAMS):
+        if path in _STREAMS or path.parent == _STREAM_FOLDER:
             with path.open("ab") as stream:
                 stream.write(raw)
         else:
             _replace_file(_resolve_own(path), raw)
     except OSError as error:
-        raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+        raise PlimsollError(f"cannot write {path}: {describe_system_error(error)}") from None
 
 
 def _resolve_own(path: Path) -> Path:
@@ -99,8 +109,8 @@ def _resolve_own(path: Path) -> Path:
     Raises:
         PlimsollError: It leads out of its folder, or to something that is no file.
     """
-    target = path.resolve()
-    if target.parent != path.parent.resolve():
+    target = resolve_links(path)
+    if target.parent != resolve_links(path.parent):
         raise PlimsollError(f"cannot write {path}: it is a link to {target}: name that file itself")
     if target.exists() and not target.is_file():
         kind = "a folder" if target.is_dir() else "a device or a pipe"
@@ -120,7 +130,7 @@ def _replace_file(target: Path, raw: bytes) -> None:
 @contextlib.contextmanager
 def _open_beside(target: Path) -> Iterator[tuple[int, Path]]:
     """Create a file beside another, with mode 600; remove it unless it was renamed."""
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".plimsoll-")
     try:
         yield descriptor, Path(name)
     finally:

@@ -15,6 +15,10 @@ A request describes a run: its target, workload, search and limits. It is a YAML
 `plimsoll run` and `plimsoll validate`, and the same as JSON for the API. Unknown fields are refused
 by name, and values that AWS would refuse are refused before anything is created.
 
+The file may also be a pipe (`plimsoll validate <(...)`) or `/dev/stdin`; it has 262,144 characters
+at most. Files that it names lie in its folder or below, links resolved, unless `--allow-files DIR`
+says otherwise: a request may come from somebody else.
+
 A file may contain several runs. Each entry of `runs` has a name and the fields that differ:
 
 ```yaml

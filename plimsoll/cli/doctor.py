@@ -18,6 +18,7 @@ from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.server_programs import ServerProgram, list_server_programs
+from plimsoll.local.leftovers import remove_leftovers
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.volumes.build import find_native_part
 
@@ -79,6 +80,12 @@ def _find_volume_shim() -> Finding:
         return Finding("volume shim", "missing", str(error), "apt-get install gcc libc6-dev")
 
 
+def _remove_leftovers() -> Finding:
+    told: list[str] = []
+    remove_leftovers(told.append)
+    return Finding("killed runs", "ok", "; ".join(told) or "none has left anything")
+
+
 def _find_program(what: str, program: str, purpose: str, command: str) -> Finding:
     path = shutil.which(program)
     if path is None:
@@ -98,6 +105,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     ),
     _find_twin,
     _find_volume_shim,
+    _remove_leftovers,
     lambda: _find_program(
         "Maven", "mvn", "it fetches the database servers", "apt-get install maven"
     ),
@@ -111,6 +119,8 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(*, as_json: bool) -> int:
     """List what is present, what is missing, and the command that installs it.
+
+    What killed runs have left on this machine is removed.
 
     Exits with 1 if something is missing without which Plimsoll cannot run here.
     """

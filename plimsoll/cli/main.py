@@ -11,6 +11,7 @@ import click
 
 from plimsoll import __version__, words
 from plimsoll.errors import OptionError, PlimsollError
+from plimsoll.process_limits import describe_system_error, is_limit_reached
 
 # verb -> (module:attribute, its line in `plimsoll --help`)
 VERBS: dict[str, tuple[str, str]] = {
@@ -127,6 +128,11 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk or a read-only folder, for instance
         place = f"{error.filename}: " if error.filename else ""
-        click.echo(f"plimsoll: {place}{error.strerror or error}", err=True)
+        click.echo(f"plimsoll: {place}{describe_system_error(error)}", err=True)
+        sys.exit(1)
+    except (MemoryError, RuntimeError) as error:
+        if not is_limit_reached(error):
+            raise
+        click.echo(f"plimsoll: {describe_system_error(error)}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)

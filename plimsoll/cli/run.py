@@ -162,6 +162,7 @@ def _run_here(
     from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
     from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
     from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
@@ -169,6 +170,7 @@ def _run_here(
     fetch_programs(
         {request_protocol(checked.request) for checked, _ in runs}, partial(click.echo, err=True)
     )
+    remove_leftovers(partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)
     here.enter_context(interrupt_on_termination())
     home = here.enter_context(make_twin_home([checked for checked, _ in runs], parent=data_dir))

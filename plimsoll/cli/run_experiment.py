@@ -1,6 +1,7 @@
 """`plimsoll run` of an experiment: runs every cell on one machine, then says what to buy."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,11 +92,13 @@ def _run_cells(
     """Run it on a twin; return its result, and whether it was interrupted."""
     from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
     from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
     kept = len(plan_shared_datasets(checked, local=True))  # snapshots, each as large as a database
     at_once = checked.experiment.runs_at_once + kept
+    remove_leftovers(partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         interrupt_on_termination(),

@@ -62,6 +62,7 @@ def serve(
     folder of --dir, by default plimsoll-results/.
     """
     from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
     from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import interrupt_on_termination  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
@@ -69,6 +70,7 @@ def serve(
     check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     listener = _listen(port)
+    remove_leftovers(_print_line)
     _print_line("starting the stand-in for AWS on this machine")
     with (
         interrupt_on_termination(),

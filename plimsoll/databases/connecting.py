@@ -3,16 +3,22 @@
 A server may be anybody's. It gets a limited time for a login, however little it sends at a time,
 and a limited number of bytes for an answer. `Trust` decides what a connection may reveal: the
 password goes only to a server that is known to be the target. The engine's counterpart is
-`trust.rs`.
+`trust.rs`. All text of a server is escaped here, once, and what an answer of another form breaks is
+a `PlimsollError`.
 """
 
 import select
 import socket
 import ssl
 import time
-from contextlib import suppress
+import typing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from enum import IntEnum
+from typing import Any, TypeVar
 
+from plimsoll import words
+from plimsoll.errors import PlimsollError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 
@@ -20,6 +26,8 @@ from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 ANSWER_MAX_BYTES = 1 << 20
 _SAID_MAX = 300  # characters of a server's message that are shown
 _SHORT_MAX = 80  # characters of a statement that an error line shows
+# What code raises that reads an answer of another form: fewer columns, a text for a number.
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 ASKS_FOR_PASSWORD = "the server asks for the password itself"  # noqa: S105 - a message
 
 
@@ -250,6 +258,57 @@ def _hear(target: EngineTarget, question: bytes, length: int) -> bytes:
             while len(said) < length and (piece := reached.recv(length - len(said))):
                 said += piece
     return said
+
+
+class Closable(typing.Protocol):
+    """Something that is closed after use."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+Used = TypeVar("Used", bound=Closable)
+
+
+@contextmanager
+def use_connection(connection: Used) -> Iterator[Used]:
+    """Use a connection to a server, and close it at the end.
+
+    Raises:
+        PlimsollError: An answer of the server is not of the form that was asked for.
+    """
+    with closing(connection), refuse_other_answers():
+        yield connection
+
+
+@contextmanager
+def refuse_other_answers() -> Iterator[None]:
+    """Read answers of a server.
+
+    Raises:
+        PlimsollError: One of them is not of the form that was asked for.
+    """
+    try:
+        yield
+    except PlimsollError:
+        raise
+    except _UNREADABLE as error:
+        raise PlimsollError(describe_unreadable(error)) from error
+
+
+def escape_rows(rows: Iterable[Iterable[Any]]) -> tuple[tuple[Any, ...], ...]:
+    """Return a server's rows with all control characters made visible but line breaks and tabs."""
+    return tuple(tuple(map(escape_value, row)) for row in rows)
+
+
+def escape_value(value: Any) -> Any:
+    """Return a server's value with control characters made visible if it is a text, or has any.
+
+    A line ends in a line feed alone, so that a statement of many lines stays one.
+    """
+    if isinstance(value, str):
+        return words.escape_controls(value.replace("\r\n", "\n").replace("\r", "\n"))
+    return [escape_value(part) for part in value] if isinstance(value, list) else value
 
 
 def describe_no_answer(timeout_s: float) -> str:

@@ -4,12 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from plimsoll import words
 from plimsoll.complaints import Scalar
+from plimsoll.databases.connecting import escape_value, shorten_message
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
 from plimsoll.workload.compiled import Compiled
 
+_PARAMETERS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
+_LOADED_ROWS: TypeAdapter[dict[str, int]] = TypeAdapter(dict[str, int])
 _ELSEWHERE = "use another database, or drop its tables and {}"
 
 
@@ -29,6 +34,24 @@ class DatasetNote:
     parameters: dict[str, Scalar]
     loads: int
     loaded_rows: dict[str, int]
+
+
+def parse_note(records: Any, parameters: Any, loads: Any, loaded_rows: Any) -> DatasetNote:
+    """Return the note that a row of `plimsoll_datasets` holds.
+
+    Raises:
+        ValueError: It holds something else; whoever can write into the database can change it.
+        TypeError: Likewise.
+    """
+    return DatasetNote(
+        int(records),
+        {
+            name: escape_value(value)
+            for name, value in _PARAMETERS.validate_json(parameters).items()
+        },
+        int(loads),
+        _LOADED_ROWS.validate_json(loaded_rows),
+    )
 
 
 def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
@@ -149,7 +172,8 @@ def note_counts(
 
 
 def _list_parameters(parameters: dict[str, Scalar]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
+    listed = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return shorten_message(listed) or "no parameters"
 
 
 # The stored size of a dataset's tables.

@@ -1,11 +1,10 @@
 """Reads statement statistics from a server, for each family that keeps them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from time import monotonic
 from typing import assert_never
 
-from plimsoll.databases.connecting import describe_unreadable
 from plimsoll.databases.counted_statements import (
     Look,
     StatementReader,
@@ -13,7 +12,7 @@ from plimsoll.databases.counted_statements import (
     select_foremost,
     sum_growth,
 )
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 
@@ -21,25 +20,14 @@ LOOK_EVERY_S = 5.0
 LOOKS_MOST = 500
 
 
-@contextmanager
-def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
-    """Connect to a target to read its statement statistics.
+def open_statements(target: EngineTarget) -> AbstractContextManager[StatementReader]:
+    """Connect to a target to read its statement statistics; disconnect at the end of the `with`.
 
     Raises:
         PlimsollError: The server is unreachable, refuses, keeps no statement statistics, or sends
             an answer that cannot be read.
         UsageError: The target's family keeps none.
     """
-    try:
-        with _open_family_reader(target) as reader:
-            yield reader
-    except PlimsollError:
-        raise
-    except (ValueError, TypeError, LookupError) as error:  # a server may send anything
-        raise PlimsollError(f"{target.host}:{target.port}: {describe_unreadable(error)}") from None
-
-
-def _open_family_reader(target: EngineTarget) -> AbstractContextManager[StatementReader]:
     match target.protocol:
         case "mysql":
             from plimsoll.databases.mysql.statements import open_mysql_reader  # noqa: PLC0415 - a driver

@@ -9,11 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
     check_same_dataset,
     note_counts,
+    parse_note,
 )
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
@@ -98,10 +100,7 @@ class SqlDatasets(ABC):
         )
         if not rows:
             return None
-        records, parameters, loads, loaded_rows = rows[0]
-        return DatasetNote(
-            int(records), json.loads(parameters), int(loads), json.loads(loaded_rows)
-        )
+        return parse_note(*rows[0])
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset.
@@ -202,6 +201,6 @@ class SqlDatasets(ABC):
         present = self._columns_of(table)
         if [*map(self._folded, present)] != [*map(self._folded, table.columns)]:
             raise PlimsollError(
-                f"a table {table.name} is there with other columns ({', '.join(present)}): "
-                "use another database"
+                f"a table {table.name} is there with other columns"
+                f" ({shorten_message(', '.join(present))}): use another database"
             )

@@ -20,7 +20,7 @@ from plimsoll.local.room import (
 )
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.volumes.places import MEMORY
+from plimsoll.volumes.places import MEMORY, remove_abandoned
 
 _MIB = 2**20
 # Bytes on disk per byte of rows: half-filled pages, the log, copies while compacting or recovering.
@@ -50,6 +50,7 @@ def make_twin_home(
     fit = known and in_memory and at_once * max(map(_bytes_at_most, known)) <= _memory_share()
     require_room(known, MEMORY if fit else on_disk, at_once=at_once)
     with ExitStack() as kept:
+        kept.callback(remove_abandoned)  # of databases whose folder somebody else has removed
         make = tempfile.TemporaryDirectory
         home = Path(kept.enter_context(make(prefix=HOME_PREFIX, dir=on_disk)))
         if in_memory:

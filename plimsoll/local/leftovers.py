@@ -9,9 +9,10 @@ import fcntl
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from plimsoll.volumes.places import MEMORY, remove_files, state_path
+from plimsoll.volumes.places import MEMORY, remove_abandoned, remove_files, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # prefix of the temporary folders of twins
 IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
@@ -37,7 +38,8 @@ def remove_twin(home: Path) -> None:
 def remove_databases(databases: Path) -> None:
     """Remove the folders of database instances, and the state of their volumes."""
     for directory in databases.glob("*/"):
-        remove_files(state_path(directory))
+        with contextlib.suppress(FileNotFoundError):  # somebody else removes it, too
+            remove_files(state_path(directory))
     deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
     while databases.exists() and time.monotonic() < deadline:
@@ -45,13 +47,27 @@ def remove_databases(databases: Path) -> None:
         shutil.rmtree(databases, ignore_errors=True)
 
 
-def remove_orphaned_homes(temporary: Path | None = None) -> None:
+def remove_leftovers(say: Callable[[str], None]) -> None:
+    """Remove what killed runs have left on this machine, and say so for each.
+
+    Nothing is touched that does not carry Plimsoll's prefix, or whose lock a living process holds.
+    """
+    for home in remove_orphaned_homes():
+        say(f"removed what a killed run had left: {home}")
+    remove_abandoned()
+
+
+def remove_orphaned_homes(temporary: Path | None = None) -> list[Path]:
     """Remove the temporary folders of twins whose process is gone.
 
     Args:
         temporary: The parent folder; None for this machine's folder for temporary files and its
             memory.
+
+    Returns:
+        Those that were removed.
     """
+    removed = []
     places = [temporary] if temporary else [Path(tempfile.gettempdir()), MEMORY]
     for home in (home for place in places for home in place.glob(f"{HOME_PREFIX}*/")):
         with contextlib.suppress(OSError):  # it belongs to another user, or was removed meanwhile
@@ -61,3 +77,5 @@ def remove_orphaned_homes(temporary: Path | None = None) -> None:
             with lock.open("r+") as held:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 remove_twin(home)
+                removed.append(home)
+    return removed

@@ -19,7 +19,7 @@ from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.aws.whole_answers import require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
-from plimsoll.local.leftovers import remove_all_databases
+from plimsoll.local.leftovers import IN_MEMORY, remove_databases
 from plimsoll.local.running_database import RunningDatabase
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
@@ -91,6 +91,8 @@ class LocalTwin:
             metrics_late_s: How long after a period's end a target's metrics are in CloudWatch.
         """
         self.directory = directory.resolve()
+        # The link to the folder in memory is gone when databases are removed, if the home is.
+        self._homes = (self.directory, (self.directory / IN_MEMORY).resolve())
         self.keys = Keys.random()
         self._functions = functions
         self._functions_directory = functions_directory or find_packaged_folder("functions")
@@ -224,7 +226,8 @@ class LocalTwin:
         if self._aws is not None:
             self._aws.close()
             self._aws = None
-            remove_all_databases(self.directory)  # left by a killed twin
+            for home in self._homes:
+                remove_databases(home / "databases")  # left by a killed twin
         self._clients.clear()
 
     @property

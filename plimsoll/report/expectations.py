@@ -10,6 +10,7 @@ from plimsoll import words
 from plimsoll.capacity.expectations import judge_capacity, judge_latency
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
+from plimsoll.files import read_limited
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.request.expectations import (
     Answer,
@@ -22,7 +23,7 @@ from plimsoll.model.request.expectations import (
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.comparing.comparing import differences, question_key
 from plimsoll.report.comparing.ratios import Ratio, divide_capacities
-from plimsoll.report.folder import RESULT, list_run_folders, read_model
+from plimsoll.report.folder import MAX_BYTES, RESULT, list_run_folders, read_model
 
 _ASKED = ("workload", "load", "limits", "search")  # the parts of a request that make its question
 
@@ -79,9 +80,9 @@ def read_baseline(path: Path) -> Judged:
 
 def _is_capacity(path: Path) -> bool:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path, bytes_max=MAX_BYTES).decode()
         value = {} if is_deeper(text) else json.loads(text)
-    except ValueError:  # read_model reports what is wrong
+    except ValueError:  # what is wrong, which `read_model` reports
         return False
     return isinstance(value, dict) and "verdict" in value
 

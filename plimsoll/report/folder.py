@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from plimsoll import words
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
+from plimsoll.files import read_limited
 from plimsoll.model.base import Model
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.sizing.answer import Sizing
@@ -19,6 +20,7 @@ RESULT = "result.json"
 SECONDS = "seconds.json"
 SIZING = "sizing"  # folder within a run's folder: predictions made from it, and their confirmations
 ANSWER = "answer.json"
+MAX_BYTES = 256 * 1024 * 1024  # largest result or series
 # Terminal control characters as they appear in JSON: escapes, or C1 in UTF-8.
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 _RUN_ID = re.compile(rb'"run_id":\s*"([a-z0-9-]{1,60})"')
@@ -100,7 +102,7 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     Raises:
         UsageError: The file does not hold such a model; the message names the first wrong field.
     """
-    raw = path.read_bytes()
+    raw = read_limited(path, bytes_max=MAX_BYTES)
     try:
         if is_deeper(raw.decode()):
             raise UsageError(f"{path}: the file: nested too deeply")

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from plimsoll import words
+from plimsoll.documents import read_text
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.judging.capacity import Bound, Capacity, JudgedStep
@@ -77,9 +78,9 @@ def read_reference(path: Path) -> Reference:
         UsageError: The file cannot be read, or is invalid; the message names line and column.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--with {path}: cannot be read: {error}") from None
+        lines = read_text(path).splitlines()
+    except UsageError as error:
+        raise UsageError(f"--with {error}") from None
     said = [line[1:].partition(":") for line in lines if line.startswith("#")]
     facts = {key.strip(): text.strip() for key, _, text in said}
     numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]

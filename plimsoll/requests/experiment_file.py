@@ -19,13 +19,15 @@ def read_file(
 
     Args:
         path: The file.
-        allowed: Folders in which its inputs may lie, besides its own.
+        allowed: Folders in which its inputs may lie, besides its own (of what comes through /dev,
+            as /dev/stdin does: besides the working directory).
 
     Raises:
         UsageError: Something in it is not valid; one line per error.
     """
     document = read_document(read_text(path), str(path))
-    read_inputs(document, (path.parent, *allowed))
+    folder = Path() if path.is_relative_to("/dev") else path.parent
+    read_inputs(document, (folder, *allowed))
     if isinstance(document.value, dict) and AXES in document.value:
         return document.checked(validate_experiment)
     return read_requests(document)

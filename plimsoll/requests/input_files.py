@@ -1,13 +1,14 @@
 """Input files of phases, which a request's file names by a path relative to itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
 
 from plimsoll.complaints import Complaint
-from plimsoll.documents import Document, read_text
+from plimsoll.documents import MAX_CHARACTERS, Document, read_text
 from plimsoll.errors import UsageError
+from plimsoll.files import resolve_links
 
 _TEXT = "tag:yaml.org,2002:str"
 
@@ -23,21 +24,36 @@ def read_inputs(document: Document, folders: Sequence[Path]) -> None:
         folders: Where inputs may lie; paths are relative to the first.
 
     Raises:
-        UsageError: A file lies elsewhere, or cannot be read.
+        UsageError: A file lies elsewhere or cannot be read, or all of them are too long together.
     """
-    # Each node once: a document of a few lines can name the same node a billion times by aliases.
-    seen = {id(document.root)}
-    waiting = [document.root]
+    characters = 0
+    for given in _find_inputs(document.root):
+        for place, pair in enumerate(given.value):
+            given.value[place] = _, text = _read_input(document, pair, folders)
+            characters += len(text.value)
+            if characters > MAX_CHARACTERS:
+                problem = f"inputs are longer than {MAX_CHARACTERS} characters together"
+                raise _refuse_input(document, given, problem)
+
+
+def _find_inputs(root: yaml.Node) -> Iterator[yaml.MappingNode]:
+    """Yield the mappings that are called `input`.
+
+    It looks at each node once: a document of a few lines can name the same node a billion times
+    by aliases.
+    """
+    seen = {id(root)}
+    waiting = [root]
     while waiting:
         node = waiting.pop()
         parts: list[yaml.Node] = []
         if isinstance(node, yaml.SequenceNode):
             parts = node.value
         elif isinstance(node, yaml.MappingNode):
+            parts = [part for _, part in node.value]
             for name, part in node.value:
                 if name.value == "input" and isinstance(part, yaml.MappingNode):
-                    part.value = [_read_input(document, pair, folders) for pair in part.value]
-                parts.append(part)
+                    yield part
         waiting += [part for part in parts if id(part) not in seen]
         seen.update(map(id, parts))
 
@@ -49,11 +65,17 @@ def _read_input(
     if key.value != "file" or not isinstance(value, yaml.ScalarNode):
         return pair
     path = folders[0] / value.value
-    if not any(path.resolve().is_relative_to(folder.resolve()) for folder in folders):
-        problem = (
-            f"{value.value} lies outside of the folder of this file; --allow-files DIR allows it"
-        )
-        raise UsageError(Complaint((), problem, place=document.locate(value)))
+    try:
+        file = resolve_links(path)
+    except ValueError:  # a NUL, for instance
+        raise _refuse_input(document, value, f"{value.value!r} is no file's name") from None
+    if not any(file.is_relative_to(folder) for folder in map(resolve_links, folders)):
+        problem = f"{value.value!r} lies outside of the folder of this file"
+        raise _refuse_input(document, value, f"{problem}; --allow-files DIR allows it")
     text = read_text(path)
     marks = value.start_mark, value.end_mark
     return yaml.ScalarNode(_TEXT, "csv", *marks), yaml.ScalarNode(_TEXT, text, *marks)
+
+
+def _refuse_input(document: Document, node: yaml.Node, problem: str) -> UsageError:
+    return UsageError(Complaint((), problem, place=document.locate(node)))

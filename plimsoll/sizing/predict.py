@@ -248,8 +248,11 @@ def _climb_to_limits(
         if any(found[name] > most_us for name, most_us in limits_us.items()):
             full = False
             break
+        best = point
+    if best is not None:
         # each climb ends slightly beyond saturation: cut the rate so that climbs are comparable
-        best = replace(point, ops_per_second=min(point.ops_per_second, network.full_ops_per_second))
+        most = min(best.ops_per_second, network.full_ops_per_second)
+        best = replace(best, ops_per_second=most)
     response_s = best.response_s if best else network.alone_s
     return _Line(best, full, bounds, storage_s, response_s)
 

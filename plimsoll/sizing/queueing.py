@@ -67,6 +67,7 @@ class Network:
         """Yield the points with 1, 2, 3, ... concurrent operations, until saturation."""
         delay_s = max(0.0, self.alone_s - sum(self.demands_s))
         queues = [0.0] * len(self.demands_s)
+        full = self.full_ops_per_second
         for load in range(1, LOAD_MOST + 1):
             times = [
                 demand_s * (1 + queue)
@@ -76,7 +77,7 @@ class Network:
             rate = load / response_s
             queues = [rate * time_s for time_s in times]
             yield Point(load, rate, response_s)
-            if rate >= self.full_ops_per_second:
+            if rate >= full:
                 return
 
     def at(self, load: int) -> Point:

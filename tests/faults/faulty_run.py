@@ -129,8 +129,8 @@ def started(
     return place.start([sys.executable, "-c", main, *arguments, *on_disk], folder=ROOT)
 
 
-def await_true(true: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+def await_true(true: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    deadline = time.monotonic() + patience_s
     while not true():
         assert time.monotonic() < deadline, f"waited in vain for: {what}"
         time.sleep(LOOK_S)

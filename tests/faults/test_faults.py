@@ -4,6 +4,7 @@
 """
 
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.faults.faulty_run import (
@@ -25,6 +27,7 @@ from tests.faults.namespaces import MEMORY
 from tests.faults.place import place
 
 STOPPED_S = 10
+NOTICED_S = 20.0  # within which a twin notices that its folder is gone: it looks every second
 EARLY = ("provision", "prepare", "load", "judge")  # a database or a disk is still needed
 INTERRUPTED = 128 + signal.SIGINT
 
@@ -60,6 +63,21 @@ def stop_and_go(run: FaultyRun) -> None:
     stand_in.resume()
 
 
+def remove_home(run: FaultyRun) -> None:
+    """Remove the twin's folder, as a cleaner of temporary folders does; the twin notices."""
+    stand_in = run.process("plimsoll.local.aws.server")
+    (home,) = run.place.path(run.place.temporary).glob("plimsoll-twin-*")
+    shutil.rmtree(home, ignore_errors=True)  # what runs there still writes
+    await_true(lambda: has_ended(stand_in), "the end of the stand-in", NOTICED_S)
+
+
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 FAULTS = {
     "INT": Fault(
         lambda run: run.command.send_signal(signal.SIGINT), everywhere(INTERRUPTED), "interrupted"
@@ -89,6 +107,9 @@ FAULTS = {
         "FAILED in its .* phase: .*the process that functions are forked from was killed",
     ),
     "STOP for 10 s": Fault(stop_and_go, {}, ""),
+    "removed folder": Fault(
+        remove_home, everywhere(1), r"its folder \S*/plimsoll-twin-\w+ was removed"
+    ),
     "full disk": Fault(
         lambda run: run.place.fill(run.place.temporary),
         {"provision": 1, "prepare": 1, "switch": 1},  # a server that starts writes files
@@ -103,6 +124,7 @@ REPRESENTATIVE = {
     ("prepare", "INT"),
     ("load", "KILL of the stand-in"),
     ("load", "TERM"),
+    ("load", "removed folder"),
     ("judge", "STOP for 10 s"),
     ("switch", "KILL"),
 }

@@ -1,12 +1,18 @@
-"""What is printed on a terminal of any width."""
+"""What is printed on a terminal of any width, and where files are written."""
 
 import io
+import shlex
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from plimsoll.cli.capacity import print_capacity
+from plimsoll.cli.exporting import Exporting
+from plimsoll.cli.main import cli
 from plimsoll.cli.run_text import print_result
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.run.results import Candidate, LimitingResource
 from tests.support.synthetic_run import synthetic_run
 
@@ -51,3 +57,77 @@ def test_what_set_the_limit_is_told_with_the_second_and_what_would_have_to_chang
     assert "  remedy: shorter transactions\n" in told
     assert "  second: CPU, 62 %; remedy: more\n" in told
     assert "  row locks: 99 waits\n" in told
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "report run -o LINK.html",
+        "report run -o LINK.csv",
+        "compare run run -o LINK.html",
+        "size run --want 100 --limit 50ms -o LINK.html",
+        "show run --expect 'capacity >= 1' --junit LINK.xml",
+        "show run --markdown LINK.md",
+    ],
+)
+def test_no_verb_writes_through_a_link_into_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result, _ = synthetic_run()
+    Path("run").mkdir()
+    Path("run/result.json").write_text(result.model_dump_json())
+    kept = tmp_path / "elsewhere" / "kept"
+    kept.parent.mkdir()
+    kept.write_text("before")
+    arguments = shlex.split(call)
+    Path(arguments[-1]).symlink_to(kept)
+    refused = CliRunner().invoke(cli, arguments)
+    assert isinstance(refused.exception, PlimsollError)
+    assert str(refused.exception) == (
+        f"cannot write {arguments[-1]}: it is a link to {kept}: name that file itself"
+    )
+    assert kept.read_text() == "before"
+
+
+def test_figures_for_prometheus_are_not_written_through_a_link_either(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, _ = synthetic_run()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "metrics.prom").symlink_to("elsewhere/kept")
+    Exporting(tmp_path / "metrics.prom").tell_runs([result])
+    assert "metrics.prom: it is a link to" in capsys.readouterr().err
+    assert not (tmp_path / "elsewhere" / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "compare run --with /dev/zero",
+        "size run --want 100 --limit 50ms --prices /dev/zero",
+        "capacity /dev/zero",
+        "validate /dev/zero",
+        "prepare --dsn mysql://u@127.0.0.1/d --workload /dev/zero",
+    ],
+)
+def test_no_verb_reads_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    result, _ = synthetic_run()
+    Path("run").mkdir()
+    Path("run/result.json").write_text(result.model_dump_json())
+    refused = CliRunner().invoke(cli, shlex.split(call))
+    assert isinstance(refused.exception, UsageError)
+    assert "/dev/zero: is a device: allowed are files and pipes" in str(refused.exception)
+
+
+def test_what_holds_statements_can_be_read_by_its_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result, _ = synthetic_run()
+    Path("run").mkdir()
+    Path("run/result.json").write_text(result.model_dump_json())
+    made = CliRunner().invoke(cli, ["report", "run"])
+    assert made.exit_code == 0, made.exception
+    assert Path("run/report.html").stat().st_mode & 0o777 == 0o600

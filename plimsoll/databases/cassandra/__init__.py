@@ -6,7 +6,7 @@ is made.
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from plimsoll.databases.cassandra import counters
@@ -17,6 +17,7 @@ from plimsoll.databases.cassandra.counters import (
     unfinished_work,
     waits,
 )
+from plimsoll.databases.connecting import use_connection
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import ServerCounters
@@ -50,7 +51,7 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraData
     """
     from plimsoll.databases.cassandra.datasets import CassandraDatasets  # noqa: PLC0415 - see above
 
-    return closing(CassandraDatasets(_connect(target)))
+    return use_connection(CassandraDatasets(_connect(target)))
 
 
 def await_ready(target: EngineTarget) -> None:

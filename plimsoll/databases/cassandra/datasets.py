@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
 from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quote_name
+from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
     check_same_dataset,
     note_counts,
+    parse_note,
     read_cassandra_layout,
 )
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
@@ -68,8 +70,8 @@ class CassandraDatasets:
         )
         if not rows:
             return None
-        records, parameters, loads, loaded = rows[0]
-        return DatasetNote(records, json.loads(parameters), loads or 0, json.loads(loaded))
+        records, parameters, loads, loaded_rows = rows[0]
+        return parse_note(records, parameters, loads or 0, loaded_rows)
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the keyspace and the missing tables, and note the dataset.
@@ -232,8 +234,8 @@ class CassandraDatasets:
         present = self._columns(table.name)
         if present != set(table.columns):
             raise PlimsollError(
-                f"a table {table.name} is there with other columns ({', '.join(sorted(present))}):"
-                " use another keyspace"
+                f"a table {table.name} is there with other columns"
+                f" ({shorten_message(', '.join(sorted(present)))}): use another keyspace"
             )
 
 

@@ -44,7 +44,9 @@ from plimsoll.databases.connecting import (
     describe_other_server,
     describe_tls_error,
     describe_unreadable,
+    escape_rows,
     make_tls_context,
+    refuse_other_answers,
     shorten_message,
     shorten_statement,
 )
@@ -155,7 +157,7 @@ class CassandraSession:
             PlimsollError: The server refuses it, or the connection is lost.
         """
         try:
-            return list(future.result())
+            return list(escape_rows(future.result()))
         except _TOLD as error:
             message = f"the database says: {_one_line(error)} to: {shorten_statement(cql)}"
             if isinstance(error, _TIMEOUTS):
@@ -191,7 +193,7 @@ class CassandraSession:
     def version(self) -> str:
         """Return the server's product and version."""
         (row,) = self.execute("SELECT release_version FROM system.local")
-        return f"Cassandra {row[0]}"
+        return f"Cassandra {shorten_message(row[0])}"
 
 
 def _watch_connections(watch: Watch) -> type[Any]:
@@ -268,7 +270,7 @@ def sessions(target: EngineTarget) -> Iterator[list[CassandraSession]]:
     Raises:
         PlimsollError: One of them is unreachable or refuses.
     """
-    with ExitStack() as opened:
+    with ExitStack() as opened, refuse_other_answers():
         first = opened.enter_context(CassandraSession(target))
         others = [
             opened.enter_context(CassandraSession(target.model_copy(update={"host": address})))
@@ -322,12 +324,14 @@ def _describe_lack(target: EngineTarget, hosts: Sequence[str], nodes: int) -> st
     schemas: set[object] = set()
     for host in hosts:
         try:
-            with CassandraSession(target.model_copy(update={"host": host})) as session:
+            one = target.model_copy(update={"host": host})
+            with CassandraSession(one) as session, refuse_other_answers():
                 peers = session.execute("SELECT tokens FROM system.peers_v2")
                 schemas |= _read_schemas(session)
+                known = 1 + sum(bool(tokens) for (tokens,) in peers)
         except PlimsollError as error:
             return str(error)
-        if (known := 1 + sum(bool(tokens) for (tokens,) in peers)) < nodes:
+        if known < nodes:
             return f"{host} knows {known} of {nodes} nodes"
     return "its nodes have different schemas" if len(schemas) > 1 else None
 

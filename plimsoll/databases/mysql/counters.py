@@ -1,9 +1,9 @@
 """Counters of a MySQL or MariaDB server, and what they show of limits, waits and backlog."""
 
 import time
-from contextlib import closing
 
 from plimsoll import words
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -77,15 +77,15 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     try:
         # From there our queries do not count as statements of the target's database.
         beside = target.model_copy(update={"database": ELSEWHERE})
-        with closing(connect(beside)) as connection:
+        with use_connection(connect(beside)) as connection:
             rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
             variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)"
             rows |= execute(connection, variables, ("max_connections", "performance_schema"))
             timed = _read_waits(connection) if rows.get("performance_schema") == "ON" else {}
+            names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
+            values = {name: int(rows[name]) for name in names} | timed
     except PlimsollError:
         return None
-    names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
-    values = {name: int(rows[name]) for name in names} | timed
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
 
 

@@ -1,8 +1,9 @@
 """Datasets in a database that speaks MySQL's protocol."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.dataset_notes import read_mysql_layout
 from plimsoll.databases.mysql import session
 from plimsoll.databases.mysql.session import Connection, Rows
@@ -18,7 +19,7 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["MySqlDatasets
     Raises:
         PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
-    return closing(MySqlDatasets(session.connect(target)))
+    return use_connection(MySqlDatasets(session.connect(target)))
 
 
 _ROWS_READ = 200_000  # rows of a table to read at a time
@@ -59,11 +60,13 @@ class MySqlDatasets(SqlDatasets):
             return None
         key = f"`{table.key[0]}`"
         while going_on():
-            after = "" if start is None else f" WHERE {key} > ?"
+            after = "" if start is None else f" WHERE {key} > %s"
             part = f"SELECT {key} FROM `{table.name}` FORCE INDEX (PRIMARY){after}"  # noqa: S608 - checked names
-            ((last,),) = self._execute(
+            ((last,),) = session.execute(
+                self._connection,
                 f"SELECT MAX({key}) FROM ({part} ORDER BY {key} LIMIT {_ROWS_READ}) AS part",  # noqa: S608 - the same
-                *([] if start is None else [start]),
+                [] if start is None else [start],
+                escaped=False,
             )
             if last is None:
                 return None

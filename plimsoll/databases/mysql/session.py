@@ -3,7 +3,7 @@
 import re
 import ssl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,13 @@ from plimsoll.databases.connecting import (
     describe_other_server,
     describe_tls_error,
     describe_unreadable,
+    escape_rows,
     make_tls_context,
     open_socket,
     shorten_message,
     shorten_statement,
     speaks_first,
+    use_connection,
 )
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
@@ -174,8 +176,17 @@ def connect(target: EngineTarget) -> Connection:
         raise PlimsollError(_describe_refusal(target, error)) from None
 
 
-def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
+def execute(
+    connection: Connection, sql: str, values: Sequence[object] = (), *, escaped: bool = True
+) -> Rows:
     """Execute a statement and return its rows.
+
+    Args:
+        connection: The connection.
+        sql: The statement; its parameters are %s.
+        values: The values of the parameters.
+        escaped: Whether control characters of texts are escaped; False only for values that go
+            back to the server and nowhere else.
 
     Raises:
         PlimsollError: The server refuses it, or the connection is lost.
@@ -183,7 +194,8 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql, values or None)
-            return tuple(cursor.fetchall())
+            rows = tuple(cursor.fetchall())
+            return escape_rows(rows) if escaped else rows
     except pymysql.MySQLError as error:
         code, message = _split_error(error)
         if code == _EXPIRED_LATE:
@@ -223,7 +235,7 @@ def _use_database(connection: Connection, database: str) -> None:
 def read_version(connection: Connection) -> str:
     """Return the server's product and version, as it reports them."""
     (row,) = execute(connection, "SELECT VERSION()")
-    return str(row[0])
+    return shorten_message(row[0])
 
 
 def _describe_refusal(target: EngineTarget, error: Exception) -> str:
@@ -278,7 +290,7 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
     password = [derive_load_password(master.password, run_id)]
     # In GRANT, _ and % in a database's name are wildcards unless they are escaped.
     name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
-    with closing(connect(master)) as connection:
+    with use_connection(connect(master)) as connection:
         for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
             execute(connection, f"{verb} {account_with_values} IDENTIFIED BY %s", password)
         execute(connection, f"GRANT {', '.join(RIGHTS)} ON `{name}`.* TO {account}")
@@ -293,8 +305,8 @@ def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str
     places = ", ".join(["%s"] * len(names))
     asked = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({places})"
     try:
-        with closing(connect(target)) as connection:
+        with use_connection(connect(target)) as connection:
             rows = execute(connection, asked, tuple(names))
+            return {str(name): str(value) for name, value in rows}
     except PlimsollError:
         return {}
-    return {str(name): str(value) for name, value in rows}

@@ -10,8 +10,9 @@ the default in MySQL, but not in MariaDB (seen with 11.4: every count stays 0).
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
 from plimsoll.databases.mysql.session import (
     Connection,
@@ -206,5 +207,5 @@ def open_mysql_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
     Raises:
         PlimsollError: The server is unreachable, refuses, or counts no statements.
     """
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         yield MySqlStatements(connection)

@@ -7,8 +7,9 @@ sample the load. A wait for a row lock has no state of its own; InnoDB counts th
 
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import Connection, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -82,7 +83,7 @@ def open_mysql_watcher(target: EngineTarget) -> Iterator[MySqlWatcher]:
     Raises:
         PlimsollError: The server is unreachable or refuses.
     """
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         yield MySqlWatcher(connection)
 
 
@@ -106,7 +107,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     Raises:
         PlimsollError: The server cannot be reached.
     """
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         deadline = time.monotonic() + longest_s
         while (length := _read_history_length(connection)) is not None and length > SETTLED:
             if time.monotonic() >= deadline:

@@ -7,9 +7,9 @@ Statistics of databases are read for the target's database only.
 """
 
 import time
-from contextlib import closing
 
 from plimsoll import words
+from plimsoll.databases.connecting import escape_value, use_connection
 from plimsoll.databases.postgres.session import OURS, Connection, Rows, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -298,7 +298,7 @@ SELECT COUNT(*) FROM pg_stat_activity
 def read_counters(target: EngineTarget) -> ServerCounters | None:
     """Read the server's own counters; None if it does not answer."""
     try:
-        with closing(connect(target)) as connection:
+        with use_connection(connect(target)) as connection:
             _await_clients_left(connection)
             values = _read_values(connection)
     except PlimsollError:
@@ -339,9 +339,9 @@ def _read_if_shown(connection: Connection, sql: str) -> dict[str, int]:
 
 def _name_values(connection: Connection, rows: Rows) -> dict[str, int]:
     """Return one row's values by name, without those that the server does not know."""
-    names = [column["name"] for column in connection.columns or ()]
+    names = [escape_value(str(column["name"])) for column in connection.columns or ()]
     return {
-        str(name): int(value)
+        name: int(value)
         for row in rows
         for name, value in zip(names, row, strict=True)
         if value is not None

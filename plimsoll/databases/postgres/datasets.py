@@ -1,9 +1,10 @@
 """Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from itertools import count
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.dataset_notes import read_postgres_layout
 from plimsoll.databases.postgres import session
 from plimsoll.databases.postgres.session import Connection, Rows, quote_name
@@ -19,7 +20,7 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
     Raises:
         PlimsollError: The server is unreachable or refuses; one line, without the password.
     """
-    return closing(PostgresDatasets(session.connect(target)))
+    return use_connection(PostgresDatasets(session.connect(target)))
 
 
 _BLOCKS_READ = 16_384  # blocks of a table to read at a time: 128 MiB

@@ -7,7 +7,6 @@ import os
 import socket
 import ssl
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 import pg8000.native
@@ -21,10 +20,12 @@ from plimsoll.databases.connecting import (
     describe_other_server,
     describe_tls_error,
     describe_unreadable,
+    escape_rows,
     make_tls_context,
     open_socket,
     shorten_message,
     shorten_statement,
+    use_connection,
 )
 from plimsoll.databases.load_user import LOAD_USER, derive_load_password
 from plimsoll.errors import PlimsollError
@@ -131,7 +132,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         named = {f"value{number}": value for number, value in enumerate(values)}
         # pg8000 loses comments before the first word
         verb, space, rest = sql.strip().partition(" ")
-        return tuple(map(tuple, self.run(f"{verb} {OURS}{space}{rest}", **named) or ()))
+        return escape_rows(self.run(f"{verb} {OURS}{space}{rest}", **named) or ())
 
     def close(self) -> None:
         """Close the connection; ignore one that is lost."""
@@ -194,6 +195,7 @@ def read_version(connection: Connection) -> str:
         connection,
         "SELECT current_setting('server_version'), current_setting('server_version_num')::int",
     )
+    version = shorten_message(version)
     if int(number) < _LEAST_VERSION:
         raise PlimsollError(f"PostgreSQL {version}: Plimsoll needs 13 or later")
     return f"PostgreSQL {version}"
@@ -267,7 +269,7 @@ def make_load_user(master: EngineTarget, run_id: str) -> str:
         PlimsollError: The server refuses.
     """
     verifier = compute_scram_verifier(derive_load_password(master.password, run_id), os.urandom(16))
-    with closing(connect(master)) as connection:
+    with use_connection(connect(master)) as connection:
         known = execute(connection, "SELECT 1 FROM pg_roles WHERE rolname = $1", (LOAD_USER,))
         verb = "ALTER" if known else "CREATE"
         execute(connection, f"{verb} ROLE {LOAD_USER} LOGIN PASSWORD '{verifier}'")
@@ -305,8 +307,8 @@ _ASKED = "SELECT name, current_setting(name) FROM pg_settings"
 def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
     """Read engine parameters; leave out unknown ones, and all if the server does not answer."""
     try:
-        with closing(connect(target)) as connection:
+        with use_connection(connect(target)) as connection:
             rows = execute(connection, _ASKED)
+            return {str(name): str(value) for name, value in rows if name in names}
     except PlimsollError:
         return {}
-    return {str(name): str(value) for name, value in rows if name in names}

@@ -6,9 +6,10 @@ widths and numbers of distinct values without any row being read; the values in 
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look, top_share
 from plimsoll.databases.postgres.session import (
     OURS,
@@ -205,5 +206,5 @@ def open_postgres_reader(target: EngineTarget) -> Iterator[PostgresStatements]:
     Raises:
         PlimsollError: The server is unreachable, refuses, or has no pg_stat_statements.
     """
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         yield PostgresStatements(connection)

@@ -8,8 +8,9 @@ waits are in capitals or not, depending on the version.
 
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
+from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.postgres.session import Connection, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
@@ -80,7 +81,7 @@ def open_postgres_watcher(target: EngineTarget) -> Iterator[PostgresWatcher]:
     Raises:
         PlimsollError: The server is unreachable or refuses.
     """
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         yield PostgresWatcher(connection)
 
 
@@ -109,7 +110,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
         PlimsollError: The server cannot be reached.
     """
     deadline = time.monotonic() + longest_s
-    with closing(connect(target)) as connection:
+    with use_connection(connect(target)) as connection:
         while execute(connection, _AT_WORK)[0][0]:
             if time.monotonic() >= deadline:
                 return False

@@ -58,32 +58,37 @@ class AwsProcess:
                 start_new_session=True,  # Ctrl-C is for the parent, which closes it in good order
                 env={**os.environ, "PYTHONUNBUFFERED": "1", **bytecode_variables()},
             )
-        assert self._process.stdin is not None  # noqa: S101 - both were asked for above
-        assert self._process.stdout is not None  # noqa: S101
         configuration = {
             "directory": str(directory),
             "functions": {name: str(root) for name, root in functions.items()},
             "keys": asdict(keys),  # through a pipe: the list of processes shows arguments
             **settings,
         }
+        self._log = log.open("rb")  # stays readable if somebody removes the folder
+        self._keys = Credentials(keys.aws_access_key_id, keys.aws_secret_access_key)
         try:
-            self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        except BaseException:  # interrupted: it has started nothing that the kernel does not end
+            self.port: int = self._begin(configuration)
+        except BaseException:  # if interrupted: the kernel ends all that it has started so far
             self._process.kill()
             self._process.wait()
+            self._log.close()
             raise
-        self._log = log
-        self._keys = Credentials(keys.aws_access_key_id, keys.aws_secret_access_key)
+
+    def _begin(self, configuration: Mapping[str, object]) -> int:
+        """Send the configuration; return the port that it listens on."""
+        assert self._process.stdin is not None  # noqa: S101 - both were asked for above
+        assert self._process.stdout is not None  # noqa: S101
+        self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
         if not line:
-            self.close()
+            self._end()
             raise PlimsollError(f"the local stand-in for AWS did not start: {self._last_words()}")
         answer = json.loads(line)
         if "error" in answer:
-            self.close()
+            self._end()
             raise UsageError(answer["error"])
-        self.port: int = answer["port"]
+        return int(answer["port"])
 
     @property
     def pid(self) -> int:
@@ -104,7 +109,8 @@ class AwsProcess:
         return signal.strsignal(-code) if code < 0 else self._last_words()
 
     def _last_words(self) -> str:
-        log_lines = self._log.read_text(errors="replace").strip().splitlines()
+        self._log.seek(0)
+        log_lines = self._log.read().decode(errors="replace").strip().splitlines()
         return log_lines[-1] if log_lines else "it said nothing"
 
     def ask(self, name: str, **question: object) -> Any:
@@ -124,10 +130,15 @@ class AwsProcess:
         except urllib.error.HTTPError as error:
             raise PlimsollError(f"{name}: {json.loads(error.read())['error']}") from None
         except OSError as error:
-            raise PlimsollError(f"the local stand-in for AWS is gone: {error}") from None
+            why = self.why_ended() or error
+            raise PlimsollError(f"the local stand-in for AWS is gone: {why}") from None
 
     def close(self) -> None:
         """End it, and with it all that it runs."""
+        self._end()
+        self._log.close()
+
+    def _end(self) -> None:
         assert self._process.stdin is not None  # noqa: S101 - both were asked for
         assert self._process.stdout is not None  # noqa: S101
         with contextlib.suppress(OSError):  # it has ended already

@@ -16,7 +16,11 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from plimsoll.local.account import Keys
 from plimsoll.local.lambdas.sandboxes import SandboxPool
@@ -35,6 +39,9 @@ _NO_ACCOUNT = {
     "NO_PROXY": "127.0.0.1",
     "no_proxy": "127.0.0.1",
 }
+
+
+_LOOK_S = 1.0  # between two looks at whether the folders are still there
 
 
 def main() -> None:
@@ -68,6 +75,7 @@ def main() -> None:
         return
     remove_all_databases(directory)
     remove_orphaned_homes()
+    threading.Thread(target=_watch_folders, args=[locks], daemon=True).start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listener.getsockname()[1]
     pool = SandboxPool(
@@ -92,6 +100,25 @@ def main() -> None:
         if orphaned:
             remove_twin(directory)
         os._exit(0)  # a request may still hang in a thread: do not wait for it
+
+
+def _watch_folders(locks: Sequence[TextIO]) -> None:
+    """End once a folder is removed, as a cleaner of /tmp does: what runs there would wait for it.
+
+    Args:
+        locks: The open file `lock` of each folder.
+    """
+    while all(map(_is_there, locks)):
+        time.sleep(_LOOK_S)
+    gone = next(Path(lock.name).parent for lock in locks if not _is_there(lock))
+    _end_at_once(f"its folder {gone} was removed")
+
+
+def _is_there(lock: TextIO) -> bool:
+    try:
+        return os.path.samestat(os.stat(lock.name), os.fstat(lock.fileno()))  # noqa: PTH116 - of both kinds
+    except FileNotFoundError:
+        return False
 
 
 def _end_at_once(reason: str) -> None:

@@ -32,7 +32,8 @@ class PhaseInput(Model):
 
     csv: Annotated[str, Field(min_length=1, max_length=CSV_MOST)] = Field(
         description="Text in CSV format, with the column names in the first line. In a request"
-        " file, `{file: PATH}` reads it from a file; PATH is relative to the request."
+        " file, `{file: PATH}` reads it from a file; PATH is relative to the request, and"
+        " leads into its folder or below; `--allow-files DIR` allows another one."
     )
 
     def columns(self) -> dict[str, Column]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local import leftovers
-from plimsoll.local.leftovers import HOME_PREFIX, remove_orphaned_homes
+from plimsoll.local.leftovers import HOME_PREFIX, remove_leftovers, remove_orphaned_homes
 
 
 def home(parent: Path, name: str, *, age_s: float = 3600, lock: bool = True) -> Path:
@@ -21,8 +21,9 @@ def home(parent: Path, name: str, *, age_s: float = 3600, lock: bool = True) -> 
 
 def test_the_folder_of_a_twin_that_was_killed_is_removed(tmp_path: Path) -> None:
     orphan = home(tmp_path, f"{HOME_PREFIX}x")
-    remove_orphaned_homes(tmp_path)
+    assert remove_orphaned_homes(tmp_path) == [orphan]
     assert not orphan.exists()
+    assert remove_orphaned_homes(tmp_path) == []
 
 
 def test_what_a_killed_twin_left_in_memory_is_removed_like_what_it_left_on_disk(
@@ -32,7 +33,9 @@ def test_what_a_killed_twin_left_in_memory_is_removed_like_what_it_left_on_disk(
     orphans = [home(place, f"{HOME_PREFIX}x") for place in (disk, memory)]
     monkeypatch.setattr(tempfile, "tempdir", str(disk))
     monkeypatch.setattr(leftovers, "MEMORY", memory)
-    remove_orphaned_homes()
+    told: list[str] = []
+    remove_leftovers(told.append)
+    assert told == [f"removed what a killed run had left: {orphan}" for orphan in orphans]
     assert not any(orphan.exists() for orphan in orphans)
 
 

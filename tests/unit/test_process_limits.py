@@ -1,0 +1,141 @@
+"""A limit of the system that ends a command is named, and its value."""
+
+import errno
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plimsoll.cli import validate
+from plimsoll.cli.main import main
+from plimsoll.process_limits import describe_system_error
+
+ROOT = Path(__file__).parents[2]
+MIB = 2**20
+PROCESSES = "this user may have 5,242,880 processes and threads at most (ulimit -u)"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            OSError(errno.EFBIG, "File too large", "f"),
+            "File too large: a file may have 5 MiB at most (ulimit -f)",
+        ),
+        (
+            OSError(errno.EINVAL, "Invalid argument"),
+            "Invalid argument: a file may have 5 MiB at most (ulimit -f)",
+        ),
+        (
+            BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+            f"Resource temporarily unavailable: {PROCESSES}",
+        ),
+        (
+            RuntimeError("can't start new thread"),
+            f"no further thread can be started: {PROCESSES}",
+        ),
+        (MemoryError(), "out of memory: a process may have 5 MiB of memory at most (ulimit -v)"),
+        (
+            OSError(errno.ENOMEM, "Cannot allocate memory"),
+            "Cannot allocate memory: a process may have 5 MiB of memory at most (ulimit -v)",
+        ),
+        (
+            OSError(errno.EMFILE, "Too many open files"),
+            "Too many open files: a process may have 5,242,880 open files at most (ulimit -n)",
+        ),
+        (OSError(errno.ENOENT, "No such file or directory"), "No such file or directory"),
+        (
+            shutil.Error([("a", "b", "No space left"), ("c", "d", "No space left")]),
+            "No space left",
+        ),
+    ],
+)
+def test_a_limit_is_named_with_its_value(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, told: str
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (5 * MIB, resource.RLIM_INFINITY))
+    assert describe_system_error(error) == told
+
+
+def test_what_is_not_limited_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = resource.RLIM_INFINITY, resource.RLIM_INFINITY
+    monkeypatch.setattr(resource, "getrlimit", lambda _: none)
+    assert describe_system_error(MemoryError()) == "out of memory"
+    assert describe_system_error(OSError(errno.EFBIG, "File too large")) == "File too large"
+
+
+def fail(error: BaseException) -> Callable[..., None]:
+    def failing(*_: object) -> None:
+        raise error
+
+    return failing
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("can't start new thread"), "no further thread can be started"),
+        (MemoryError(), "out of memory"),
+        (OSError(errno.ENOSPC, "No space left on device", "/x"), "/x: No space left on device"),
+    ],
+)
+def test_a_command_that_a_limit_ends_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    told: str,
+) -> None:
+    monkeypatch.setattr(validate, "read_file", fail(error))
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", "r.yaml"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"plimsoll: {told}")
+    assert said.count("\n") == 1
+
+
+def test_a_defect_keeps_its_stack_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "read_file", fail(RuntimeError("a defect")))
+    with pytest.raises(RuntimeError, match="a defect"):
+        main(["validate", "r.yaml"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "mib", "work", "told"),
+    [
+        (
+            resource.RLIMIT_FSIZE,
+            1,
+            "Path(sys.argv[1]).write_bytes(bytes(2**21))",
+            "File too large: a file may have 1 MiB at most (ulimit -f)\n",
+        ),
+        (
+            resource.RLIMIT_AS,
+            1024,
+            "bytes(2**31)",
+            "out of memory: a process may have 1,024 MiB of memory at most (ulimit -v)\n",
+        ),
+    ],
+)
+def test_a_limit_of_the_system_itself_is_named(
+    tmp_path: Path, limit: int, mib: int, work: str, told: str
+) -> None:
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from plimsoll.process_limits import describe_system_error\n"
+        f"try: {work}\n"
+        "except (OSError, MemoryError) as error: print(describe_system_error(error))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "file")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(limit, (mib * MIB, mib * MIB)),
+    )
+    assert ran.stdout == told
