@@ -39,8 +39,8 @@ def judge(
     Args:
         steps: at least one step that is not void; the notes name the void ones.
         rules: with `confirmation`, only loads that it confirms have a figure, which is the
-            one-sided 95 % lower limit. Without it, the medians of the repetitions decide and are
-            the figure.
+            lower end of the 95 % interval. Without it, the figure is the geometric mean of the
+            repetitions, which the interval is of.
         axis: axis of the load; None to determine it from the steps.
         baseline: steps whose lightest load is the base of relative limits; None for `steps`.
 
@@ -104,10 +104,10 @@ def _edge(
     return edge_range(judged, (low, high), axis, baseline=baseline)
 
 
-def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
+def _figure(conclusion: Conclusion, rules: Rules) -> Literal["mean", "lower_limit"] | None:
     if conclusion.at is None or conclusion.figure is None:
         return None
-    return "lower_limit" if rules.confirmation else "median"
+    return "lower_limit" if rules.confirmation else "mean"
 
 
 def _make_judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedStep:

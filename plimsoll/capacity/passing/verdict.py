@@ -11,6 +11,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.capacity.statistics.intervals import (
+    center,
     coefficient_of_variation,
     interval,
     median_margin,
@@ -263,10 +264,9 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         fallen = None if way.plateau else way.before_it_fell()
         at = fallen if fallen in eligible else at
     throughputs = at.throughputs
-    figure = median(throughputs)
     sure = interval(throughputs)
-    if rules.confirmation is not None and sure is not None:
-        figure = min(figure, sure.low_ops_per_second)
+    lowest = sure.low_ops_per_second if sure is not None else center(throughputs)
+    figure = lowest if rules.confirmation is not None else center(throughputs)
     once = rules.confirmation is None and not way.plateau  # without confirmation, one pass suffices
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)

@@ -236,8 +236,9 @@ class Capacity(Model):
     verdict: Verdict
     max_sustainable_throughput_ops_per_second: float | None
     bound: Bound | None
-    # Which statistic of the repetitions the throughput above is
-    figure: Literal["median", "lower_limit"] | None
+    # Which statistic of the repetitions the throughput above is: their geometric mean, or the lower
+    # end of its interval; "median" only in older results
+    figure: Literal["median", "mean", "lower_limit"] | None
     axis: Axis
     at: float | None  # the load of the figure, on the axis
     # (highest load that passed, lowest that failed]

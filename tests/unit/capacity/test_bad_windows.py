@@ -172,7 +172,7 @@ def test_only_the_largest_fleet_counts() -> None:
 
     steps = [by(1, 950), by(1, 940), by(2, 1000), by(2, 1010), by(2, 1005)]
     found = judge(steps, Rules(confirmation=None), "connections")
-    assert found.max_sustainable_throughput_ops_per_second == 1005
+    assert found.max_sustainable_throughput_ops_per_second == pytest.approx(1005, abs=0.1)
     assert found.repetitions == 3
 
 

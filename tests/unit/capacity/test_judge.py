@@ -1,5 +1,7 @@
 """What can be judged, by which limit, what repetitions confirm, and what is told besides."""
 
+import math
+
 import pytest
 
 from plimsoll.capacity import judge
@@ -90,6 +92,20 @@ def test_the_cause_is_the_operation_that_is_worst_off() -> None:
         for n, read, update in ((1, 100.0, 100.0), (2, 900.0, 500.0))
     ]
     assert judge(steps, RULES).causes == ("latency:read", "latency:update")
+
+
+@pytest.mark.parametrize("rules", [RULES, Rules()])
+@pytest.mark.parametrize("slow", [1, 2, 4])
+def test_the_figure_and_its_interval_are_of_one_statistic(slow: int, rules: Rules) -> None:
+    """The median of ten windows was 3,400, and the interval of their mean 3,189 to 3,391."""
+    windows = [*[step(2, 3128)] * slow, *[step(2, 3400)] * (10 - slow)]
+    found = judge([*[step(1, 1700)] * 3, *windows, *[step(3, 3500, 900)] * 2], rules)
+    figure, sure = found.max_sustainable_throughput_ops_per_second, found.interval
+    assert figure is not None
+    assert sure is not None
+    low, high = sure.low_ops_per_second, sure.high_ops_per_second
+    middle = math.sqrt(low * high)
+    assert figure == pytest.approx(middle if found.figure == "mean" else low)
 
 
 # --- a search's own rules: only what repetitions confirm is claimed ---
