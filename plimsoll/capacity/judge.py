@@ -113,11 +113,14 @@ def _figure(conclusion: Conclusion, rules: Rules) -> Literal["mean", "lower_limi
 def _make_judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedStep:
     point = assessed.point
     doubts = list_doubts(assessed)
+    reasons = assessed.reasons
+    if assessed.undecided and assessed.excess is not None:
+        reasons = (assessed.excess,)
     return JudgedStep(
         load=point.load,
         passed=assessed.passed,
-        reasons=(*(r.code for r in assessed.reasons), *(f"audit:{name}" for name, _ in doubts)),
-        explanations=(*(r.text for r in assessed.reasons), *(text for _, text in doubts)),
+        reasons=(*(r.code for r in reasons), *(f"audit:{name}" for name, _ in doubts)),
+        explanations=(*(r.text for r in reasons), *(text for _, text in doubts)),
         audits=tuple(merge_audits(point.repetitions)),
         consistent=point.consistent,
         client_bound=point.client_bound is not None,

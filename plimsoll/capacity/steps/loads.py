@@ -1,4 +1,4 @@
-"""Groups steps by load: repetitions, which of them count, and their medians."""
+"""Groups steps by load: repetitions, which of them count, and their figures together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from plimsoll.capacity.steps.audits import SOFT, audit_step
 from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.step_figures import (
     StepFigures,
-    median_figures,
+    combine_figures,
     read_step_figures,
     where,
 )
@@ -43,7 +43,7 @@ class LoadPoint:
     load: float
     repetitions: tuple[Repetition, ...]
     counted: tuple[Repetition, ...]  # undisputed repetitions of the largest fleet
-    figures: StepFigures  # medians of `counted`, or of all repetitions if none counts
+    figures: StepFigures  # of `counted` together, or of all repetitions if none counts
     client_bound: str | None
 
     @property
@@ -90,7 +90,7 @@ def group_by_load(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadP
     for number, step in enumerate(steps, 1):
         load = getattr(step, axis)
         by_load.setdefault(float(load), []).append(_make_repetition(step, number, rules))
-    return [_make_load_point(load, tuple(by_load[load])) for load in sorted(by_load)]
+    return [_make_load_point(load, tuple(by_load[load]), rules) for load in sorted(by_load)]
 
 
 def select_undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
@@ -115,12 +115,14 @@ def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
     return None
 
 
-def _make_load_point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
+def _make_load_point(load: float, repetitions: tuple[Repetition, ...], rules: Rules) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
     counted, raised = _select_largest_fleet(_drop_restless(consistent))
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
-    figures = median_figures([repetition.figures for repetition in counted or repetitions])
+    figures = combine_figures(
+        [repetition.figures for repetition in counted or repetitions], rules.statistic
+    )
     return LoadPoint(load, repetitions, tuple(counted), figures, client_bound)
 
 

@@ -182,7 +182,7 @@ class JudgedStep(Model):
     passed: bool
     reasons: tuple[
         str, ...
-    ]  # why it failed, worst first: "latency:update", "errors", ...; empty if passed
+    ]  # why it failed, worst first: "latency:update", "errors", "undecided:update" ...; empty if passed
     explanations: tuple[str, ...]  # the reasons as sentences with figures
     audits: tuple[Audit, ...]
     consistent: bool  # False if an audit fails on every repetition; the load then decides nothing
@@ -191,7 +191,9 @@ class JudgedStep(Model):
     repetitions_passed: int
     throughput_ops_per_second: float  # median of the repetitions
     throughput_cv: float | None  # standard deviation / mean; None for a single repetition
-    latency_us: dict[str, float]  # {operation: the judged statistic, median of the repetitions}
+    # {operation: the judged statistic, of all repetitions' operations; without histograms, the
+    # median of the repetitions, weighed by their operations}
+    latency_us: dict[str, float]
     limit_us: dict[str, float]
     steps: tuple[Step, ...]
 
