@@ -10,6 +10,7 @@ noise they claim too much in a fifth of the runs or more, and a single bad windo
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from plimsoll import words
 from plimsoll.capacity.confirm.closing import count_openings, plan_closing_step, split_closing_steps
@@ -33,23 +34,38 @@ from plimsoll.capacity.passing.assess import (
     latency_noise,
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN
 from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.judging.steps import CLOSING, Statistic, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
 from plimsoll.model.request.toggle import Toggle
 
 __all__ = ["axis_of", "plan_next_step"]
 
 
-# --- windows whose halves disagree get more time before anything is concluded from them ---
+# --- windows that were too short get more time before anything is concluded from them ---
 
 
-FACTOR_MOST = 4  # factor on the request's warm-up and window
+FACTOR_MOST = 4  # factor on the request's warm-up and window where halves disagree
+FEW_FACTOR_MOST = 16  # the same where a window holds too few operations for the statistic
+SPARE_OPERATIONS = 1.2  # factor on the operations needed, since the next window may have fewer
 
 
-def plan_longer_window(assessed: Assessed) -> Wish | None:
-    """Return a longer window at a load whose only fault is that its halves disagree."""
+def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
+    """Return a longer window at a load whose only fault is that its windows were too short."""
+    longest = max(assessed.point.repetitions, key=lambda r: r.step.window_factor or 1)
+    needed = count_windows_needed(longest.step, statistic)
+    if assessed.doubtful and not assessed.reasons and longest.few:
+        if needed <= (longest.step.window_factor or 1):
+            return None
+        return Wish(
+            assessed.point.load,
+            "again",
+            f"too few operations for {words.statistic(statistic)}; repeated with"
+            f" {needed} times the warm-up and window",
+            window_factor=needed,
+        )
     codes = {reason.code for reason in assessed.reasons}
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
     restless = [r for r in assessed.point.counted if r.restless]
@@ -65,6 +81,16 @@ def plan_longer_window(assessed: Assessed) -> Wish | None:
         " warm-up and window",
         window_factor=2 * factor,
     )
+
+
+def count_windows_needed(step: Step, statistic: Statistic) -> int:
+    """Return the multiple of the request's window that holds enough operations at a step's load."""
+    counts = step.operation_counts.values()
+    if not counts:
+        return 1
+    each = min(counts) / (step.window_factor or 1)
+    least = SPARE_OPERATIONS * OPERATIONS_MIN[statistic]
+    return min(FEW_FACTOR_MOST, max(1, math.ceil(least / each))) if each else FEW_FACTOR_MOST
 
 
 BASELINE_REPETITIONS = 3  # repetitions of the baseline, whose noise shifts every relative limit
@@ -127,7 +153,13 @@ def plan_next_step(
             or plan_toggle_step(toggle, answer)
             or wish
         )
-    return wish if isinstance(wish, Done) else make_step(search, finished, wish, judged)
+    if isinstance(wish, Done):
+        return wish
+    if wish.purpose not in CLOSING and "enough_operations" not in rules.audits_off:
+        lighter = [step for step in valid if getattr(step, ladder.axis) <= wish.load]
+        needed = min(count_windows_needed(step, rules.statistic) for step in lighter or valid)
+        wish = replace(wish, window_factor=max(wish.window_factor, needed))
+    return make_step(search, finished, wish, judged)
 
 
 def _plan_load(
@@ -142,7 +174,7 @@ def _plan_load(
     """Return the step that the first incomplete phase of the search needs."""
     way = climb_loads(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
-        plan_longer_window(_last_load(judged, finished, ladder))
+        plan_longer_window(_last_load(judged, finished, ladder), rules.statistic)
         or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
         or _plan_baseline(ladder, judged, rules)

@@ -13,6 +13,7 @@ from plimsoll.capacity.steps.step_figures import (
     StepFigures,
     baseline_latencies,
     combine_figures,
+    shows_latency_beyond,
     weigh_repetitions,
 )
 from plimsoll.errors import UsageError
@@ -69,7 +70,8 @@ def _find_own_reasons(
         reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
     for name, limit in limit_us.items():
         latency = figures.latency_us.get(name)
-        if latency is not None and latency > limit:
+        shown = shows_latency_beyond(figures, name, limit, rules.statistic)
+        if latency is not None and latency > limit and shown:
             text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
             reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
     failed, allowed = figures.errors_share, rules.errors_max_share

@@ -185,7 +185,7 @@ def decide_verdict(
 def _conclude_disputed(
     judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
 ) -> Conclusion | None:
-    """Return INCONSISTENT or DISTURBED if an audit disputes the deciding load, else None.
+    """Return INCONSISTENT, DISTURBED or NOISY if audits doubt the deciding load, else None.
 
     The baseline decides if limits are multiples of its latency. If nothing ended the climb, a
     disputed load that fails might have. If no load passed or failed, every load is disputed or
@@ -209,6 +209,13 @@ def _conclude_inconsistent(assessed: Assessed) -> Conclusion:
     failed = [
         (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
     ]
+    if failed and all(audit.name == "enough_operations" for audit, _ in failed):
+        audit, where = failed[-1]
+        return Conclusion(
+            "NOISY",
+            causes=("audit:enough_operations",),
+            because=f"{where}: {audit.detail}: give the load longer windows",
+        )
     disturbed = all(repetition.disturbed for repetition in repetitions)
     # it causes whatever else is wrong with the figures
     first = "undisturbed" if disturbed else "nothing_escaped"

@@ -33,6 +33,7 @@ class Repetition:
     disturbed: bool  # whether other programs on this machine disturbed it
     doubtful: bool  # whether a soft audit failed: the step may fail, but cannot pass
     restless: bool  # whether the halves of its window disagree
+    few: bool  # whether its window holds too few operations for the statistic
     client_bound: str | None  # why the clients were the limit; None if they were not
 
 
@@ -117,7 +118,7 @@ def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
 
 def _make_load_point(load: float, repetitions: tuple[Repetition, ...], rules: Rules) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
-    counted, raised = _select_largest_fleet(_drop_restless(consistent))
+    counted, raised = _select_largest_fleet(_drop_too_short(consistent))
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
     figures = combine_figures(
@@ -139,17 +140,23 @@ def _make_repetition(step: Step, number: int, rules: Rules) -> Repetition:
         disturbed="undisturbed" in failed and "nothing_escaped" not in failed,
         doubtful=bool(failed & SOFT),
         restless=figures.slowing or "steady_state" in failed,
+        few="enough_operations" in failed,
         client_bound=_explain_client_bound(step, rules),
     )
 
 
-def _drop_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
-    """Leave out windows whose halves disagree if a longer window of the load was steady.
+def _drop_too_short(repetitions: Sequence[Repetition]) -> list[Repetition]:
+    """Leave out windows that were too short if a longer window of the load was long enough.
 
-    What varies within the short windows varies within the long one too, and averages out.
+    A window is too short if its halves disagree, or if it holds too few operations. What varies
+    within the short windows varies within the long one too, and averages out.
     """
-    steady = max((_window_factor(r.step) for r in repetitions if not r.restless), default=0)
-    return [r for r in repetitions if not r.restless or _window_factor(r.step) >= steady]
+    longest = max(
+        (_window_factor(r.step) for r in repetitions if not r.restless and not r.few), default=0
+    )
+    return [
+        r for r in repetitions if not (r.restless or r.few) or _window_factor(r.step) >= longest
+    ]
 
 
 def _window_factor(step: Step) -> int:

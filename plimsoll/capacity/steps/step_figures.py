@@ -1,10 +1,12 @@
 """The figures of a step that decide whether it passes; and names of latency columns."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, median_low
 
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN, shows_excess
 from plimsoll.capacity.steps.audits import HALVES_SHARE
 from plimsoll.errors import UsageError
 from plimsoll.model.histograms import interpolate_percentile_us, merge_histograms
@@ -30,6 +32,9 @@ class StepFigures:
     window_s: float | None = None
     # Latencies of each operation by bucket (`Step.latency_counts`); empty if unknown
     latency_counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    # Every known statistic of each operation; empty for several repetitions together
+    statistics_us: Mapping[str, Mapping[Statistic, float]] = field(default_factory=dict)
+    operation_counts: Mapping[str, int] = field(default_factory=dict)  # empty if unknown
 
 
 def where(step: Step, number: int) -> str:
@@ -66,6 +71,8 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
         refused=step.refused,
         window_s=step.window_s,
         latency_counts=step.latency_counts,
+        statistics_us=step.latency_us,
+        operation_counts=step.operation_counts,
     )
 
 
@@ -132,6 +139,11 @@ def combine_figures(repetitions: Sequence[StepFigures], statistic: Statistic) ->
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
         refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
+        operation_counts={
+            name: sum(r.operation_counts[name] for r in repetitions)
+            for name in names
+            if all(name in r.operation_counts for r in repetitions)
+        },
     )
 
 
@@ -176,6 +188,25 @@ def weigh_repetitions(repetitions: Sequence[StepFigures]) -> list[float]:
     lengths_s = [window_s if window_s and None not in windows_s else 1.0 for window_s in windows_s]
     operations = [r.throughput * s for r, s in zip(repetitions, lengths_s, strict=True)]
     return operations if any(operations) else [1.0] * len(operations)
+
+
+def shows_latency_beyond(
+    figures: StepFigures, operation: str, limit_us: float, statistic: Statistic
+) -> bool:
+    """Return whether a latency beyond the limit is more than too few operations show by chance.
+
+    Too few may still show it: if half of them are beyond the limit, so is the p99.
+    """
+    count = figures.operation_counts.get(operation)
+    if count is None or count >= OPERATIONS_MIN[statistic] or statistic not in QUANTILES:
+        return True
+    shares = [
+        1 - QUANTILES[lower]
+        for lower, us in figures.statistics_us.get(operation, {}).items()
+        if lower in QUANTILES and us > limit_us
+    ]
+    beyond = math.ceil(max(shares, default=0.0) * count - 1e-9)
+    return shows_excess(count, beyond, QUANTILES[statistic])
 
 
 def baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:

@@ -16,7 +16,7 @@ Verdict = Literal[
     "LOWER_BOUND",  # nothing failed up to the largest load tried
     "BELOW_FIRST_STEP",  # even the lightest load fails
     "CLIENT_BOUND",  # the clients, not the target, were the bottleneck
-    "NOISY",  # repetitions differ too much
+    "NOISY",  # repetitions differ too much, or hold too few operations
     "INCONSISTENT",  # an audit fails on the step that would decide the verdict
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
@@ -180,9 +180,8 @@ class JudgedStep(Model):
 
     load: float  # on the axis of the capacity
     passed: bool
-    reasons: tuple[
-        str, ...
-    ]  # why it failed, worst first: "latency:update", "errors", "undecided:update" ...; empty if passed
+    # Why it failed or is undecided, worst first: "latency:update", "errors", "undecided:update" ...
+    reasons: tuple[str, ...]
     explanations: tuple[str, ...]  # the reasons as sentences with figures
     audits: tuple[Audit, ...]
     consistent: bool  # False if an audit fails on every repetition; the load then decides nothing
