@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import count_openings, plan_closing_step, split_closing_steps
+from plimsoll.capacity.confirm.closing import (
+    SENTINELS,
+    count_openings,
+    examines_drift,
+    plan_closing_step,
+    split_closing_steps,
+)
 from plimsoll.capacity.confirm.next_loads import (
     LADDERS,
     Ladder,
@@ -98,6 +104,9 @@ LIGHTER_MAX = 3  # halvings of the first load at most, to find a light one
 AGAIN_MAX = 3  # attempts at a load whose figures audits dispute
 DISTURBED_MAX = 6  # attempts if this machine disturbed some of them, which is temporary
 LEFT_TO_CONFIRM = 8  # steps reserved for the confirmation
+# Steps of a search from which on it keeps those of the sentinels: a search that a change of the
+# target made long would else have none left to see the change
+KEPT_FROM = 2 * LEFT_TO_CONFIRM
 NOISE_FACTOR = 1.3  # narrowest bracket, as a multiple of the noise
 BACK_OFF = 0.5  # distance below the failure of the load to confirm, as a multiple of the noise
 # Upper bound on the noise of the logarithm: three repetitions may show any by chance
@@ -137,6 +146,7 @@ def plan_next_step(
     limit_us = latency_limits(points, rules)
     judged = assess_loads(points, rules, limit_us)
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
+    budget -= SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
     left = budget - sum(step.purpose not in CLOSING for step in finished)
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
     if left <= 0:
@@ -193,8 +203,8 @@ def _repeat_disputed(
 ) -> Wish | Done | None:
     """Return a repetition of a load that audits dispute entirely, up to a maximum of attempts."""
     last = _last_load(judged, finished, ladder)
-    if last.point.consistent and not last.doubtful:
-        return None
+    if last.failed or (last.point.consistent and not last.doubtful):
+        return None  # a load that fails needs no repetition to show that it does not pass
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(
