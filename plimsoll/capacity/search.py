@@ -119,7 +119,12 @@ NEAR = 0.85  # share of the heaviest load that passed; lighter loads are left be
 
 
 def plan_next_step(
-    search: Search, finished: Sequence[Step], rules: Rules, toggle: Toggle | None = None
+    search: Search,
+    finished: Sequence[Step],
+    rules: Rules,
+    toggle: Toggle | None = None,
+    *,
+    seed: int = 1,
 ) -> NextStep | Done:
     """Return the load to apply next, or that the search is over.
 
@@ -128,6 +133,7 @@ def plan_next_step(
         finished: every finished step of the run, in the order in which they ran.
         rules: rules by which `judge` will judge; `rules.confirmation` governs repetitions.
         toggle: two states of the target, to be measured in pairs after the answer is found.
+        seed: seed of the request, which draws the order within the pairs.
 
     Returns:
         The next step, or `Done` after at most `probes_max` steps. The same arguments give the same
@@ -160,7 +166,7 @@ def plan_next_step(
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
             plan_closing_step(search, answer, left=spare)
-            or plan_toggle_step(toggle, answer)
+            or plan_toggle_step(toggle, answer, seed)
             or wish
         )
     if isinstance(wish, Done):

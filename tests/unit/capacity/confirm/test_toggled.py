@@ -53,10 +53,13 @@ def told(steps: list[Step]) -> ToggleResult:
     return judge_toggle(TOGGLE, steps, ONCE, axis="clients", readings=SAYS, addresses={})
 
 
-def test_pairs_follow_the_answer_at_its_load_each_state_first_by_turns() -> None:
+def test_pairs_follow_the_answer_at_its_load_each_state_first_as_often() -> None:
     steps = ran(lambda _: 1_000)
     assert [step.purpose for step in steps] == ["baseline"] + ["toggle"] * 8
-    assert [step.state for step in steps[1:]] == ["on", "off", "off", "on"] * 2
+    assert [step.state for step in steps[1:]] == [
+        *("on", "off", "off", "on"),
+        *("off", "on", "on", "off"),  # the seed draws which of two orders comes first
+    ]
     assert {(step.clients, step.connections) for step in steps} == {(2, 64)}
 
 
