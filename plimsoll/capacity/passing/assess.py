@@ -70,7 +70,9 @@ def _find_own_reasons(
         reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
     for name, limit in limit_us.items():
         latency = figures.latency_us.get(name)
-        shown = shows_latency_beyond(figures, name, limit, rules.statistic)
+        shown = "enough_operations" in rules.audits_off or shows_latency_beyond(
+            figures, name, limit, rules.statistic
+        )
         if latency is not None and latency > limit and shown:
             text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
             reasons.append(FailureReason(f"latency:{name}", latency / limit, text))

@@ -32,7 +32,8 @@ class StepFigures:
     window_s: float | None = None
     # Latencies of each operation by bucket (`Step.latency_counts`); empty if unknown
     latency_counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    # Every known statistic of each operation; empty for several repetitions together
+    # Every known statistic of each operation; of several repetitions the lowest, as no percentile of
+    # all their operations is below it
     statistics_us: Mapping[str, Mapping[Statistic, float]] = field(default_factory=dict)
     operation_counts: Mapping[str, int] = field(default_factory=dict)  # empty if unknown
 
@@ -139,6 +140,14 @@ def combine_figures(repetitions: Sequence[StepFigures], statistic: Statistic) ->
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
         refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
+        statistics_us={
+            name: {
+                each: min(r.statistics_us[name][each] for r in repetitions)
+                for each in repetitions[0].statistics_us.get(name, {})
+                if all(each in r.statistics_us.get(name, {}) for r in repetitions)
+            }
+            for name in names
+        },
         operation_counts={
             name: sum(r.operation_counts[name] for r in repetitions)
             for name in names
