@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -317,7 +317,8 @@ def _assess_load(
         confirmed, refuted = _judge_repetitions(throughputs, fails, clean, rules, best.noise)
         confirmed = confirmed and excess is None
         if excess is not None and clean >= rules.confirmation.most:
-            reasons, refuted = (excess,), True
+            code = excess.code.replace("undecided:", "latency:")  # it was tried often enough
+            reasons, refuted = (replace(excess, code=code),), True
         if refuted and not reasons:
             reasons = (_name_refutation(fails, clean, reasons_each),)
         elif reasons and not refuted and clean > 1:
