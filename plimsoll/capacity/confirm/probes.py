@@ -7,6 +7,7 @@ on twice the clients; a higher throughput means that the clients were the limit.
 the throughput is the offered rate, so the probe is a rate well above the one that failed.
 """
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -62,10 +63,9 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
     if base is None:
         return None
     done = _twice_probes(answer, base)
-    if not done and base.clients in {step.clients for step in answer.tries("twice_clients")}:
-        # The search has added clients because fewer were the limit; so may these be
-        detail = f"{words.plural(base.clients or 1, 'client')} reached more than fewer did"
-        return MoreClients(raised=True, detail=f"{detail}, and still more were not tried")
+    if not done and _has_added_clients(answer):  # as fewer were the limit, so may these be
+        detail = "more clients raised the throughput before, and still more were not tried"
+        return MoreClients(raised=True, detail=detail)
     if not done:
         lacks = "the search allows no more, or no step was left"
         if base.connections == base.clients:
@@ -95,6 +95,13 @@ def plan_added_clients(search: Search, answer: Answer) -> Wish | None:
     load = rate or float(connections)
     why = f"{more.detail}: the search goes on with {clients:,} clients"
     return Wish(load, "more_clients", why, shape=Shape(clients, connections, rate))
+
+
+def _has_added_clients(answer: Answer) -> bool:
+    """Return whether the search has gone on with more clients after probes blamed fewer."""
+    first = min((step.index or 0 for step in answer.tries("twice_clients")), default=math.inf)
+    searched = (r.step for load in answer.judged for r in load.point.repetitions)
+    return any(s.purpose == "more_clients" and (s.index or 0) > first for s in searched)
 
 
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
