@@ -204,7 +204,8 @@ class Assessed:
     doubtful: bool  # it would pass, but most repetitions failed a soft audit
     # Why its operations together exceed a limit, or may, although most windows pass; None if not
     excess: FailureReason | None
-    undecided: bool  # of a table: that reason keeps it from passing, and does not make it fail
+    # Whether that reason keeps a load of a table from passing without making it fail
+    undecided: bool
     confirmed: bool  # repeated as often as the rules require; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s of the repetitions that the figure is computed from
     margins: tuple[Margin, ...]  # one for each repetition that counts

@@ -44,7 +44,7 @@ class LoadPoint:
     load: float
     repetitions: tuple[Repetition, ...]
     counted: tuple[Repetition, ...]  # undisputed repetitions of the largest fleet
-    figures: StepFigures  # of `counted` together, or of all repetitions if none counts
+    figures: StepFigures  # those of `counted` together; of all repetitions if none counts
     client_bound: str | None
 
     @property
