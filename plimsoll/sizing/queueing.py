@@ -254,11 +254,8 @@ class Trend:
         within = min(max(load, self.least_load), self.most_load)
         beyond = min(max(load, self.least_load), BEYOND * self.most_load)
         value, least = self._fitted(within), self._fitted(beyond)
-        return Guess(
-            low=least / (1 + self._spread_at(beyond)),
-            mid=value,
-            high=value * (1 + self._spread_at(within)),
-        )
+        spread = self._spread_at(within)
+        return Guess(low=least / (1 + spread), mid=value, high=value * (1 + spread))
 
     def _spread_at(self, load: float) -> float:
         return math.hypot(self.spread, self.slope_spread * (math.log(load) - self.middle[0]))
