@@ -37,13 +37,14 @@ def next_run_step(request: Request, finished: Sequence[Step]) -> NextStep | Done
         UsageError: See `plan_next_step`.
     """
     of_search = [step for step in finished if step.purpose not in (WITH, WITHOUT)]
-    following = plan_next_step(request.search, of_search, request.limits, request.toggle)
+    seed = request.load.seed
+    following = plan_next_step(request.search, of_search, request.limits, request.toggle, seed=seed)
     if isinstance(following, NextStep) or not request.background:
         return following
     wanted, tried = request.background_pairs, _select_pair_steps(finished)
     pairing = _pair_steps(tried, request.limits)
     purpose = pairing.next_state(
-        WITH, wanted=wanted, tries_left=2 * wanted + SPARE_TRIES - len(tried)
+        WITH, wanted=wanted, tries_left=2 * wanted + SPARE_TRIES - len(tried), seed=seed
     )
     if purpose is None:
         return following

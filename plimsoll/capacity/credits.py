@@ -68,7 +68,7 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     if sustained.rules.confirmation != rules.confirmation:
         notes.append(
             "the sustained throughput was not repeated often enough to be confirmed; its figure is"
-            " a median"
+            " a mean"
         )
     spent = _list_credit_loads(bursting) if bursting else []
     beyond = min((j.load for j in spent if j.load > (sustained.at or 0.0)), default=None)

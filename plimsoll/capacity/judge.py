@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
+from plimsoll.capacity.confirm.closing import (
+    apply_closing_steps,
+    find_outgrown,
+    split_closing_steps,
+)
 from plimsoll.capacity.passing.annotations import fit_usl, power_point
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed, assess_loads, latency_limits
@@ -19,6 +23,7 @@ from plimsoll.capacity.summary import (
     list_doubts,
     list_notes,
     merge_audits,
+    outgrown_notes,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -39,8 +44,8 @@ def judge(
     Args:
         steps: at least one step that is not void; the notes name the void ones.
         rules: with `confirmation`, only loads that it confirms have a figure, which is the
-            one-sided 95 % lower limit. Without it, the medians of the repetitions decide and are
-            the figure.
+            lower end of the 95 % interval. Without it, the figure is the geometric mean of the
+            repetitions, which the interval is of.
         axis: axis of the load; None to determine it from the steps.
         baseline: steps whose lightest load is the base of relative limits; None for `steps`.
 
@@ -82,6 +87,7 @@ def judge(
             *notes,
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
+            *outgrown_notes(find_outgrown(steps)),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
@@ -104,20 +110,23 @@ def _edge(
     return edge_range(judged, (low, high), axis, baseline=baseline)
 
 
-def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
+def _figure(conclusion: Conclusion, rules: Rules) -> Literal["mean", "lower_limit"] | None:
     if conclusion.at is None or conclusion.figure is None:
         return None
-    return "lower_limit" if rules.confirmation else "median"
+    return "lower_limit" if rules.confirmation else "mean"
 
 
 def _make_judged_step(assessed: Assessed, limit_us: Mapping[str, float]) -> JudgedStep:
     point = assessed.point
     doubts = list_doubts(assessed)
+    reasons = assessed.reasons
+    if assessed.undecided and assessed.excess is not None:
+        reasons = (assessed.excess,)
     return JudgedStep(
         load=point.load,
         passed=assessed.passed,
-        reasons=(*(r.code for r in assessed.reasons), *(f"audit:{name}" for name, _ in doubts)),
-        explanations=(*(r.text for r in assessed.reasons), *(text for _, text in doubts)),
+        reasons=(*(r.code for r in reasons), *(f"audit:{name}" for name, _ in doubts)),
+        explanations=(*(r.text for r in reasons), *(text for _, text in doubts)),
         audits=tuple(merge_audits(point.repetitions)),
         consistent=point.consistent,
         client_bound=point.client_bound is not None,

@@ -10,9 +10,17 @@ noise they claim too much in a fifth of the runs or more, and a single bad windo
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from plimsoll import words
-from plimsoll.capacity.confirm.closing import count_openings, plan_closing_step, split_closing_steps
+from plimsoll.capacity.confirm.closing import (
+    SENTINELS,
+    count_openings,
+    examines_drift,
+    find_least_fleet,
+    plan_closing_step,
+    split_closing_steps,
+)
 from plimsoll.capacity.confirm.next_loads import (
     LADDERS,
     Ladder,
@@ -21,6 +29,7 @@ from plimsoll.capacity.confirm.next_loads import (
     longest_factor,
     make_step,
 )
+from plimsoll.capacity.confirm.probes import plan_added_clients
 from plimsoll.capacity.confirm.soak import count_soak_windows
 from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle_step
 from plimsoll.capacity.passing.answer import Answer
@@ -33,23 +42,38 @@ from plimsoll.capacity.passing.assess import (
     latency_noise,
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN
 from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import CLOSING, Step
-from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
+from plimsoll.model.judging.steps import CLOSING, Statistic, Step
+from plimsoll.model.request.search_request import Done, NextStep, RateSearch, Search, StepsSearch
 from plimsoll.model.request.toggle import Toggle
 
 __all__ = ["axis_of", "plan_next_step"]
 
 
-# --- windows whose halves disagree get more time before anything is concluded from them ---
+# --- windows that were too short get more time before anything is concluded from them ---
 
 
-FACTOR_MOST = 4  # factor on the request's warm-up and window
+FACTOR_MOST = 4  # factor on the request's warm-up and window where halves disagree
+FEW_FACTOR_MOST = 16  # the same where a window holds too few operations for the statistic
+SPARE_OPERATIONS = 1.2  # factor on the operations needed, since the next window may have fewer
 
 
-def plan_longer_window(assessed: Assessed) -> Wish | None:
-    """Return a longer window at a load whose only fault is that its halves disagree."""
+def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
+    """Return a longer window at a load whose only fault is that its windows were too short."""
+    longest = max(assessed.point.repetitions, key=lambda r: r.step.window_factor or 1)
+    needed = count_windows_needed(longest.step, statistic)
+    if assessed.doubtful and not assessed.reasons and longest.few:
+        if needed <= (longest.step.window_factor or 1):
+            return None
+        return Wish(
+            assessed.point.load,
+            "again",
+            f"too few operations for {words.statistic(statistic)}; repeated with"
+            f" {needed} times the warm-up and window",
+            window_factor=needed,
+        )
     codes = {reason.code for reason in assessed.reasons}
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
     restless = [r for r in assessed.point.counted if r.restless]
@@ -67,11 +91,24 @@ def plan_longer_window(assessed: Assessed) -> Wish | None:
     )
 
 
+def count_windows_needed(step: Step, statistic: Statistic) -> int:
+    """Return the multiple of the request's window that holds enough operations at a step's load."""
+    counts = step.operation_counts.values()
+    if not counts:
+        return 1
+    each = min(counts) / (step.window_factor or 1)
+    least = SPARE_OPERATIONS * OPERATIONS_MIN[statistic]
+    return min(FEW_FACTOR_MOST, max(1, math.ceil(least / each))) if each else FEW_FACTOR_MOST
+
+
 BASELINE_REPETITIONS = 3  # repetitions of the baseline, whose noise shifts every relative limit
 LIGHTER_MAX = 3  # halvings of the first load at most, to find a light one
 AGAIN_MAX = 3  # attempts at a load whose figures audits dispute
 DISTURBED_MAX = 6  # attempts if this machine disturbed some of them, which is temporary
 LEFT_TO_CONFIRM = 8  # steps reserved for the confirmation
+# Steps of a search from which on it keeps those of the sentinels: a search that a change of the
+# target made long would else have none left to see the change
+KEPT_FROM = 2 * LEFT_TO_CONFIRM
 NOISE_FACTOR = 1.3  # narrowest bracket, as a multiple of the noise
 BACK_OFF = 0.5  # distance below the failure of the load to confirm, as a multiple of the noise
 # Upper bound on the noise of the logarithm: three repetitions may show any by chance
@@ -84,7 +121,12 @@ NEAR = 0.85  # share of the heaviest load that passed; lighter loads are left be
 
 
 def plan_next_step(
-    search: Search, finished: Sequence[Step], rules: Rules, toggle: Toggle | None = None
+    search: Search,
+    finished: Sequence[Step],
+    rules: Rules,
+    toggle: Toggle | None = None,
+    *,
+    seed: int = 1,
 ) -> NextStep | Done:
     """Return the load to apply next, or that the search is over.
 
@@ -93,6 +135,7 @@ def plan_next_step(
         finished: every finished step of the run, in the order in which they ran.
         rules: rules by which `judge` will judge; `rules.confirmation` governs repetitions.
         toggle: two states of the target, to be measured in pairs after the answer is found.
+        seed: seed of the request, which draws the order within the pairs.
 
     Returns:
         The next step, or `Done` after at most `probes_max` steps. The same arguments give the same
@@ -111,6 +154,7 @@ def plan_next_step(
     limit_us = latency_limits(points, rules)
     judged = assess_loads(points, rules, limit_us)
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
+    budget -= SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
     left = budget - sum(step.purpose not in CLOSING for step in finished)
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
     if left <= 0:
@@ -124,10 +168,30 @@ def plan_next_step(
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
             plan_closing_step(search, answer, left=spare)
-            or plan_toggle_step(toggle, answer)
+            or (plan_added_clients(search, answer) if left > 0 else None)
+            or plan_toggle_step(toggle, answer, seed)
             or wish
         )
-    return wish if isinstance(wish, Done) else make_step(search, finished, wish, judged)
+    if isinstance(wish, Done):
+        return wish
+    if wish.purpose not in CLOSING and "enough_operations" not in rules.audits_off:
+        lighter = [step for step in valid if getattr(step, ladder.axis) <= wish.load]
+        needed = min(count_windows_needed(step, rules.statistic) for step in lighter or valid)
+        wish = replace(wish, window_factor=max(wish.window_factor, needed))
+    return _enlarge_fleet(search, finished, make_step(search, finished, wish, judged))
+
+
+def _enlarge_fleet(search: Search, finished: Sequence[Step], asked: NextStep) -> NextStep:
+    """Return a step of the search with at least the clients that its load was shown to need."""
+    if isinstance(search, StepsSearch) or asked.purpose in CLOSING:
+        return asked
+    least = find_least_fleet(finished, asked.rate_ops_per_second or asked.connections)
+    if asked.clients >= least:
+        return asked
+    if isinstance(search, RateSearch):
+        connections = least * search.connections_per_client
+        return asked.model_copy(update={"clients": least, "connections": connections})
+    return asked.model_copy(update={"clients": min(least, asked.connections)})
 
 
 def _plan_load(
@@ -142,7 +206,7 @@ def _plan_load(
     """Return the step that the first incomplete phase of the search needs."""
     way = climb_loads(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
-        plan_longer_window(_last_load(judged, finished, ladder))
+        plan_longer_window(_last_load(judged, finished, ladder), rules.statistic)
         or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
         or _plan_baseline(ladder, judged, rules)
@@ -161,8 +225,8 @@ def _repeat_disputed(
 ) -> Wish | Done | None:
     """Return a repetition of a load that audits dispute entirely, up to a maximum of attempts."""
     last = _last_load(judged, finished, ladder)
-    if last.point.consistent and not last.doubtful:
-        return None
+    if last.failed or (last.point.consistent and not last.doubtful):
+        return None  # a load that fails needs no repetition to show that it does not pass
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(

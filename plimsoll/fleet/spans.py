@@ -7,13 +7,12 @@ from itertools import groupby
 from statistics import median
 
 from plimsoll.model.histograms import merge_histograms, percentile_us
-from plimsoll.model.judging.steps import Span, Statistic
+from plimsoll.model.judging.steps import QUANTILES, Span, Statistic
 from plimsoll.model.run.results import SecondTotals, StepResult
 
 SPAN_S = 10
 STALLED_SHARE = 0.1  # a second with less than this share of the median second has stalled
 BUSY_OPS_PER_SECOND = 10  # below this throughput, a second without a success means nothing
-SHARES: Mapping[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 def add_soak_figures(step: StepResult, statistic: Statistic) -> StepResult:
@@ -91,5 +90,5 @@ def _read_statistic(buckets: Mapping[int, int], statistic: Statistic) -> float |
         return sum(upper * count for upper, count in buckets.items()) / total
     if statistic == "max":
         return float(max(buckets))
-    upper = percentile_us(buckets, SHARES[statistic])
+    upper = percentile_us(buckets, QUANTILES[statistic])
     return None if upper is None else float(upper)

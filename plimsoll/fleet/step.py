@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
+import plimsoll_engine
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend
 from plimsoll.databases.family import family_of
@@ -16,6 +17,7 @@ from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
 from plimsoll.fleet.fold import Fold
 from plimsoll.fleet.spans import add_soak_figures
+from plimsoll.model.histograms import BOUNDS_US, list_buckets
 from plimsoll.model.judging.steps import STATISTICS, Half, Statistic, Step
 from plimsoll.model.run.fleet import FailedClient, ServerCounters, ServerLook, StepPlan
 from plimsoll.model.run.results import (
@@ -156,6 +158,11 @@ def _make_step(
             for name, totals in operations.items()
             # An operation of a refused load may have had no answer, and then has no latency.
             if (latency := _known_latencies(totals)) or refused is None
+        },
+        latency_counts={
+            name: list_buckets(plimsoll_engine.histogram_counts(totals.histogram, list(BOUNDS_US)))
+            for name, totals in operations.items()
+            if totals.histogram
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},

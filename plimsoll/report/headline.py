@@ -173,6 +173,7 @@ def _interval(capacity: Capacity) -> str:
     tails = {
         "lower_limit": "; the figure above is its lower limit",
         "median": "; the figure above is their median",
+        "mean": "; the figure above is their geometric mean",
         None: "",
     }
     return (

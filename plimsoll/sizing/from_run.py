@@ -1,5 +1,6 @@
 """A finished run, prepared as the basis of predictions. Pure."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -155,11 +156,11 @@ def _find_caps_in_force(result: RunResult, target: Made) -> Caps:
 
 def _relative_spread(capacity: Capacity) -> float:
     """Return half the relative width of an answer's interval; a tenth at least."""
-    between, middle = capacity.interval, capacity.median_ops_per_second
-    if between is None or not middle:
+    between = capacity.interval
+    if between is None:
         return RUNS_SPREAD
-    half = (between.high_ops_per_second - between.low_ops_per_second) / 2 / middle
-    return min(0.5, max(RUNS_SPREAD, half))
+    low, high = between.low_ops_per_second, between.high_ops_per_second
+    return min(0.5, max(RUNS_SPREAD, (high - low) / 2 / math.sqrt(low * high)))
 
 
 def find_limiting(result: RunResult, capacity: Capacity) -> LimitingResource | None:

@@ -235,7 +235,10 @@ class Trend:
     Attributes:
         slope: Slope on logarithmic axes; never above 0.
         middle: Mean logarithm of the loads, and of the resources used.
-        spread: Relative half-width of the fit's 90 % interval; at least 5 %.
+        spread: Relative half-width of the fit's 90 % interval at the middle; at least 5 %.
+        slope_spread: The same of the slope, per unit of the load's logarithm. Away from the middle
+            both add up in squares: the standard error of a fitted value has the term
+            (x - mean)^2 / Sxx beside 1 / n.
         least_load: Lightest measured load.
         most_load: Heaviest measured load.
     """
@@ -245,12 +248,18 @@ class Trend:
     spread: float
     least_load: float
     most_load: float
+    slope_spread: float = 0.0
 
     def at(self, load: float) -> Guess:
         """Return what an operation uses under a load; outside the measured range, at its ends."""
-        value = self._fitted(min(max(load, self.least_load), self.most_load))
-        least = self._fitted(min(max(load, self.least_load), BEYOND * self.most_load))
-        return Guess(low=least / (1 + self.spread), mid=value, high=value * (1 + self.spread))
+        within = min(max(load, self.least_load), self.most_load)
+        beyond = min(max(load, self.least_load), BEYOND * self.most_load)
+        value, least = self._fitted(within), self._fitted(beyond)
+        spread = self._spread_at(within)
+        return Guess(low=least / (1 + spread), mid=value, high=value * (1 + spread))
+
+    def _spread_at(self, load: float) -> float:
+        return math.hypot(self.spread, self.slope_spread * (math.log(load) - self.middle[0]))
 
     def _fitted(self, load: float) -> float:
         return math.exp(self.middle[1] + self.slope * (math.log(load) - self.middle[0]))
@@ -266,9 +275,11 @@ def fit_trend(points: Sequence[tuple[float, float]]) -> Trend | None:
     squares = math.fsum(x * x for x, _ in around)
     slope = min(0.0, math.fsum(x * y for x, y in around) / squares) if squares > 1e-9 else 0.0
     degrees = len(seen) - (2 if squares > 1e-9 else 1)
-    spread = FEW_SPREAD
+    spread, slope_spread = FEW_SPREAD, 0.0
     if degrees > 0:
         left = math.sqrt(math.fsum((y - slope * x) ** 2 for x, y in around) / degrees)
-        spread = max(LEAST_SPREAD, t_quantile(0.05, degrees) * left / math.sqrt(len(seen)))
+        margin = t_quantile(0.05, degrees) * left
+        spread = max(LEAST_SPREAD, margin / math.sqrt(len(seen)))
+        slope_spread = margin / math.sqrt(squares) if squares > 1e-9 else 0.0
     loads = [math.exp(x) for x, _ in seen]
-    return Trend(slope, middle, spread, min(loads), max(loads))
+    return Trend(slope, middle, spread, min(loads), max(loads), slope_spread)

@@ -43,10 +43,15 @@ def count_remaining_steps(toggle: Toggle | None, finished: Sequence[Step]) -> in
     return 0 if toggle is None else max(0, toggle.steps - len(select_toggle_steps(finished)))
 
 
-def plan_toggle_step(toggle: Toggle | None, answer: Answer) -> Wish | None:
+def plan_toggle_step(toggle: Toggle | None, answer: Answer, seed: int) -> Wish | None:
     """Return the next step of the pairs; None if all are done, or there is no load for them.
 
     The load is the answer's. Without an answer, it is the search's only load, if it has just one.
+
+    Args:
+        toggle: toggle of the request; None if there is none.
+        answer: answer of the search.
+        seed: seed of the order within the pairs.
     """
     at = answer.at or (answer.judged[0] if len(answer.judged) == 1 else None)
     if toggle is None or at is None:
@@ -58,6 +63,7 @@ def plan_toggle_step(toggle: Toggle | None, answer: Answer) -> Wish | None:
         toggle.states[0].name,
         wanted=toggle.pairs,
         tries_left=(toggle.steps if counted else 0) + SPARE_TRIES - len(tries),
+        seed=seed,
     )
     if state is None:
         return None

@@ -2,14 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 from plimsoll import words
 from plimsoll.capacity.statistics.intervals import median_margin, pooled_noise, relative_margin
-from plimsoll.capacity.steps.loads import LoadPoint
-from plimsoll.capacity.steps.step_figures import StepFigures, baseline_latencies
+from plimsoll.capacity.steps.loads import LoadPoint, Repetition
+from plimsoll.capacity.steps.step_figures import (
+    StepFigures,
+    baseline_latencies,
+    combine_figures,
+    shows_latency_beyond,
+    weigh_repetitions,
+)
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
 from plimsoll.model.judging.steps import Step
@@ -47,7 +53,7 @@ def find_reasons(
     best: Best,
     repetitions: int,
 ) -> tuple[FailureReason, ...]:
-    """Return every reason to fail a step, or the medians of several repetitions; worst first."""
+    """Return every reason to fail a step, or several repetitions together; worst first."""
     # The other figures describe only the connections that were accepted
     if figures.refused is not None:
         return (FailureReason("connections", math.inf, figures.refused),)
@@ -64,7 +70,10 @@ def _find_own_reasons(
         reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
     for name, limit in limit_us.items():
         latency = figures.latency_us.get(name)
-        if latency is not None and latency > limit:
+        shown = "enough_operations" in rules.audits_off or shows_latency_beyond(
+            figures, name, limit, rules.statistic
+        )
+        if latency is not None and latency > limit and shown:
             text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
             reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
     failed, allowed = figures.errors_share, rules.errors_max_share
@@ -117,6 +126,62 @@ def _find_retrograde(
     return [FailureReason("retrograde", excess, text)]
 
 
+# --- what all operations of a load show together, where most of its windows pass ---
+
+
+# Share of a load's operations in windows beyond a limit, from which on the load is not known to
+# keep it: a percentile of all of them cannot be computed without their histograms
+BEYOND_SHARE = 0.25
+
+
+def find_excess(
+    windows: Sequence[Repetition], rules: Rules, limit_us: Mapping[str, float]
+) -> FailureReason | None:
+    """Return the limit that a load's operations together exceed, or may exceed; None if none.
+
+    With the histograms of all windows it is exact. Without them, windows beyond the limit may hold
+    less than a quarter of the operations. Windows whose clients were the limit are left out, since
+    their latency is not the target's.
+
+    Args:
+        windows: windows of one load that no audit disputes.
+        rules: rules with the statistic.
+        limit_us: limit of each operation, in microseconds.
+    """
+    windows = [r for r in windows if r.client_bound is None] or windows
+    if len(windows) < 2:
+        return None
+    figures = [r.figures for r in windows]
+    together = combine_figures(figures, rules.statistic)
+    weights = weigh_repetitions(figures)
+    for name, limit in limit_us.items():
+        latency = together.latency_us.get(name)
+        if latency is None:
+            continue
+        if all(each.latency_counts.get(name) for each in figures) or rules.statistic == "max":
+            if latency > limit:
+                text = (
+                    f"{name} took {words.latency(latency)} over all operations of {len(windows)}"
+                    f" windows, limit {words.latency(limit)}"
+                )
+                return FailureReason(f"latency:{name}", latency / limit, text)
+            continue
+        slow = [
+            weight
+            for each, weight in zip(figures, weights, strict=True)
+            if each.latency_us.get(name, 0.0) > limit
+        ]
+        share = sum(slow) / sum(weights)
+        if share >= BEYOND_SHARE:
+            text = (
+                f"windows with {words.percent(share)} of the operations had a"
+                f" {words.statistic(rules.statistic)} of {name} beyond its limit of"
+                f" {words.latency(limit)}, so whether all operations together keep it is not known"
+            )
+            return FailureReason(f"undecided:{name}", 1.0, text)
+    return None
+
+
 EXTRA = 1.5  # factor on `Confirmation.most`: more repetitions if those leave the figure unsure
 
 
@@ -137,6 +202,10 @@ class Assessed:
     fails: int
     said_nothing: int  # repetitions that an audit disputes, or that failed before a recovery
     doubtful: bool  # it would pass, but most repetitions failed a soft audit
+    # Why its operations together exceed a limit, or may, although most windows pass; None if not
+    excess: FailureReason | None
+    # Whether that reason keeps a load of a table from passing without making it fail
+    undecided: bool
     confirmed: bool  # repeated as often as the rules require; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s of the repetitions that the figure is computed from
     margins: tuple[Margin, ...]  # one for each repetition that counts
@@ -145,12 +214,19 @@ class Assessed:
     @property
     def passed(self) -> bool:
         """Whether nothing speaks against the load."""
-        return not self.reasons and self.point.consistent and not self.doubtful
+        return (
+            not self.reasons and self.point.consistent and not self.doubtful and not self.undecided
+        )
 
     @property
     def failed(self) -> bool:
         """Whether it fails, without an audit that casts doubt on the failure."""
         return bool(self.reasons) and self.point.consistent
+
+    @property
+    def count(self) -> int:
+        """The number of repetitions that passed or failed."""
+        return self.passes + self.fails
 
     @property
     def being_confirmed(self) -> bool:
@@ -235,9 +311,15 @@ def _assess_load(
     if counted and not clean:
         point = LoadPoint(point.load, point.repetitions, (), point.figures, point.client_bound)
     fails = sum(failed) - sum(dirty)
+    windows = [r for r, bad in zip(counted, dirty, strict=True) if not bad]
+    excess = find_excess(windows, rules, limit_us)
     confirmed = True
     if rules.confirmation is not None:
         confirmed, refuted = _judge_repetitions(throughputs, fails, clean, rules, best.noise)
+        confirmed = confirmed and excess is None
+        if excess is not None and clean >= rules.confirmation.most:
+            code = excess.code.replace("undecided:", "latency:")  # it was tried often enough
+            reasons, refuted = (replace(excess, code=code),), True
         if refuted and not reasons:
             reasons = (_name_refutation(fails, clean, reasons_each),)
         elif reasons and not refuted and clean > 1:
@@ -249,6 +331,8 @@ def _assess_load(
         fails=fails,
         said_nothing=sum(r.disputed for r in point.repetitions) + sum(dirty),
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
+        excess=excess,
+        undecided=excess is not None and not reasons and rules.confirmation is None,
         confirmed=confirmed,
         throughputs=throughputs,
         margins=tuple(

@@ -11,6 +11,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed
 from plimsoll.capacity.statistics.intervals import (
+    center,
     coefficient_of_variation,
     interval,
     median_margin,
@@ -40,6 +41,10 @@ class Climb:
     seen: int = 0  # failures there, and at the loads just below that failed as often as they passed
     flattens: bool = False  # nothing ended the climb, but its last load gained almost nothing
     level_ops_per_second: float = 0.0  # highest throughput from a plateau's first load on
+    # The first load that neither passes nor fails by all of its operations, and the lightest
+    # heavier one that fails; above the former no load counts
+    undecided: Assessed | None = None
+    failing_above: Assessed | None = None
 
     @property
     def decider(self) -> Assessed | None:
@@ -81,10 +86,19 @@ def climb_loads(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) 
     slow: Assessed | None = None  # the previous load, if it gained almost nothing
     for place, assessed in enumerate(judged, 1):
         if assessed.failed:
-            above = sum(heavier.passed for heavier in judged[place:])
+            passed_above = sum(heavier.passed for heavier in judged[place:])
             times = assessed.fails + _count_failures_below(passing)
-            believed = rules.confirmation is None or times >= (3 if above > 1 else 2)
+            believed = (
+                rules.confirmation is None
+                or (assessed.excess is not None and assessed.count >= rules.confirmation.most)
+                or times >= (3 if passed_above > 1 else 2)
+            )
             return Climb(tuple(passing), assessed, None, tuple(skipped), believed, times)
+        if assessed.undecided and assessed.point.consistent:
+            above = next((heavier for heavier in judged[place:] if heavier.failed), None)
+            return Climb(
+                tuple(passing), None, None, tuple(skipped), undecided=assessed, failing_above=above
+            )
         if not assessed.passed:
             skipped.append(assessed)
             continue
@@ -160,6 +174,8 @@ def decide_verdict(
             causes=("client",),
             because=bound_by,
         )
+    if not way.passing and way.undecided is not None:
+        return _conclude_undecided(way.undecided, way.failing_above, axis)
     if not way.passing:
         return _conclude_below_first(judged, way)
     conclusion = _conclude_with_figure(way, rules, axis)
@@ -169,7 +185,7 @@ def decide_verdict(
 def _conclude_disputed(
     judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
 ) -> Conclusion | None:
-    """Return INCONSISTENT or DISTURBED if an audit disputes the deciding load, else None.
+    """Return INCONSISTENT, DISTURBED or NOISY if audits doubt the deciding load, else None.
 
     The baseline decides if limits are multiples of its latency. If nothing ended the climb, a
     disputed load that fails might have. If no load passed or failed, every load is disputed or
@@ -182,9 +198,10 @@ def _conclude_disputed(
     disputed = [
         assessed for assessed in judged if assessed.reasons and not assessed.point.consistent
     ]
-    if way.decider is None and disputed:
+    if way.decider is None and way.undecided is None and disputed:
         return _conclude_inconsistent(disputed[0])
-    return None if way.passing or way.failing else _conclude_inconsistent(way.skipped[0])
+    ended = way.passing or way.failing or way.undecided
+    return None if ended else _conclude_inconsistent(way.skipped[0])
 
 
 def _conclude_inconsistent(assessed: Assessed) -> Conclusion:
@@ -192,6 +209,13 @@ def _conclude_inconsistent(assessed: Assessed) -> Conclusion:
     failed = [
         (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
     ]
+    if failed and all(audit.name == "enough_operations" for audit, _ in failed):
+        audit, where = failed[-1]
+        return Conclusion(
+            "NOISY",
+            causes=("audit:enough_operations",),
+            because=f"{where}: {audit.detail}: give the load longer windows",
+        )
     disturbed = all(repetition.disturbed for repetition in repetitions)
     # it causes whatever else is wrong with the figures
     first = "undisturbed" if disturbed else "nothing_escaped"
@@ -225,6 +249,17 @@ def _conclude_below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
     )
 
 
+def _conclude_undecided(undecided: Assessed, failing: Assessed | None, axis: Axis) -> Conclusion:
+    """Return NOISY: not even the lightest load is known to keep the limits."""
+    assert undecided.excess is not None  # noqa: S101 - it is what makes it undecided
+    return Conclusion(
+        "NOISY",
+        bracket=(None, failing.point.load) if failing else None,
+        causes=(undecided.excess.code,),
+        because=f"at {words.load(undecided.point.load, axis)}, {undecided.excess.text}",
+    )
+
+
 def _failed_rate(figures: StepFigures) -> float | None:
     """Return the failed rate in ops/s: successes plus failures, since both were load.
 
@@ -239,7 +274,8 @@ def _failed_rate(figures: StepFigures) -> float | None:
 
 def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     """Return KNEE, PLATEAU or LOWER_BOUND, with the figure of the best eligible load."""
-    beyond = way.failing.point.load if way.failing else None
+    ends = way.failing or way.failing_above
+    beyond = ends.point.load if ends else None
     confirmed = [load for load in way.passing if load.confirmed]
     eligible = confirmed or [load for load in way.passing if _is_nearly_confirmed(load, rules)]
     if way.plateau:
@@ -263,10 +299,9 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         fallen = None if way.plateau else way.before_it_fell()
         at = fallen if fallen in eligible else at
     throughputs = at.throughputs
-    figure = median(throughputs)
     sure = interval(throughputs)
-    if rules.confirmation is not None and sure is not None:
-        figure = min(figure, sure.low_ops_per_second)
+    lowest = sure.low_ops_per_second if sure is not None else center(throughputs)
+    figure = lowest if rules.confirmation is not None else center(throughputs)
     once = rules.confirmation is None and not way.plateau  # without confirmation, one pass suffices
     passed = way.passing[-1].point.load if once else at.point.load
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
@@ -294,6 +329,10 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             causes=tuple(reason.code for reason in way.failing.reasons),
             because=way.failing.reasons[0].text,
         )
+    if way.undecided is not None and way.undecided.excess is not None:
+        at_load = words.load(way.undecided.point.load, axis)
+        because = f"at {at_load}, {way.undecided.excess.text}"
+        return replace(bound, causes=(way.undecided.excess.code,), because=because)
     because = "no step failed up to the largest load"
     if way.flattens:  # one such load is no plateau, but the reader of a bound should know
         because += ", whose throughput hardly grew: a plateau may begin there"
@@ -303,8 +342,9 @@ def _conclude_with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
 def _is_nearly_confirmed(load: Assessed, rules: Rules) -> bool:
     """Return whether a load was about to be confirmed when the search ran out of steps."""
     wanted = rules.confirmation
-    count = load.passes + load.fails
-    return wanted is not None and count >= wanted.least and load.passes >= wanted.pass_share * count
+    if wanted is None or load.excess is not None:
+        return False
+    return load.count >= wanted.least and load.passes >= wanted.pass_share * load.count
 
 
 def _conclude_noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:

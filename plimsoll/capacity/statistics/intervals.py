@@ -162,6 +162,17 @@ def median_margin(values: Sequence[float]) -> float:
     return 1 - sorted(values)[rank - 1] / middle if rank and middle > 0 else math.inf
 
 
+def center(values: Sequence[float]) -> float:
+    """Return the geometric mean of values without outliers: the middle that `interval` is of.
+
+    Returns:
+        The median if one of the values is not positive, since 0 has no logarithm.
+    """
+    if min(values) <= 0:
+        return median(values)
+    return geometric_interval(drop_outliers(values))[0]
+
+
 def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
     """Return the confidence interval of the throughput of repetitions.
 

@@ -2,14 +2,17 @@
 
 The two states of a toggle, a load with and without its background, and two runs of an experiment
 that take turns are compared in this way. The two steps of a pair share whatever drifts, and it
-cancels in their ratio (multiple interleaved trials, Abedi and Brecht 2017). Within a run the order
-is ABBA (A B, B A, A B ...): a steady drift favors the second step of each pair, which is of either
-state in turn. Two runs alternate by the clock instead (`plimsoll.model.request.experiment.Turn`).
+cancels in their ratio (randomized multiple interleaved trials, Abedi and Brecht 2017, "Conducting
+Repeatable Experiments in Highly Variable Cloud Computing Environments", ICPE). Within a run each
+two pairs have both orders (A B, B A), and the request's seed draws which of them comes first: a
+steady drift favors either state as often, and nothing periodic stays in step with the order. Two
+runs alternate by the clock instead (`plimsoll.model.request.experiment.Turn`).
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Generic, TypeVar
 
 from plimsoll import words
@@ -38,20 +41,23 @@ class Pairing(Generic[Measured, State]):
     pairs: Sequence[tuple[Measured, Measured]]
     waiting: State | None
 
-    def next_state(self, begins: State, *, wanted: int, tries_left: int) -> State | None:
+    def next_state(self, begins: State, *, wanted: int, tries_left: int, seed: int) -> State | None:
         """Return the state to measure next; None if the pairs are complete or no try is left.
 
         Args:
-            begins: state with which the first pair begins.
+            begins: state with which the first pair begins, unless the seed swaps the first two.
             wanted: number of pairs.
             tries_left: number of measurements that may still be made.
+            seed: seed of the order; the same seed gives the same order.
         """
         if len(self.pairs) >= wanted or tries_left <= 0:
             return None
         order = self.states if begins == self.states[0] else self.states[::-1]
         if self.waiting is not None:
             return order[1 - order.index(self.waiting)]
-        return order[len(self.pairs) % 2]
+        draws = Random(seed)  # noqa: S311 - an order, no secret
+        swapped = [draws.random() >= 0.5 for _ in range(len(self.pairs) // 2 + 1)][-1]
+        return order[(len(self.pairs) + swapped) % 2]
 
     def ratio(self, figure: Callable[[Measured], float]) -> PairedRatio:
         """Return the ratio of a figure in the second state to that in the first."""

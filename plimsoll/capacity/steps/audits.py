@@ -4,10 +4,10 @@ A failed *hard* audit disputes everything that the step shows. A failed *soft* a
 step from passing: an overloaded target may well have few operations or differing halves.
 """
 
-from collections.abc import Mapping
 from itertools import pairwise
 
 from plimsoll import words
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN
 from plimsoll.capacity.statistics.trends import is_significant
 from plimsoll.capacity.steps.littles_law import audit_littles_law
 from plimsoll.model.aws.volumes_seen import ESCAPED_SHARE
@@ -33,15 +33,6 @@ PERCENTILE_SLACK = 1.05  # factor by which buckets of a histogram may overlap
 # Page cleaning and flushing make the halves of a short window differ by 10 % (InnoDB on emulated
 # volumes). A warm-up that is too short, or exhausted credits, change them by far more.
 HALVES_SHARE = 0.20  # faster: the warm-up was too short; slower: the load was not sustained
-# At least one observation beyond the percentile; otherwise it is not observed at all.
-OPERATIONS_MIN: Mapping[Statistic, int] = {
-    "mean": 10,
-    "p50": 10,
-    "p95": 20,
-    "p99": 100,
-    "p999": 1000,
-}
-
 _ORDER: tuple[Statistic, ...] = ("p50", "p95", "p99", "p999", "max")
 
 
@@ -98,13 +89,13 @@ def audit_operations(step: Step, statistic: Statistic) -> Audit:
     """Check that every operation was observed often enough for its statistic."""
     if not step.operation_counts:
         return NO_COUNTS
-    least = OPERATIONS_MIN.get(statistic, 1)
+    least = OPERATIONS_MIN[statistic]
     name, count = min(step.operation_counts.items(), key=lambda item: item[1])
     return Audit(
         name="enough_operations",
         passed=count >= least,
         detail=f"{name} was measured {words.plural(count, 'time')}; {words.statistic(statistic)}"
-        f" needs at least {least:,}",
+        f" needs at least {least:,} operations",
     )
 
 

@@ -1,4 +1,4 @@
-"""Groups steps by load: repetitions, which of them count, and their medians."""
+"""Groups steps by load: repetitions, which of them count, and their figures together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from plimsoll.capacity.steps.audits import SOFT, audit_step
 from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.step_figures import (
     StepFigures,
-    median_figures,
+    combine_figures,
     read_step_figures,
     where,
 )
@@ -33,6 +33,7 @@ class Repetition:
     disturbed: bool  # whether other programs on this machine disturbed it
     doubtful: bool  # whether a soft audit failed: the step may fail, but cannot pass
     restless: bool  # whether the halves of its window disagree
+    few: bool  # whether its window holds too few operations for the statistic
     client_bound: str | None  # why the clients were the limit; None if they were not
 
 
@@ -43,7 +44,7 @@ class LoadPoint:
     load: float
     repetitions: tuple[Repetition, ...]
     counted: tuple[Repetition, ...]  # undisputed repetitions of the largest fleet
-    figures: StepFigures  # medians of `counted`, or of all repetitions if none counts
+    figures: StepFigures  # those of `counted` together; of all repetitions if none counts
     client_bound: str | None
 
     @property
@@ -90,7 +91,7 @@ def group_by_load(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadP
     for number, step in enumerate(steps, 1):
         load = getattr(step, axis)
         by_load.setdefault(float(load), []).append(_make_repetition(step, number, rules))
-    return [_make_load_point(load, tuple(by_load[load])) for load in sorted(by_load)]
+    return [_make_load_point(load, tuple(by_load[load]), rules) for load in sorted(by_load)]
 
 
 def select_undisputed(steps: Sequence[Step], rules: Rules) -> list[Repetition]:
@@ -115,12 +116,14 @@ def explain_dispute(steps: Sequence[Step], rules: Rules) -> str | None:
     return None
 
 
-def _make_load_point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
+def _make_load_point(load: float, repetitions: tuple[Repetition, ...], rules: Rules) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
-    counted, raised = _select_largest_fleet(_drop_restless(consistent))
+    counted, raised = _select_largest_fleet(_drop_too_short(consistent))
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
-    figures = median_figures([repetition.figures for repetition in counted or repetitions])
+    figures = combine_figures(
+        [repetition.figures for repetition in counted or repetitions], rules.statistic
+    )
     return LoadPoint(load, repetitions, tuple(counted), figures, client_bound)
 
 
@@ -137,17 +140,23 @@ def _make_repetition(step: Step, number: int, rules: Rules) -> Repetition:
         disturbed="undisturbed" in failed and "nothing_escaped" not in failed,
         doubtful=bool(failed & SOFT),
         restless=figures.slowing or "steady_state" in failed,
+        few="enough_operations" in failed,
         client_bound=_explain_client_bound(step, rules),
     )
 
 
-def _drop_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
-    """Leave out windows whose halves disagree if a longer window of the load was steady.
+def _drop_too_short(repetitions: Sequence[Repetition]) -> list[Repetition]:
+    """Leave out windows that were too short if a longer window of the load was long enough.
 
-    What varies within the short windows varies within the long one too, and averages out.
+    A window is too short if its halves disagree, or if it holds too few operations. What varies
+    within the short windows varies within the long one too, and averages out.
     """
-    steady = max((_window_factor(r.step) for r in repetitions if not r.restless), default=0)
-    return [r for r in repetitions if not r.restless or _window_factor(r.step) >= steady]
+    longest = max(
+        (_window_factor(r.step) for r in repetitions if not r.restless and not r.few), default=0
+    )
+    return [
+        r for r in repetitions if not (r.restless or r.few) or _window_factor(r.step) >= longest
+    ]
 
 
 def _window_factor(step: Step) -> int:

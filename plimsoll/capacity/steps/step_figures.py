@@ -1,14 +1,17 @@
 """The figures of a step that decide whether it passes; and names of latency columns."""
 
+import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import median, median_high, median_low
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median, median_low
 
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN, shows_excess
 from plimsoll.capacity.steps.audits import HALVES_SHARE
 from plimsoll.errors import UsageError
+from plimsoll.model.histograms import interpolate_percentile_us, merge_histograms
 from plimsoll.model.judging.capacity import Rules
-from plimsoll.model.judging.steps import STATISTICS, Statistic, Step
+from plimsoll.model.judging.steps import QUANTILES, STATISTICS, Statistic, Step
 
 # Share of the operations due in the window, above which the backlog counts as growing
 BACKLOG_SHARE = 0.01
@@ -26,6 +29,13 @@ class StepFigures:
     backlog: bool  # whether the backlog grows
     slowing: bool  # whether the second half of the window is much slower
     refused: str | None = None  # why the target refused connections; None if it did not
+    window_s: float | None = None
+    # Latencies of each operation by bucket (`Step.latency_counts`); empty if unknown
+    latency_counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    # Every known statistic of each operation; of several repetitions the lowest, below which none
+    # of all their operations is
+    statistics_us: Mapping[str, Mapping[Statistic, float]] = field(default_factory=dict)
+    operation_counts: Mapping[str, int] = field(default_factory=dict)  # empty if unknown
 
 
 def where(step: Step, number: int) -> str:
@@ -60,6 +70,10 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
         backlog=_is_backlog_growing(step),
         slowing=_is_slowing(step, rules),
         refused=step.refused,
+        window_s=step.window_s,
+        latency_counts=step.latency_counts,
+        statistics_us=step.latency_us,
+        operation_counts=step.operation_counts,
     )
 
 
@@ -105,11 +119,12 @@ def _is_slowing(step: Step, rules: Rules) -> bool:
     )
 
 
-def median_figures(repetitions: Sequence[StepFigures]) -> StepFigures:
-    """Return the median of each figure.
+def combine_figures(repetitions: Sequence[StepFigures], statistic: Statistic) -> StepFigures:
+    """Return the figures of several repetitions: latencies of all their operations, else medians.
 
-    For an even number of latencies, the higher of the middle two: the mean of two percentiles is
-    not a percentile.
+    Args:
+        repetitions: repetitions of one load.
+        statistic: the latency statistic.
     """
     if len(repetitions) == 1:
         return repetitions[0]
@@ -119,16 +134,88 @@ def median_figures(repetitions: Sequence[StepFigures]) -> StepFigures:
     return StepFigures(
         where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
         throughput=median(r.throughput for r in repetitions),
-        latency_us={
-            name: median_high(r.latency_us[name] for r in repetitions if name in r.latency_us)
-            for name in names
-        },
+        latency_us={name: _combine_latency(repetitions, name, statistic) for name in names},
         errors_share=median(shares) if shares else None,
         rate=repetitions[0].rate,
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
         refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
+        statistics_us={
+            name: {
+                each: min(r.statistics_us[name][each] for r in repetitions)
+                for each in repetitions[0].statistics_us.get(name, {})
+                if all(each in r.statistics_us.get(name, {}) for r in repetitions)
+            }
+            for name in names
+        },
+        operation_counts={
+            name: sum(r.operation_counts[name] for r in repetitions)
+            for name in names
+            if all(name in r.operation_counts for r in repetitions)
+        },
     )
+
+
+def _combine_latency(
+    repetitions: Sequence[StepFigures], operation: str, statistic: Statistic
+) -> float:
+    """Return an operation's latency over all repetitions.
+
+    It is that of all operations if every repetition has its histogram. Percentiles without
+    histograms cannot be added, so it is then the middle one, each repetition weighed by its
+    operations; the higher one if two are in the middle.
+    """
+    known = [r for r in repetitions if operation in r.latency_us]
+    latencies = [r.latency_us[operation] for r in known]
+    if statistic == "max":
+        return max(latencies)
+    counts = [sum(r.latency_counts.get(operation, {}).values()) for r in known]
+    if all(counts):
+        if statistic == "mean":
+            weighed = zip(latencies, counts, strict=True)
+            return sum(us * count for us, count in weighed) / sum(counts)
+        added = merge_histograms(r.latency_counts[operation] for r in known)
+        found = interpolate_percentile_us(added, QUANTILES[statistic])
+        assert found is not None  # noqa: S101 - every histogram has counts
+        return min(max(found, min(latencies)), max(latencies))
+    operations = weigh_repetitions(known)
+    left = sum(operations) / 2
+    for us, weight in sorted(zip(latencies, operations, strict=True)):
+        left -= weight
+        if left < 0:
+            return us
+    return max(latencies)
+
+
+def weigh_repetitions(repetitions: Sequence[StepFigures]) -> list[float]:
+    """Return the number of operations of each repetition: throughput x seconds.
+
+    If the seconds of one are unknown, all are taken to be equally long; if no operation succeeded,
+    all weigh the same.
+    """
+    windows_s = [r.window_s for r in repetitions]
+    lengths_s = [window_s if window_s and None not in windows_s else 1.0 for window_s in windows_s]
+    operations = [r.throughput * s for r, s in zip(repetitions, lengths_s, strict=True)]
+    return operations if any(operations) else [1.0] * len(operations)
+
+
+def shows_latency_beyond(
+    figures: StepFigures, operation: str, limit_us: float, statistic: Statistic
+) -> bool:
+    """Return whether a latency beyond the limit is more than too few operations show by chance.
+
+    Too few may still show it: if half of them are beyond the limit, so is the p99.
+    """
+    count = figures.operation_counts.get(operation)
+    if count is None or count >= OPERATIONS_MIN[statistic] or statistic not in QUANTILES:
+        return True
+    shares = [
+        1 - QUANTILES[lower]
+        for lower, us in figures.statistics_us.get(operation, {}).items()
+        if lower in QUANTILES and us > limit_us
+    ]
+    beyond = math.ceil(max(shares, default=0.0) * count - 1e-9)
+    return shows_excess(count, beyond, QUANTILES[statistic])
 
 
 def baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:

@@ -16,7 +16,7 @@ Verdict = Literal[
     "LOWER_BOUND",  # nothing failed up to the largest load tried
     "BELOW_FIRST_STEP",  # even the lightest load fails
     "CLIENT_BOUND",  # the clients, not the target, were the bottleneck
-    "NOISY",  # repetitions differ too much
+    "NOISY",  # repetitions differ too much, or hold too few operations
     "INCONSISTENT",  # an audit fails on the step that would decide the verdict
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
@@ -180,9 +180,8 @@ class JudgedStep(Model):
 
     load: float  # on the axis of the capacity
     passed: bool
-    reasons: tuple[
-        str, ...
-    ]  # why it failed, worst first: "latency:update", "errors", ...; empty if passed
+    # Why it failed or is undecided, worst first: "latency:update", "errors", "undecided:update" ...
+    reasons: tuple[str, ...]
     explanations: tuple[str, ...]  # the reasons as sentences with figures
     audits: tuple[Audit, ...]
     consistent: bool  # False if an audit fails on every repetition; the load then decides nothing
@@ -191,7 +190,9 @@ class JudgedStep(Model):
     repetitions_passed: int
     throughput_ops_per_second: float  # median of the repetitions
     throughput_cv: float | None  # standard deviation / mean; None for a single repetition
-    latency_us: dict[str, float]  # {operation: the judged statistic, median of the repetitions}
+    # {operation: the judged statistic, of all repetitions' operations; without histograms, the
+    # median of the repetitions, weighed by their operations}
+    latency_us: dict[str, float]
     limit_us: dict[str, float]
     steps: tuple[Step, ...]
 
@@ -236,8 +237,9 @@ class Capacity(Model):
     verdict: Verdict
     max_sustainable_throughput_ops_per_second: float | None
     bound: Bound | None
-    # Which statistic of the repetitions the throughput above is
-    figure: Literal["median", "lower_limit"] | None
+    # Which statistic of the repetitions the throughput above is: their geometric mean, or the lower
+    # end of its interval; "median" only in older results
+    figure: Literal["median", "mean", "lower_limit"] | None
     axis: Axis
     at: float | None  # the load of the figure, on the axis
     # (highest load that passed, lowest that failed]

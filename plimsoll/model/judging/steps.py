@@ -3,6 +3,7 @@
 Whatever was not measured is None.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
@@ -11,6 +12,8 @@ from plimsoll.model.base import Model
 
 Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+# Share of the operations that are at most as long as a percentile
+QUANTILES: Mapping[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 # Why a search ran a step.
 Purpose = Literal[
@@ -119,6 +122,9 @@ class Step(Model):
     window_s: Annotated[float, Field(gt=0)] | None = None  # time in which all clients ran
     # For each operation and statistic, in microseconds
     latency_us: dict[str, dict[Statistic, Microseconds]] = Field(default_factory=dict)
+    # For each operation: its latencies counted by the upper bound of their bucket, in microseconds
+    # (`plimsoll.model.histograms`); windows are added by these. Empty if unknown
+    latency_counts: dict[str, dict[int, Count]] = Field(default_factory=dict)
     # For each operation: its successes / all successes
     shares: dict[str, Amount] = Field(default_factory=dict)
     # For each operation: its successes in the window

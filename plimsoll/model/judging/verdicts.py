@@ -72,7 +72,7 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     ),
     "NOISY": VerdictFacts(
         name="too noisy",
-        meaning="repetitions differ too much for a figure",
+        meaning="repetitions differ too much, or hold too few operations, for a figure",
         next_step="Measure again with longer windows or more repetitions; the time line shows"
         " what disturbed some of them",
         limit=None,

@@ -1,15 +1,20 @@
 """The ratio of two capacities, and whether they differ at all. Pure.
 
-It is the ratio of the geometric means of the repetitions at each run's capacity. The 95 % interval
-is Welch's (1947, "The generalization of Student's problem when several different population
-variances are involved") on the logarithms of the repetitions, with the degrees of freedom rounded
-down. It covers the variation between repetitions on these two targets, not the variation among
-targets of one kind. Runs whose steps took turns are compared by pairs of steps.
+In an open loop a repetition that kept up has the offered rate as its throughput, so repetitions do
+not scatter and say nothing of how sure the answer is. There it is the ratio of the two edges, the
+rates beyond which most windows fail: each edge's range is taken for a normal distribution of its
+logarithm, and both add up.
+
+In a closed loop it is the ratio of the geometric means of the repetitions at each run's capacity.
+The 95 % interval is Welch's (1947, "The generalization of Student's problem when several different
+population variances are involved") on the logarithms of the repetitions, with the degrees of
+freedom rounded down. It covers the variation between repetitions on these two targets, not the
+variation among targets of one kind. Runs whose steps took turns are compared by pairs of steps.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from statistics import fmean, variance
+from statistics import NormalDist, fmean, variance
 
 from plimsoll import words
 from plimsoll.capacity.statistics.intervals import t_quantile
@@ -20,12 +25,16 @@ from plimsoll.capacity.statistics.pairing import (
     paired_ratio,
 )
 from plimsoll.model.base import Model
-from plimsoll.model.judging.capacity import Bound, Capacity
+from plimsoll.model.judging.capacity import Bound, Capacity, LoadRange
 from plimsoll.model.judging.steps import CLOSING
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts.rows import find_capacity_load
 
 WELCH_METHOD = "Welch's t on logarithms"
+EDGES_METHOD = "ratio of edges"
+PAIRS_WOULD = (
+    "runs that take turns at one load would tell: `pairs` of an experiment, `plimsoll experiment`"
+)
 WORTH = 1.10  # a smaller ratio does not matter; `Rules` has the same bound for a plateau
 
 
@@ -38,7 +47,8 @@ class Ratio(Model):
     bound: Bound = "="  # whether the true ratio is the value, at least (">=") or at most ("<") it
     low: float | None = None  # 95 % interval; None with too few repetitions, or for a bound
     high: float | None = None
-    repetitions: tuple[int, int] | None = None  # number in each run; None for a bound
+    # Number in each run; None for a bound or a ratio of edges
+    repetitions: tuple[int, int] | None = None
     pairs: int | None = None  # number of pairs of steps; None if two groups were compared
     method: str | None = None
     differs: bool | None = None  # whether the capacities differ; None if not known
@@ -53,7 +63,14 @@ class Ratio(Model):
 
 
 def list_repetitions(capacity: Capacity) -> list[float]:
-    """Return the throughput of each repetition at the load of the capacity."""
+    """Return the throughput of each repetition at the load of the capacity.
+
+    Returns:
+        The figure alone for an open loop, whose repetitions all have the offered rate.
+    """
+    if capacity.axis == "rate_ops_per_second":
+        figure = capacity.max_sustainable_throughput_ops_per_second
+        return [figure] if figure else []
     judged = find_capacity_load(capacity)
     steps = judged.steps if judged else ()
     return [step.throughput_ops_per_second for step in steps if step.throughput_ops_per_second]
@@ -69,6 +86,8 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
     load = find_only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
         return _bound_ratio(of, to, figure / other, a.bound, b.bound)
+    if load is None and a.axis == b.axis == "rate_ops_per_second":
+        return _divide_edges(of, a, to, b, figure / other)
     subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
     mine, theirs = list_repetitions(a), list_repetitions(b)
     if len(mine) < 2 or len(theirs) < 2:
@@ -100,6 +119,61 @@ def divide_capacities(of: str, a: Capacity | None, to: str, b: Capacity | None) 
         differs=differs,
         sentence=sentence,
     )
+
+
+def _divide_edges(of: str, a: Capacity, to: str, b: Capacity, figures: float) -> Ratio:
+    """Divide the edges of two open loops; without both edges there is no interval.
+
+    Args:
+        of: name of the one run.
+        a: its capacity, which is no bound.
+        to: name of the other run.
+        b: its capacity, likewise.
+        figures: ratio of the two figures.
+    """
+    if a.edge is None or b.edge is None:
+        sentence = (
+            f"{of} sustains {words.ratio(figures)} times the throughput of {to}; without the edges"
+            " of both there is no interval, so the difference may be noise."
+        )
+        return Ratio(of=of, to=to, value=figures, sentence=sentence)
+    value, low, high = edges_ratio(a.edge, b.edge)
+    differs = low > 1 or high < 1
+    shown = f"(95 % interval {words.ratio_interval(low, high)}, {EDGES_METHOD})"
+    ratio = Ratio(
+        of=of, to=to, value=value, low=low, high=high, method=EDGES_METHOD, differs=differs,
+        sentence="",
+    )  # fmt: skip
+    if differs:
+        sentence = (
+            f"{of} sustains {words.ratio(value)} times the throughput of {to} {shown}: the"
+            " difference is larger than the noise."
+        )
+    elif ratio.too_small:
+        sentence = (
+            f"{of} and {to}: no difference can be shown; the ratio is {words.ratio(value)} {shown}."
+        )
+    else:
+        sentence = (
+            f"whether {of} and {to} differ is not decided: the ratio is {words.ratio(value)}"
+            f" {shown}; {PAIRS_WOULD}."
+        )
+    return ratio.model_copy(update={"sentence": sentence})
+
+
+def edges_ratio(a: LoadRange, b: LoadRange) -> tuple[float, float, float]:
+    """Compute the ratio of two edges with its 95 % interval.
+
+    Returns:
+        The ratio, and the low and the high end of its interval.
+    """
+    middle = (math.log(a.low * a.high) - math.log(b.low * b.high)) / 2
+    deviations = [
+        math.log(edge.high / edge.low) / 2 / NormalDist().inv_cdf((1 + edge.confidence) / 2)
+        for edge in (a, b)
+    ]
+    margin = NormalDist().inv_cdf(0.975) * math.hypot(*deviations)
+    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)
 
 
 def find_only_load(a: Capacity, b: Capacity) -> float | None:

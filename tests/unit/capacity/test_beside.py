@@ -74,7 +74,7 @@ def test_pairs_follow_the_answer_at_its_load_and_take_turns() -> None:
     steps = run(request(), {})
     paired = [step for step in steps if step.purpose in (WITH, WITHOUT)]
     assert steps[-6:] == paired
-    assert [step.purpose for step in paired] == [WITH, WITHOUT, WITHOUT, WITH, WITH, WITHOUT]
+    assert [step.purpose for step in paired] == [WITH, WITHOUT, WITHOUT, WITH, WITHOUT, WITH]
     assert {step.clients for step in paired} == {2}, "the answer's load: nothing failed at two"
 
 
@@ -106,7 +106,7 @@ def test_beside_a_toggle_they_come_after_it_in_the_state_of_the_answer() -> None
     search = {**REQUESTED["search"], "probes_max": 20}
     steps = run(request(search=search, toggle={"states": states, "pairs": 3}), {})
     purposes = [step.purpose for step in steps]
-    assert purposes[-12:] == ["toggle"] * 6 + [WITH, WITHOUT, WITHOUT, WITH, WITH, WITHOUT]
+    assert purposes[-12:] == ["toggle"] * 6 + [WITH, WITHOUT, WITHOUT, WITH, WITHOUT, WITH]
     assert {step.state for step in steps[-6:]} == {"on"}
 
 
@@ -192,7 +192,7 @@ def test_a_step_that_an_audit_disputes_is_measured_again() -> None:
         step = answered(following, 10.0 if len(paired) == 2 else rate)
         steps.append(disturbed(step) if len(paired) == 2 else step)
     purposes = [step.purpose for step in steps if step.purpose in (WITH, WITHOUT)]
-    assert purposes == [WITH, WITHOUT, WITHOUT, WITHOUT, WITH, WITH, WITHOUT]
+    assert purposes == [WITH, WITHOUT, WITHOUT, WITHOUT, WITH, WITHOUT, WITH]
     found = background_cost(asked, steps)
     assert found is not None
     assert found.throughput.ratio == pytest.approx(0.5)

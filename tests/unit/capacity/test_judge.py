@@ -1,5 +1,7 @@
 """What can be judged, by which limit, what repetitions confirm, and what is told besides."""
 
+import math
+
 import pytest
 
 from plimsoll.capacity import judge
@@ -92,6 +94,20 @@ def test_the_cause_is_the_operation_that_is_worst_off() -> None:
     assert judge(steps, RULES).causes == ("latency:read", "latency:update")
 
 
+@pytest.mark.parametrize("rules", [RULES, Rules()])
+@pytest.mark.parametrize("slow", [1, 2, 4])
+def test_the_figure_and_its_interval_are_of_one_statistic(slow: int, rules: Rules) -> None:
+    """The median of ten windows was 3,400, and the interval of their mean 3,189 to 3,391."""
+    windows = [*[step(2, 3128)] * slow, *[step(2, 3400)] * (10 - slow)]
+    found = judge([*[step(1, 1700)] * 3, *windows, *[step(3, 3500, 900)] * 2], rules)
+    figure, sure = found.max_sustainable_throughput_ops_per_second, found.interval
+    assert figure is not None
+    assert sure is not None
+    low, high = sure.low_ops_per_second, sure.high_ops_per_second
+    middle = math.sqrt(low * high)
+    assert figure == pytest.approx(middle if found.figure == "mean" else low)
+
+
 # --- a search's own rules: only what repetitions confirm is claimed ---
 
 
@@ -122,8 +138,10 @@ def test_repetitions_that_scatter_lower_the_figure_to_what_they_make_sure() -> N
     assert found.median_ops_per_second == 1002.5
 
 
-@pytest.mark.parametrize(("failing", "passes"), [(3, True), (4, False)])
-def test_seven_of_ten_have_to_pass(failing: int, passes: bool) -> None:
+@pytest.mark.parametrize(("failing", "passes"), [(2, True), (3, False)])
+def test_windows_with_more_than_three_quarters_of_the_operations_have_to_pass(
+    failing: int, passes: bool
+) -> None:
     found = confirmed(*[1000.0] * 10, failing=failing)
     assert (found.verdict == "KNEE") is passes
     assert found.bracket == ((2, 3) if passes else (1, 2))

@@ -246,13 +246,13 @@ def test_at_10_percent_noise_a_search_ends_and_answers(
 
 @TRIALS
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_at_10_percent_noise_half_of_the_claims_are_within_12_percent(
+def test_at_10_percent_noise_half_of_the_claims_are_within_13_percent(
     strategy: str, trials: int
 ) -> None:
     scores = [scored(strategy, target.name, trials) for target in targets()]
     shortfalls = [x for found in scores for x in found.shortfalls]
     assert len(shortfalls) > 2 * trials
-    assert median(shortfalls) <= 0.12
+    assert median(shortfalls) <= 0.13
 
 
 def over_claims(trials: int) -> tuple[float, int]:

@@ -135,6 +135,15 @@ def test_a_second_half_that_is_slower_is_given_more_time_before_it_fails() -> No
     assert judge(finished, Rules(limits_us={"update": 150}, confirmation=None)).cause == "unsteady"
 
 
+def test_a_heavier_load_that_fails_and_is_restless_does_not_end_the_search() -> None:
+    """It was repeated three times, and then "no step at 27 connections counts" after 14 of 30."""
+    search = StepsSearch(clients=(1, 2, 4))
+    finished = [step(1, 600, **STEADY), step(1, 601, **STEADY), step(2, 900, **STEADY)]
+    finished += [step(4, 1000, p99_us=400, **RISING)] * 3
+    following = runs(search, finished)
+    assert (following.clients, following.purpose) == (2, "confirm")
+
+
 def test_a_load_that_fails_for_its_latency_is_given_no_more_time() -> None:
     finished = [step(1, 600, **STEADY), step(2, 900, p99_us=400, **SLOWING)]
     assert runs(StepsSearch(clients=(1, 2)), finished).window_factor == 1

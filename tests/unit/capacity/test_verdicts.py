@@ -250,8 +250,53 @@ CASES = [
         "LOWER_BOUND", 3000, ">=", 3, (3, None),
     ),
     Case(
-        "repetitions are judged by their median",
-        [step(1, 1000), *[step(2, 2000 + i, 250 + 150 * i) for i in (-1, 0, 1)], step(3, 90, 999)],
+        "rows with less than a quarter of the operations beyond the limit do not decide",
+        [step(1, 1000), *[step(2, 2000, us) for us in (100, 250, 250, 250, 400)], step(3, 90, 999)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "rows with a third of them do: whether all operations keep the limit is not known",
+        [step(1, 1000), *[step(2, 2000, us) for us in (100, 250, 400)], step(3, 90, 999)],
+        "LOWER_BOUND", 1000, ">=", 1, (1, 3), "undecided:update",
+    ),
+    Case(
+        "rows with most of them fail",
+        [step(1, 1000), *[step(2, 2000, us) for us in (100, 400, 400)], step(3, 90, 999)],
+        "KNEE", 1000, "=", 1, (1, 2), "latency:update",
+    ),
+    Case(
+        "a row weighs its operations: one of 600 s outvotes three of 10 s",
+        [
+            step(1, 1000, window_s=10),
+            *[step(2, 2000, window_s=10)] * 3,
+            step(2, 2000, 400, window_s=600),
+            step(3, 90, 999, window_s=10),
+        ],
+        "KNEE", 1000, "=", 1, (1, 2), "latency:update",
+    ),
+    Case(
+        "not even the lightest load is known to keep its limit",
+        [*[step(1, 1000)] * 2, step(1, 1000, 400), step(2, 2000, 999)],
+        "NOISY", None, None, None, (None, 2), "undecided:update",
+    ),
+    Case(
+        "a slow row whose clients were busy is not the database's",
+        [
+            step(1, 1000),
+            *[step(2, 2000)] * 2,
+            step(2, 2000, 400, client_busy=0.9),
+            step(3, 2100, 999),
+        ],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "a slow row whose machine was busy with other processes is not the database's",
+        [
+            step(1, 1000),
+            *[step(2, 2000)] * 2,
+            step(2, 2000, 400, host_others_percent=40.0, host_idle_percent=5.0),
+            step(3, 2100, 999),
+        ],
         "KNEE", 2000, "=", 2, (2, 3), "latency:update",
     ),
     Case(

@@ -108,6 +108,15 @@ def test_percentiles_are_those_of_all_operations_together() -> None:
     assert again.get_total_count() == 110
 
 
+def test_a_step_counts_its_latencies_by_bucket_so_that_windows_can_be_added() -> None:
+    clients = [result(0, [100] * 99), result(1, [10_000] * 11)]
+    counts = merge_step(planned(), clients, [], server_after=after(1100)).step.latency_counts
+    (low, fast), (high, slow) = sorted(counts["read"].items())
+    assert (fast, slow) == (99, 11)
+    assert 100 <= low <= 110
+    assert 10_000 <= high <= 11_000
+
+
 def test_throughput_is_of_the_window_in_which_all_ran() -> None:
     step = merge_step(planned(), [result(0, [100] * 40), result(1, [100] * 60)], [],
                        server_after=after(1100))  # fmt: skip

@@ -1,6 +1,7 @@
 """What an operation takes, by the load."""
 
 import math
+import random
 
 import pytest
 
@@ -64,3 +65,16 @@ def test_however_wide_the_interval_nothing_is_taken_for_free() -> None:
 @pytest.mark.parametrize("points", [[], [(1, 0.0)], [(0.0, 1.0)]])
 def test_of_nothing_there_is_no_trend(points: list[tuple[float, float]]) -> None:
     assert fit_trend(points) is None
+
+
+def test_at_the_ends_of_the_loads_the_interval_is_wider_and_covers_what_it_states() -> None:
+    """With the standard error of the mean alone, a stated 90 % covered 72 % at the heavy end."""
+    rng, loads, covered, trials = random.Random(39), (1, 2, 4, 8, 16, 32), 0, 400
+    for _ in range(trials):
+        points = [(load, 2.0 * load**-0.3 * math.exp(rng.gauss(0, 0.15))) for load in loads]
+        found = fit_trend(points)
+        assert found is not None
+        guess = found.at(32)
+        covered += guess.low <= 2.0 * 32**-0.3 <= guess.high
+        assert found.at(32).high / found.at(32).mid > found.at(5.66).high / found.at(5.66).mid
+    assert 0.84 <= covered / trials <= 0.96

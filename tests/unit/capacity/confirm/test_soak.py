@@ -125,7 +125,7 @@ def test_throughput_that_goes_up_and_down_for_minutes_has_not_fallen(twelfth: in
 
 def test_its_windows_are_kept_out_of_the_probes_of_the_search() -> None:
     whole = soaked()
-    most = len(whole.asked) + 3
+    most = len(whole.asked) + 3 + 2  # those of the sentinels are kept as well
     search = search_for("steps", queue()).model_copy(update={"probes_max": most})
     trial = run(search, queue(), QUIET, 0, RULES)
     assert len(trial.asked) == len(whole.asked)
@@ -135,7 +135,7 @@ def test_its_windows_are_kept_out_of_the_probes_of_the_search() -> None:
 @pytest.mark.parametrize("strategy", ["steps", "ramp", "rate"])
 def test_other_closing_steps_leave_a_soak_its_windows(strategy: str) -> None:
     whole = soaked(strategy=strategy)
-    for spare in range(3, len(whole.closing) + 1):
+    for spare in range(3 + 2, len(whole.closing) + 1):
         most = len(whole.asked) + spare
         search = search_for(strategy, queue()).model_copy(update={"probes_max": most})
         trial = run(search, queue(), QUIET, 0, RULES)

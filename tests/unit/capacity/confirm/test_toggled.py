@@ -53,10 +53,13 @@ def told(steps: list[Step]) -> ToggleResult:
     return judge_toggle(TOGGLE, steps, ONCE, axis="clients", readings=SAYS, addresses={})
 
 
-def test_pairs_follow_the_answer_at_its_load_each_state_first_by_turns() -> None:
+def test_pairs_follow_the_answer_at_its_load_each_state_first_as_often() -> None:
     steps = ran(lambda _: 1_000)
     assert [step.purpose for step in steps] == ["baseline"] + ["toggle"] * 8
-    assert [step.state for step in steps[1:]] == ["on", "off", "off", "on"] * 2
+    assert [step.state for step in steps[1:]] == [
+        *("on", "off", "off", "on"),
+        *("off", "on", "on", "off"),  # the seed draws which of two orders comes first
+    ]
     assert {(step.clients, step.connections) for step in steps} == {(2, 64)}
 
 
@@ -68,7 +71,7 @@ def test_a_gain_is_told_with_its_interval_whatever_drifts() -> None:
     found = told(ran(slowing))
     assert found.throughput.ratio == pytest.approx(1.23, rel=0.02)
     assert found.throughput.differs
-    assert found.steps == ((2, 3), (5, 4), (6, 7), (9, 8))
+    assert found.steps == ((2, 3), (5, 4), (7, 6), (8, 9))
     assert found.detail.startswith("off gives 1.2")
     assert "times the throughput of on at 2 clients (95 % interval 1." in found.detail
     assert found.latency["write"].ratio == pytest.approx(1 / 1.23, rel=0.02)
@@ -155,6 +158,6 @@ def test_a_step_that_is_disputed_afterwards_costs_its_pair_alone() -> None:
     steps = ran(lambda asked: 1_200 if asked.state == "off" else 1_000)
     steps[2] = steps[2].model_copy(update={"host_others_percent": 90.0})
     found = told(steps)
-    assert found.steps == ((2, 4), (6, 7), (9, 8))
+    assert found.steps == ((2, 4), (5, 6), (8, 9))
     assert found.left_out == 2
     assert found.throughput.ratio == pytest.approx(1.2)

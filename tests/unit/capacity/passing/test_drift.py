@@ -89,13 +89,24 @@ def test_nobody_looks_for_drift_where_it_is_off_or_nothing_is_repeated() -> None
     assert not searched("steps", QUIET, Rules(confirmation=None)).closing
 
 
-def test_without_probes_to_spare_the_answer_says_that_the_end_was_not_compared() -> None:
-    whole = searched("steps", QUIET)
-    search = search_for("steps", queue()).model_copy(update={"probes_max": len(whole.asked)})
-    trial = run(search, queue(), QUIET, 0)
-    assert len(trial.steps) == search.probes_max
+def test_where_no_sentinel_counts_the_answer_says_that_the_end_was_not_compared() -> None:
+    def void(asked: NextStep, step: Step) -> Step:
+        return step.model_copy(update={"void": "late"}) if asked.purpose == "sentinel" else step
+
+    trial = run(search_for("steps", queue()), queue(), QUIET, 0, fault=void)
     assert trial.capacity.verdict == "KNEE"
     assert "not repeated at the end" in drift_of(trial.capacity).detail
+
+
+def test_a_search_that_a_change_made_long_has_two_probes_left_to_see_it() -> None:
+    """It took every probe for its loads, and none was left to compare the end with."""
+    noisy = World(noise=0.10, drift=-0.01)
+    trials = [run(search_for("rate", queue()), queue(), noisy, seed) for seed in range(12)]
+    long = [trial for trial in trials if len(trial.asked) >= 28]
+    assert long
+    assert all(len(trial.asked) == 28 for trial in long)
+    answered = [trial for trial in long if trial.capacity.closing is not None]
+    assert all(drift_of(trial.capacity).sentinels == 2 for trial in answered)
 
 
 def test_without_sentinels_a_trend_is_told_and_changes_nothing() -> None:

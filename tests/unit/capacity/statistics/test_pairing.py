@@ -94,20 +94,31 @@ def paired(states: str) -> Pairing[int, str]:
     return pair_neighbors(range(len(states)), lambda number: states[number], ("a", "b"))
 
 
-@pytest.mark.parametrize(("begins", "order"), [("a", "abbaab"), ("b", "baabba")])
-def test_each_state_comes_first_in_turn(begins: str, order: str) -> None:
+def ordered(begins: str, seed: int, pairs: int = 3) -> str:
     made = ""
-    while state := paired(made).next_state(begins, wanted=3, tries_left=9 - len(made)):
+    while state := paired(made).next_state(begins, wanted=pairs, tries_left=99, seed=seed):
         made += state
-    assert made == order
+    return made
+
+
+@pytest.mark.parametrize(("begins", "order"), [("a", "abbaba"), ("b", "baabab")])
+def test_the_seed_draws_the_order_within_pairs(begins: str, order: str) -> None:
+    assert ordered(begins, 1) == order
+    assert {ordered("a", seed, 2) for seed in range(20)} == {"abba", "baab"}
+
+
+def test_each_two_pairs_have_both_orders_so_that_a_drift_favors_neither() -> None:
+    for seed in range(20):
+        made = ordered("a", seed, 8)
+        assert all({made[i : i + 2], made[i + 2 : i + 4]} == {"ab", "ba"} for i in range(0, 16, 4))
 
 
 def test_a_measurement_without_a_partner_is_left_out_and_the_first_state_stands_first() -> None:
     found = paired("abbbab")
     assert (found.pairs, found.waiting) == ([(0, 1), (4, 3)], "b")
-    assert found.next_state("a", wanted=3, tries_left=1) == "a"
-    assert found.next_state("a", wanted=2, tries_left=1) is None
-    assert found.next_state("a", wanted=3, tries_left=0) is None
+    assert found.next_state("a", wanted=3, tries_left=1, seed=1) == "a"
+    assert found.next_state("a", wanted=2, tries_left=1, seed=1) is None
+    assert found.next_state("a", wanted=3, tries_left=0, seed=1) is None
 
 
 def test_the_ratios_are_of_the_names_that_every_measurement_has() -> None:

@@ -2,11 +2,12 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.model.judging.capacity import Capacity, Confirmation, Rules
+from plimsoll.model.judging.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.quote import RunCost
@@ -14,9 +15,11 @@ from plimsoll.model.run.results import RunResult
 from plimsoll.report import compare_page
 from plimsoll.report.charts.rows import curve_rows
 from plimsoll.report.comparing.comparing import compare_runs, equal_loads
-from plimsoll.report.comparing.ratios import divide_capacities, welch_ratio
+from plimsoll.report.comparing.ratios import divide_capacities, edges_ratio, welch_ratio
 from plimsoll.report.experiment.choice import build_matrix
 from tests.support.synthetic_run import synthetic_run
+from tests.unit.capacity.simulators import World, cliff
+from tests.unit.capacity.trials import run, search_for
 
 SLOW, _ = synthetic_run(run_id="slow")
 FAST, _ = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
@@ -142,6 +145,62 @@ def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
         _, low, high = welch_ratio(a, b)
         covered += low <= 2.0 <= high
     assert 0.935 <= covered / 2000 <= 0.99
+
+
+def offered(ceiling_ops_per_second: float, seed: int) -> Capacity:
+    """What a search by arrival rates finds on a cliff at 5 % noise."""
+    target = replace(cliff(), ceiling_ops_per_second=ceiling_ops_per_second)
+    return run(search_for("rate", cliff()), target, World(noise=0.05), seed).capacity
+
+
+def test_alike_targets_in_an_open_loop_are_not_told_to_differ() -> None:
+    """Their repetitions have the offered rate, and no width: 99 % of alike targets differed."""
+    pairs = [(offered(3000, 2 * n), offered(3000, 2 * n + 1)) for n in range(6)]
+    ratios = [divide_capacities("b", b, "a", a) for a, b in pairs]
+    known = [ratio for ratio in ratios if ratio is not None]
+    assert len(known) >= 4
+    assert not any(ratio.differs for ratio in known)
+    assert all(ratio.method in {"ratio of edges", None} for ratio in known)
+
+
+def test_half_as_much_in_an_open_loop_is_told_to_differ() -> None:
+    found = divide_capacities("half", offered(1500, 1), "whole", offered(3000, 2))
+    assert found is not None
+    assert found.differs is True
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.5 < found.high
+
+
+def test_the_ratio_of_edges_has_the_uncertainty_of_both() -> None:
+    def edge(low: float, high: float) -> LoadRange:
+        return LoadRange(low=low, high=high, confidence=0.90, windows=9, method="")
+
+    sharp, wide = edge(999, 1001), edge(900, 1000)
+    value, low, high = edges_ratio(wide, sharp)
+    assert value == pytest.approx(math.sqrt(0.9), rel=1e-3)
+    # a range of 90 % is made one of 95 %
+    assert high / low == pytest.approx((1000 / 900) ** (1.959964 / 1.644854), rel=1e-3)
+    _, both_low, both_high = edges_ratio(wide, wide)
+    assert math.log(both_high / both_low) == pytest.approx(
+        math.sqrt(2) * math.log(high / low), rel=1e-3
+    )
+
+
+def test_what_two_edges_do_not_decide_pairs_would() -> None:
+    sharp = offered(3000, 1)
+    assert sharp.edge is not None
+    wide = sharp.edge.model_copy(update={"low": 2_000, "high": 3_000})
+    found = divide_capacities("b", sharp.model_copy(update={"edge": wide}), "a", sharp)
+    assert found is not None
+    assert found.differs is False
+    assert found.sentence.startswith("whether b and a differ is not decided: the ratio is ")
+    assert "`pairs` of an experiment" in found.sentence
+    unknown = sharp.model_copy(update={"edge": None})
+    without = divide_capacities("b", unknown, "a", sharp)
+    assert without is not None
+    assert (without.differs, without.low) == (None, None)
+    assert "without the edges of both there is no interval" in without.sentence
 
 
 def test_names_say_what_differs() -> None:
