@@ -47,6 +47,7 @@ class _Operation:
 
     succeeded: int = 0
     records: int = 0
+    rows: int | None = 0  # None once a client did not know them
     errors: Counter[str] = field(default_factory=Counter)
 
 
@@ -157,6 +158,8 @@ class Fold:
             totals = self._operations.setdefault(name, _Operation())
             totals.succeeded += part.succeeded
             totals.records += part.records
+            known = totals.rows is not None and part.rows is not None
+            totals.rows = (totals.rows or 0) + (part.rows or 0) if known else None
             totals.errors.update(part.errors)
 
     @property
@@ -177,6 +180,7 @@ class Fold:
             name: OperationTotals(
                 succeeded=counts.succeeded,
                 records=counts.records,
+                rows=counts.rows,
                 errors=dict(counts.errors),
                 latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),
                 histogram=merged[name]["histogram"],

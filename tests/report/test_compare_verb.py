@@ -77,7 +77,7 @@ def test_one_run_suffices_to_lay_it_over_published_figures(
     [
         (["--usd-per-hour", "1"], "1 given for 2 runs"),
         (["-o", "x.png"], "must end in .html"),
-        (["--with", "/nowhere.csv"], "--with /nowhere.csv: cannot be read"),
+        (["--with", "/nowhere.csv"], "--with /nowhere.csv: No such file or directory"),
     ],
 )
 def test_bad_usage_is_one_line(

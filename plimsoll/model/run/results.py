@@ -100,6 +100,9 @@ class OperationTotals(Model):
 
     succeeded: int
     records: int
+    # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
+    # None if unknown: CQL does not tell it, nor do old results
+    rows: int | None = None
     errors: dict[str, int]  # {error code: failed operations}
     latency_us: LatencySummary  # from the merged histogram
     histogram: str  # HdrHistogram V2 compressed, base64

@@ -134,6 +134,19 @@ def test_figures_that_only_some_clients_have_are_those_of_the_others() -> None:
     assert (nobody.send_lateness_us, nobody.backlog_end, nobody.operations()) == (None, None, {})
 
 
+@pytest.mark.parametrize(("rows", "met"), [((7, 5), 12), ((7, 0), 7), ((7, None), None)])
+def test_rows_met_are_those_of_all_clients_or_not_known(
+    rows: tuple[int | None, ...], met: int | None
+) -> None:
+    clients = []
+    for number, known in enumerate(rows):
+        client = result(number, [100])
+        read = client.report.operations["read"].model_copy(update={"rows": known})
+        report = client.report.model_copy(update={"operations": {"read": read}})
+        clients.append(client.model_copy(update={"report": report}))
+    assert fold_clients(planned(), clients).operations()["read"].rows == met
+
+
 def test_a_histogram_that_says_it_is_gigabytes_long_is_refused() -> None:
     words = (0x1C849313, 2**32 - 1, 0, 3)  # cookie, length, offset, digits
     lying = struct.pack(">4I2Qd", *words, 1, 300_000_000, 1.0)
