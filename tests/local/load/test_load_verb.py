@@ -91,7 +91,7 @@ def test_what_load_prints_as_json_can_be_judged(
         files[-1].write_text(out)
     code, out, _ = plimsoll("capacity", *map(str, files), "--limit-us", "read=60000000", "--json")
     found = json.loads(out)
-    # 3: on a busy machine a window of 2 s may have too few operations for a p99 (299), or be unsteady
+    # 3: on a busy machine 2 s may hold too few operations for a p99 (299), or be unsteady
     assert code in (0, 3)
     assert (found["axis"], found["statistic"]) == ("connections", "p99")
     step = found["steps"][0]["steps"][0]
