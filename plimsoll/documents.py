@@ -19,7 +19,7 @@ from plimsoll.errors import UsageError
 from plimsoll.files import read_limited
 
 MAX_CHARACTERS = 262_144
-MAX_BYTES = 4 * MAX_CHARACTERS  # of a document: UTF-8 takes up to four bytes for a character
+MAX_BYTES = 4 * MAX_CHARACTERS  # a character takes up to four bytes in UTF-8
 MAX_PARTS = 50_000  # largest document in parts, with every alias expanded
 MAX_DEPTH = 100  # deepest nesting of lists and mappings; the deepest workload has about ten levels
 

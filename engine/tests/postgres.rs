@@ -82,8 +82,8 @@ fn the_rows_that_an_operation_meets_are_those_of_its_command_tags() {
                              "target": target(server.port, "statement_mode", json!(mode))});
         let report = run(postgres(server.port), &changes).expect("it starts");
         let transfer = &report.operations["transfer"];
-        // of six commands (BEGIN, three reads, an update, COMMIT) the first and the third read have
-        // uneven numbers, and a row each
+        // A transaction is BEGIN (command 0), three reads, an update of 21 rows and COMMIT. The reads
+        // with odd numbers, the first and the third, have one row each.
         assert_eq!((transfer.succeeded, transfer.rows), (10, Some(10 * (2 + 21))), "{mode}");
     }
 }

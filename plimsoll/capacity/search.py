@@ -106,8 +106,9 @@ LIGHTER_MAX = 3  # halvings of the first load at most, to find a light one
 AGAIN_MAX = 3  # attempts at a load whose figures audits dispute
 DISTURBED_MAX = 6  # attempts if this machine disturbed some of them, which is temporary
 LEFT_TO_CONFIRM = 8  # steps reserved for the confirmation
-# Steps of a search from which on it keeps those of the sentinels: a search that a change of the
-# target made long would else have none left to see the change
+# Shortest search that keeps its last steps for the sentinels, once it has an answer that they can
+# question: a search that a change of the target made long would have none left to see the change.
+# Without an answer it goes on, since there is nothing to question.
 KEPT_FROM = 2 * LEFT_TO_CONFIRM
 NOISE_FACTOR = 1.3  # narrowest bracket, as a multiple of the noise
 BACK_OFF = 0.5  # distance below the failure of the load to confirm, as a multiple of the noise
@@ -154,16 +155,17 @@ def plan_next_step(
     limit_us = latency_limits(points, rules)
     judged = assess_loads(points, rules, limit_us)
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
-    budget -= SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
+    kept = SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
     left = budget - sum(step.purpose not in CLOSING for step in finished)
+    relative = any(name not in rules.limits_us for name in limit_us)
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
+    baseline = judged[0] if relative else None
+    conclusion = decide_verdict(judged, rules, ladder.axis, baseline=baseline)
     if left <= 0:
         wish = Done(why=f"all {budget} steps that search.probes_max leaves are used")
+    elif left <= kept and conclusion.figure is not None:
+        wish = Done(why=f"the last {kept} steps question the answer")
     if isinstance(wish, Done):
-        relative = any(name not in rules.limits_us for name in limit_us)
-        conclusion = decide_verdict(
-            judged, rules, ladder.axis, baseline=judged[0] if relative else None
-        )
         answer = Answer(judged, conclusion, rules, limit_us, closing)
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (

@@ -84,7 +84,7 @@ class Expecting:
             if isinstance(rule, BaselineRule) and rule.baseline not in self.baselines:
                 self.baselines[rule.baseline] = read_baseline(Path(rule.baseline))
 
-    def asked_of(self, requests: Mapping[str, CheckedRequest]) -> dict[str, CheckedRequest]:
+    def add_rules(self, requests: Mapping[str, CheckedRequest]) -> dict[str, CheckedRequest]:
         """Add the command line's rules to requests, once it is clear that every rule can be judged.
 
         Raises:

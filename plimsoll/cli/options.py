@@ -145,7 +145,7 @@ class NumberRange(click.FloatRange):
 # Options of the tables in load_line/options.py.
 
 
-# by key; errors name options by their keys
+# The flag of each option, by the key under which an error names the option.
 FLAGS = {"workload": "--workload", "parameters": "--set"} | {
     one.key: one.flag.partition("/")[0]
     for table in (FindOptions, LoadOptions, PrepareOptions)

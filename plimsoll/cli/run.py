@@ -83,7 +83,7 @@ def run(
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
-    asked = expecting.asked_of(asked)
+    asked = expecting.add_rules(asked)
     with ExitStack() as here:
         here_run = partial(_run_here, here, data_dir=data_dir, page=page)
         code = _run_all(asked, directory, expecting, exporting, here_run, as_json=as_json)

@@ -75,7 +75,7 @@ def submit(
             f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
         )
     if wait:
-        expecting.asked_of(asked)
+        expecting.add_rules(asked)
     requests = {name: checked.request for name, checked in asked.items()}
     address = find_service(url, stack)
     service = Service(Http(address))

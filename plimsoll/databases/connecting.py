@@ -203,7 +203,7 @@ def make_tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:
 # What a server says first, or to the first bytes of each protocol's client.
 _POSTGRES_TLS_REQUEST = bytes.fromhex("0000000804d2162f")  # SSLRequest
 _CQL_OPTIONS = bytes.fromhex("040000000500000000")
-_CQL_ANSWERS = range(0x81, 0x87)  # its versions, with the bit of an answer
+_CQL_ANSWERS = range(0x81, 0x87)  # first byte of an answer: 0x80 + protocol version, 1 to 6
 _GREETING_BYTES = 5  # of MySQL: length, number, protocol version or error
 _GREETING_KINDS = (0x0A, 0xFF)
 _SPEAKS_WITHIN_S = 0.5

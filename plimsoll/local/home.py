@@ -50,7 +50,7 @@ def make_twin_home(
     fit = known and in_memory and at_once * max(map(_bytes_at_most, known)) <= _memory_share()
     require_room(known, MEMORY if fit else on_disk, at_once=at_once)
     with ExitStack() as kept:
-        kept.callback(remove_abandoned)  # of databases whose folder somebody else has removed
+        kept.callback(remove_abandoned)  # the files in memory of databases whose folder is gone
         make = tempfile.TemporaryDirectory
         home = Path(kept.enter_context(make(prefix=HOME_PREFIX, dir=on_disk)))
         if in_memory:

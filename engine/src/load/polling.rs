@@ -99,8 +99,8 @@ impl Polling {
         self.most_ns > 0 && now >= self.see_at
     }
 
-    /// Takes how often others have taken the processor away from the thread so far. A thread that shares
-    /// its processor, with the server or with other clients, keeps it from them while it polls.
+    /// Takes how often others have taken the processor away from the thread so far. A thread that polls
+    /// keeps its processor from the server, or from other clients, that share it.
     pub fn saw(&mut self, now: u64, switches: u64) {
         let since = switches - std::mem::replace(&mut self.switches, switches);
         let first = std::mem::replace(&mut self.see_at, now + SEE_EVERY_NS) == 0;

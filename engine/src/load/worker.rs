@@ -482,7 +482,7 @@ impl<'a, W: Wire> Worker<'a, W> {
     fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
         let lane = &mut self.lanes[index];
         if lane.state != State::Busy || lane.line != line {
-            return; // its wire was lost before; it may be busy at another node
+            return; // late: the lane has moved to another wire since, because this one was lost
         }
         let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
         match lane.answered(answer.result, self.shared.program, scope, wire, &mut self.sent) {

@@ -32,8 +32,7 @@ class StepFigures:
     window_s: float | None = None
     # Latencies of each operation by bucket (`Step.latency_counts`); empty if unknown
     latency_counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    # Every known statistic of each operation; of several repetitions the lowest, below which none
-    # of all their operations is
+    # Every known statistic of each operation; the lowest one if there are several repetitions
     statistics_us: Mapping[str, Mapping[Statistic, float]] = field(default_factory=dict)
     operation_counts: Mapping[str, int] = field(default_factory=dict)  # empty if unknown
 

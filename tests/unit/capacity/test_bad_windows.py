@@ -219,9 +219,8 @@ def test_with_5_percent_of_bad_windows_fewer_than_1_in_100_searches_over_claim(t
 
 
 @TRIALS
-def test_with_5_percent_of_bad_windows_most_searches_answer(trials: int) -> None:
-    """Two steps are kept for the sentinels, and slow windows are part of what an SLO is about."""
-    assert share(lambda found: found.unanswered, trials) < 0.15
+def test_with_5_percent_of_bad_windows_nearly_all_searches_answer(trials: int) -> None:
+    assert share(lambda found: found.unanswered, trials) < 0.08
     assert max(scored(*case, trials).probes_max for case in CASES) <= 30
 
 

@@ -252,6 +252,8 @@ def test_at_10_percent_noise_half_of_the_claims_are_within_13_percent(
     scores = [scored(strategy, target.name, trials) for target in targets()]
     shortfalls = [x for found in scores for x in found.shortfalls]
     assert len(shortfalls) > 2 * trials
+    # Of 12 seeds with `rate` 12.6 %, and 10.5 % while a load's percentile was the median of its
+    # windows': over all of their operations, noise between windows is part of the tail.
     assert median(shortfalls) <= 0.13
 
 

@@ -31,3 +31,9 @@ def test_more_beyond_the_limit_than_chance_explains_shows_that_it_is_exceeded(
 
 def test_many_operations_overflow_nothing() -> None:
     assert shows_excess(2994, 2994, 0.999)
+
+
+@pytest.mark.parametrize(("beyond", "shown"), [(2_000, False), (2_060, False), (2_090, True)])
+def test_the_factors_of_many_operations_do_not_vanish(beyond: int, shown: bool) -> None:
+    """2,000 are expected beyond the p99; the standard deviation is 44.5, so 95 % lie below 2,073."""
+    assert shows_excess(200_000, beyond, 0.99) is shown
