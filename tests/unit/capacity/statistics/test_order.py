@@ -35,5 +35,5 @@ def test_many_operations_overflow_nothing() -> None:
 
 @pytest.mark.parametrize(("beyond", "shown"), [(2_000, False), (2_060, False), (2_090, True)])
 def test_the_factors_of_many_operations_do_not_vanish(beyond: int, shown: bool) -> None:
-    """2,000 are expected beyond the p99; the standard deviation is 44.5, so 95 % lie below 2,073."""
+    """2,000 are expected beyond the p99, with a deviation of 44.5: 95 % lie below 2,073."""
     assert shows_excess(200_000, beyond, 0.99) is shown
