@@ -89,11 +89,12 @@ def test_what_load_prints_as_json_can_be_judged(
         assert code == 0
         files.append(tmp_path / f"{connections}.json")
         files[-1].write_text(out)
-    code, out, _ = plimsoll("capacity", *map(str, files), "--limit-us", "read=60000000", "--json")
+    # A p95 needs 59 operations, which 2 s have on a busy machine too; a p99 needs 299.
+    judge = ["capacity", *map(str, files), "--statistic", "p95", "--limit-us", "read=60000000"]
+    code, out, _ = plimsoll(*judge, "--json")
     found = json.loads(out)
-    # 3: on a busy machine 2 s may hold too few operations for a p99 (299), or be unsteady
-    assert code in (0, 3)
-    assert (found["axis"], found["statistic"]) == ("connections", "p99")
+    assert code == 0, (found["verdict"], found["summary"])
+    assert (found["axis"], found["statistic"]) == ("connections", "p95")
     step = found["steps"][0]["steps"][0]
     report = json.loads(files[0].read_text())["report"]
     assert (step["clients"], step["connections"]) == (1, 1)
