@@ -3,11 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from plimsoll.capacity.confirm.closing import (
-    apply_closing_steps,
-    find_outgrown,
-    split_closing_steps,
-)
+from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
 from plimsoll.capacity.passing.annotations import fit_usl, power_point
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import Assessed, assess_loads, latency_limits
@@ -23,7 +19,6 @@ from plimsoll.capacity.summary import (
     list_doubts,
     list_notes,
     merge_audits,
-    outgrown_notes,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -87,7 +82,6 @@ def judge(
             *notes,
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
-            *outgrown_notes(find_outgrown(steps)),
         ),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,

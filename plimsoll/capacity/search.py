@@ -17,7 +17,6 @@ from plimsoll.capacity.confirm.closing import (
     SENTINELS,
     count_openings,
     examines_drift,
-    find_least_fleet,
     plan_closing_step,
     split_closing_steps,
 )
@@ -29,7 +28,6 @@ from plimsoll.capacity.confirm.next_loads import (
     longest_factor,
     make_step,
 )
-from plimsoll.capacity.confirm.probes import plan_added_clients
 from plimsoll.capacity.confirm.soak import count_soak_windows
 from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle_step
 from plimsoll.capacity.passing.answer import Answer
@@ -46,7 +44,7 @@ from plimsoll.capacity.statistics.order import OPERATIONS_MIN
 from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CLOSING, Statistic, Step
-from plimsoll.model.request.search_request import Done, NextStep, RateSearch, Search, StepsSearch
+from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
 from plimsoll.model.request.toggle import Toggle
 
 __all__ = ["axis_of", "plan_next_step"]
@@ -170,7 +168,6 @@ def plan_next_step(
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
             plan_closing_step(search, answer, left=spare)
-            or (plan_added_clients(search, answer) if left > 0 else None)
             or plan_toggle_step(toggle, answer, seed)
             or wish
         )
@@ -180,20 +177,7 @@ def plan_next_step(
         lighter = [step for step in valid if getattr(step, ladder.axis) <= wish.load]
         needed = min(count_windows_needed(step, rules.statistic) for step in lighter or valid)
         wish = replace(wish, window_factor=max(wish.window_factor, needed))
-    return _enlarge_fleet(search, finished, make_step(search, finished, wish, judged))
-
-
-def _enlarge_fleet(search: Search, finished: Sequence[Step], asked: NextStep) -> NextStep:
-    """Return a step of the search with at least the clients that its load was shown to need."""
-    if isinstance(search, StepsSearch) or asked.purpose in CLOSING:
-        return asked
-    least = find_least_fleet(finished, asked.rate_ops_per_second or asked.connections)
-    if asked.clients >= least:
-        return asked
-    if isinstance(search, RateSearch):
-        connections = least * search.connections_per_client
-        return asked.model_copy(update={"clients": least, "connections": connections})
-    return asked.model_copy(update={"clients": min(least, asked.connections)})
+    return make_step(search, finished, wish, judged)
 
 
 def _plan_load(

@@ -141,11 +141,3 @@ def void_notes(steps: Sequence[Step]) -> list[str]:
         for number, step in enumerate(steps, 1)
         if step.void is not None
     ]
-
-
-def outgrown_notes(outgrown: Sequence[Step]) -> list[str]:
-    """Say that steps of too few clients do not count; empty if there are none."""
-    if not outgrown:
-        return []
-    count = words.plural(len(outgrown), "step")
-    return [f"{count} at heavier loads not counted: more clients were then found to be needed"]

@@ -32,71 +32,11 @@ TRIES_MAX = 4  # sentinel steps at most; an audit may dispute some
 
 
 def split_closing_steps(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """Separate the steps of the search, without void ones, from its closing steps.
-
-    Steps that `find_outgrown` returns are in neither.
-    """
-    outgrown = find_outgrown(steps)
+    """Separate the steps of the search, without void ones, from its closing steps."""
     return (
-        [
-            step
-            for step in steps
-            if step.void is None
-            and step.purpose not in CLOSING
-            and not any(step is other for other in outgrown)
-        ],
+        [step for step in steps if step.void is None and step.purpose not in CLOSING],
         [step for step in steps if step.purpose in CLOSING],
     )
-
-
-def find_outgrown(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps at heavier loads that fewer clients sent before closing steps blamed them.
-
-    Twice the clients raised the throughput of a lighter load, so those clients were the limit of
-    the heavier ones too, and the search tries them again.
-    """
-    outgrown: list[Step] = []
-    for place, step in enumerate(steps):
-        if step.purpose == "more_clients" and is_added_after_probes(steps, place):
-            outgrown += [
-                before
-                for before in steps[:place]
-                if before.purpose not in CLOSING
-                and (before.clients or 1) < (step.clients or 1)
-                and _load_of(before) > _load_of(step)
-            ]
-    return outgrown
-
-
-def is_added_after_probes(steps: Sequence[Step], place: int) -> bool:
-    """Return whether closing steps had shown that fewer clients are the limit before a step."""
-    return any(before.purpose == "twice_clients" for before in steps[:place])
-
-
-def find_least_fleet(steps: Sequence[Step], load: float) -> int:
-    """Return the least number of clients for a load of the search, as closing steps showed.
-
-    Args:
-        steps: finished steps, in the order in which they ran.
-        load: connections, or the rate in an open loop.
-
-    Returns:
-        1 if no closing step has blamed the clients.
-    """
-    return max(
-        (
-            step.clients or 1
-            for place, step in enumerate(steps)
-            if step.purpose == "more_clients"
-            and is_added_after_probes(steps, place)
-            and _load_of(step) <= load
-        ),
-        default=1,
-    )
-
-
-def _load_of(step: Step) -> float:
-    return step.rate_ops_per_second or float(step.connections or 0)
 
 
 def count_openings(rules: Rules) -> int:
@@ -122,10 +62,6 @@ def plan_closing_step(search: Search, answer: Answer, *, left: int) -> Wish | No
     if wish is not None:
         return wish
     conclusion, _ = apply_closing_steps(answer)
-    if conclusion.verdict == "CLIENT_BOUND" and spare > 0:  # has a larger fleet been probed yet?
-        wish = plan_more_clients(search, answer)
-        if wish is not None:
-            return wish
     # Closing steps must not test an answer that an earlier one has revoked
     answer = answer.with_conclusion(conclusion)
     if answer.rules.confirmation is None:

@@ -7,8 +7,6 @@ on twice the clients; a higher throughput means that the clients were the limit.
 the throughput is the offered rate, so the probe is a rate well above the one that failed.
 """
 
-import math
-from collections.abc import Sequence
 from statistics import median
 
 from plimsoll import words
@@ -37,7 +35,7 @@ def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
     The probe stays within the search's limits of clients and rate.
     """
     base = _twice_base(answer)
-    if base is None or len(_own_probes(answer.tries("twice_clients"), base)) >= TRIES_MAX:
+    if base is None or len(answer.tries("twice_clients")) >= TRIES_MAX:
         return None
     done = _twice_probes(answer, base)
     if len(done) >= SEEN:
@@ -63,9 +61,6 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
     if base is None:
         return None
     done = _twice_probes(answer, base)
-    if not done and _has_added_clients(answer):  # as fewer were the limit, so may these be
-        detail = "more clients raised the throughput before, and still more were not tried"
-        return MoreClients(raised=True, detail=detail)
     if not done:
         lacks = "the search allows no more, or no step was left"
         if base.connections == base.clients:
@@ -75,45 +70,11 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
     return MoreClients(raised=raised, detail=_describe_probes(answer, base, done))
 
 
-def plan_added_clients(search: Search, answer: Answer) -> Wish | None:
-    """Return the load again on twice the clients, after probes showed that fewer are the limit.
-
-    The search then goes on with them. None if the probes did not show it, or if as many again could
-    not be tried afterwards: the answer of the larger fleet would be as doubtful.
-    """
-    base = _twice_base(answer)
-    if base is None or isinstance(search, StepsSearch):
-        return None
-    more = judge_more_clients(answer)
-    clients = 2 * (base.clients or 1)
-    if more is None or not more.raised or not _twice_probes(answer, base):
-        return None
-    if 2 * clients > min(search.clients_max, base.connections or 1):
-        return None
-    rate = base.rate_ops_per_second
-    connections = clients * search.connections_per_client if rate else base.connections or 1
-    load = rate or float(connections)
-    why = f"{more.detail}: the search goes on with {clients:,} clients"
-    return Wish(load, "more_clients", why, shape=Shape(clients, connections, rate))
-
-
-def _has_added_clients(answer: Answer) -> bool:
-    """Return whether the search has gone on with more clients after probes blamed fewer."""
-    first = min((step.index or 0 for step in answer.tries("twice_clients")), default=math.inf)
-    searched = (r.step for load in answer.judged for r in load.point.repetitions)
-    return any(s.purpose == "more_clients" and (s.index or 0) > first for s in searched)
-
-
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
     """Return the probes of this answer; the judgement by credits may have others."""
-    counted = answer.counted("twice_clients")
-    own = _own_probes([probe.step for probe in counted], base)
-    return [probe for probe in counted if any(probe.step is step for step in own)]
-
-
-def _own_probes(probes: Sequence[Step], base: Step) -> list[Step]:
-    asked = (2 * (base.clients or 1), base.connections, _rate_beyond(base))
-    return [p for p in probes if (p.clients, p.connections, p.rate_ops_per_second) == asked]
+    asked = (base.connections, _rate_beyond(base))
+    probes = answer.counted("twice_clients")
+    return [p for p in probes if (p.step.connections, p.step.rate_ops_per_second) == asked]
 
 
 def _rate_beyond(base: Step) -> float | None:
