@@ -13,7 +13,7 @@ from tests.browser.console_service import LaidDown
 def test_an_experiment_is_a_heat_map_that_leads_to_its_runs(page: Page, front: Front) -> None:
     Console(page, front, "experiments/e1")
     table = page.locator("table.heat")
-    assert table.locator("tbody tr").count() == 2
+    expect(table.locator("tbody tr")).to_have_count(2)
     expect(table.locator("td.heat-1")).to_contain_text("1,200")
     expect(table.locator("td.heat-7")).to_contain_text("2,400")
     expect(table).to_contain_text("not started")
@@ -48,7 +48,7 @@ def test_a_search_for_the_boundary_tells_measured_from_predicted(
 def test_a_check_shows_where_it_changed_and_its_control(page: Page, front: Front) -> None:
     Console(page, front, "checks/nightly")
     chart = page.locator("figure svg.drawing")
-    assert chart.locator("path.mark").count() == 5 + 6
+    expect(chart.locator("path.mark")).to_have_count(5 + 6)
     expect(chart).to_contain_text("regression \N{MINUS SIGN}19.8 %")
     expect(page.get_by_role("region", name="Changes")).to_contain_text("regression")
     expect(page.get_by_role("region", name="Every point")).to_contain_text("the run was NOISY")

@@ -23,8 +23,8 @@ def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
     expect(page.locator(".answer .number")).to_have_text(f"{figure:,.0f}")
     expect(page.get_by_role("link", name="Open the report")).to_have_attribute("target", "_blank")
     curve = page.locator("figure").first
-    assert curve.locator("path.mark title").count() == len(CLIENTS) * len(OPERATIONS)
-    assert curve.locator(".ring").count() == 2 * len(OPERATIONS)
+    expect(curve.locator("path.mark title")).to_have_count(len(CLIENTS) * len(OPERATIONS))
+    expect(curve.locator(".ring")).to_have_count(2 * len(OPERATIONS))
     assert curve.locator(".limit").count() >= len(OPERATIONS)
     assert page.locator(".panel").count() >= 5
     expect(page.locator(".log").last).to_contain_text("seen deleted")
@@ -67,7 +67,7 @@ def test_a_run_grows_step_by_step(page: Page, service: LaidDown, front: Front) -
     service.tell("growing", "live", more, more["cursor"])
     expect(page.locator("path.mark title")).to_have_count(3 * len(OPERATIONS))
     expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(0)
-    assert page.locator("#panel-throughput .band").count() == 4
+    expect(page.locator("#panel-throughput .band")).to_have_count(4)
     expect(page.locator("#said")).not_to_be_empty()
 
 

@@ -27,7 +27,7 @@ def test_the_table_has_what_every_run_came_to(page: Page, front: Front) -> None:
     for told in (f"{figure:,.0f}", "succeeded", "knee found", "gone 2026-03-02", "MariaDB 11.4.5"):
         expect(row).to_contain_text(told)
     expect(row).to_contain_text(f"{SLOW.capacity.interval.low_ops_per_second:,.0f} to")
-    assert row.locator("svg path").count() == 1
+    expect(row.locator("svg path")).to_have_count(1)
 
 
 def test_runs_are_filtered_by_any_word_of_theirs(page: Page, front: Front) -> None:
@@ -43,13 +43,13 @@ def test_runs_are_filtered_by_any_word_of_theirs(page: Page, front: Front) -> No
 def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
     Console(page, front)
     page.get_by_label("Compare fast-run").check()
-    assert page.get_by_role("link", name="Compare: choose").count() == 1
+    expect(page.get_by_role("link", name="Compare: choose")).to_have_count(1)
     page.get_by_label("Compare slow-run").check()
     page.get_by_role("link", name="Compare 2 runs").click()
     expect(page.locator(".answer .sentence").first).to_contain_text("times the throughput")
     charts = page.locator("figure svg.drawing")
     expect(charts).to_have_count(len(OPERATIONS))
-    assert page.locator("figure").first.locator("path.mark title").count() == 2 * len(CLIENTS)
+    expect(page.locator("figure").first.locator("path.mark title")).to_have_count(2 * len(CLIENTS))
     ratio = page.get_by_role("region", name="Capacities").get_by_role("row").nth(2)
     assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
 

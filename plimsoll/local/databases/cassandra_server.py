@@ -1,6 +1,7 @@
 """A private Cassandra node on free loopback ports, removed when its owner ends."""
 
 import os
+import shutil
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -84,9 +85,13 @@ class CassandraServer(DatabaseServer):
         directory = directory.resolve()
         for folder in ("data", "tmp"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
-        signs = _signs_of_readiness(directory, settings)
+        is_new = not any((directory / "data").iterdir())
+        signs = _signs_of_readiness(settings, is_new=is_new)
 
         def start_server() -> CassandraServer:
+            if is_new:  # An attempt whose port was taken may have made the first user already.
+                shutil.rmtree(directory / "data")
+                (directory / "data").mkdir()
             chosen, chosen_storage = _choose_ports(host, port, storage_port)
             write_settings(
                 directory,
@@ -141,14 +146,13 @@ class CassandraServer(DatabaseServer):
             time.sleep(0.05)  # bounded by the deadline
 
 
-def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list[str]:
+def _signs_of_readiness(settings: Mapping[str, object], *, is_new: bool) -> list[str]:
     """Return what its log must contain before clients have all their rights.
 
     A new server with passwords creates its first user in the background, sometimes only after it
     listens; a server that starts on old data has that user already.
     """
     asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
-    is_new = not any((directory / "data").iterdir())
     return [_STARTED, _HAS_ADMIN] if asks and is_new else [_STARTED]
 
 
