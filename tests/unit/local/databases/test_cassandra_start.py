@@ -8,6 +8,7 @@ import pytest
 
 from plimsoll.local.databases import cassandra_server
 from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.local.guarded import GuardedProcess
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(cassandra_server, "fetch_cassandra", lambda: Path("jars"))
     monkeypatch.setattr(cassandra_server, "server_command", lambda *_, **__: [])
     monkeypatch.setattr(cassandra_server, "start_until_ready", try_twice)
-    monkeypatch.setattr(cassandra_server.GuardedProcess, "start", start)
+    monkeypatch.setattr(GuardedProcess, "start", start)
     return found
 
 
