@@ -104,14 +104,16 @@ def prepare_run(
     if isinstance(target, EndpointTarget):
         raise UsageError(
             "its target is an existing endpoint, whose volume and class are not known: sizing needs"
-            " a run on a target that was made for it"
+            " a run on a target that was created for it"
         )
     rules = result.request.limits.model_copy(
         update={"limits_us": dict(limits_us), "statistic": statistic}
     )
     capacity = judge_sustained([step.step for step in result.steps], rules)
     if capacity.verdict in DOUBTFUL:
-        raise NoGroundError(f"nothing is predicted from it: {capacity.verdict}: {capacity.summary}")
+        raise NoGroundError(
+            f"nothing can be predicted from it: {capacity.verdict}: {capacity.summary}"
+        )
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}

@@ -229,11 +229,11 @@ def build_profile(
         UsageError: The steps do not show what an operation uses of its target.
     """
     if not seen:
-        raise UsageError("no step of it has figures of its target's volume and latencies")
+        raise UsageError("no step has figures of both its target's volume and its latencies")
     ios = fit_trend([(s.load, s.demand.ios) for s in seen if s.demand.ios is not None])
     server = fit_trend([(s.load, s.demand.cpu_s) for s in seen if s.demand.cpu_s is not None])
     if server is None:
-        raise UsageError("the processor time of an operation is not known")
+        raise UsageError("the CPU time of an operation is not known")
     machine = [(s.load, s.machine_cpu_s) for s in seen if s.machine_cpu_s is not None]
     light = [s for s in seen if s.load <= LIGHT * seen[0].load]
     alone = median(_remove_queueing_s(s, own, local=local) for s in light)

@@ -222,7 +222,7 @@ def _describe_negative(
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
     why = f"{describe_bound(found.binds)} binds at {at}"
     if not found.ops_per_second:
-        why = "an operation that is alone takes longer than its limit"
+        why = "even a single operation at a time takes longer than its limit"
     return Negative(
         what=what,
         ops_per_second=found.ops_per_second,
@@ -270,7 +270,7 @@ _FORM = re.compile(
     r"(?:(\d{1,4}(?:\.\d{1,4})?)x|(\d{1,4}(?:\.\d{1,4})?) ?%)/(year|month)", re.ASCII
 )
 DAYS_PER_YEAR = 365.25
-BEYOND_YEARS = 100.0  # nobody plans for it
+BEYOND_YEARS = 100.0  # no date is given for a load line that lasts longer
 
 
 def parse_growth(text: str, option: str) -> float:

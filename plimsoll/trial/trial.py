@@ -68,7 +68,7 @@ def divide_canary_budget(request: Request, quote: Quote, budget_usd: float) -> A
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
         raise UsageError(
-            Complaint(_FIELD, f"cannot be held, for no price is known for {lacking}", budget_usd)
+            Complaint(_FIELD, f"cannot be enforced: no price is known for {lacking}", budget_usd)
         )
     standing_s = DEPLOYING_MOST_S + DESTROYING_MOST_S
     most = quote.usd.most + estimate_deployment_usd(quote.time_s.most + standing_s)

@@ -82,7 +82,7 @@ def test_a_time_that_cloudwatch_does_not_keep_is_refused() -> None:
 
 @pytest.mark.parametrize("for_s", [5400, 3601, 14 * 86_400 + 1])
 def test_a_part_of_an_hour_is_refused_and_not_rounded_away(for_s: float) -> None:
-    with pytest.raises(UsageError, match="--for: of an RDS instance whole hours"):
+    with pytest.raises(UsageError, match="--for: an RDS instance is observed for whole hours"):
         observe_rds("shop", for_s, NOW)
 
 

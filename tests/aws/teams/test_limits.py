@@ -175,7 +175,7 @@ def test_no_more_runs_at_once_than_the_team_may_have() -> None:
         ),
         (
             ask(usd_most=None),
-            r"usd_per_run: \$10\.00 cannot be held, for a price",
+            r"usd_per_run: \$10\.00 cannot be enforced: a price",
             ("target", None, None),
         ),
     ],

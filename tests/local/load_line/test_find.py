@@ -93,7 +93,7 @@ def test_rows_of_other_parameters_are_not_those_that_are_asked_for(
     find = ["find", fresh_database, *BRIEF, *sysbench, "--out", str(tmp_path / "found")]
     code, _, err = plimsoll(*find, "--tables", "3")
     assert code == 1
-    assert "the dataset sysbench is there with tables=2" in err
+    assert "the dataset sysbench exists with tables=2" in err
 
 
 def test_what_it_made_it_drops_where_asked_and_nothing_else(

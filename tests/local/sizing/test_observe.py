@@ -66,7 +66,7 @@ def test_production_is_held_against_a_run_of_its_derived_workload(
     text = capsys.readouterr().out
     assert "of its load line, at its peak at" in text
     assert f"in the run {result.run_id})" in text
-    assert "which rows are asked for is a guess" in text
+    assert "guesses which rows are asked for" in text
     assert "measured, not predicted" in text
 
 

@@ -98,7 +98,7 @@ def test_a_budget_that_extended_support_would_pass_is_refused() -> None:
     enough = request(target=OLD, budget_usd=0.5)
     assert divide_budget(enough, quote_request(enough)) is not None
     asked = request(target={**OLD, "extended_support": True}, budget_usd=0.5)
-    with pytest.raises(UsageError, match="less than the run costs at least"):
+    with pytest.raises(UsageError, match="does not pay for a run of a single step"):
         quote_request(asked)
 
 
@@ -296,11 +296,10 @@ def test_a_soak_takes_its_time_and_its_money() -> None:
 
 def test_a_request_says_how_many_steps_its_search_takes() -> None:
     assert describe_search(request()) == (
-        "about 12 steps where nothing is noisy, 30 at most: 18 min 30 s of load"
+        "about 12 steps without noise, 30 at most: 18 min 30 s of load"
     )
     assert describe_search(request(limits={"soak_s": 1800})) == (
-        "about 15 steps where nothing is noisy, 30 at most: 50 min of load,"
-        " 31 min 30 s of it a soak"
+        "about 15 steps without noise, 30 at most: 50 min of load, 31 min 30 s of it a soak"
     )
 
 

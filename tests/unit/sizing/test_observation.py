@@ -75,7 +75,7 @@ def test_operations_that_the_run_lacks_are_not_counted() -> None:
     assert line
     found = compare_with_line(observed(sample(50_000), sample(50_000)), result)
     assert found.mean_share == pytest.approx(9_500 / line)
-    assert any("5 % of the operations observed are not in" in told for told in found.caveats)
+    assert any("5 % of the observed operations are not in" in told for told in found.caveats)
 
 
 def test_operations_are_known_by_their_statements_whatever_their_names() -> None:

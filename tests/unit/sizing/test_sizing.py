@@ -161,7 +161,7 @@ def test_an_operation_without_this_statistic_is_refused() -> None:
 def test_a_run_without_figures_of_its_target_is_refused() -> None:
     whole = synthetic_run()[0]
     bare = tuple(step.model_copy(update={"target": None}) for step in whole.steps)
-    with pytest.raises(UsageError, match="no step of it has figures of its target"):
+    with pytest.raises(UsageError, match="no step has figures of both its target"):
         run(steps=bare)
 
 
@@ -171,7 +171,9 @@ def test_from_doubtful_figures_nothing_is_predicted() -> None:
     steps = tuple(
         step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in whole.steps
     )
-    with pytest.raises(NoGroundError, match="nothing is predicted from it: DISTURBED: no figure"):
+    with pytest.raises(
+        NoGroundError, match="nothing can be predicted from it: DISTURBED: no figure"
+    ):
         run(steps=steps)
 
 

@@ -144,8 +144,8 @@ def test_a_run_without_an_answer_is_told_with_its_reason_and_others_go_on() -> N
     answer = summarize_boundary(two, "p99")
     assert (answer.outcome, answer.cell) == ("not decided", None)
     assert answer.stopped == (
-        "Open with 2 of 5 cells run: what ran of io1-1000 and io1-3000 does not say whether it"
-        " carries it."
+        "Open with 2 of 5 cells run: what was measured of io1-1000 and io1-3000 does not show"
+        " whether the load is carried."
     )
 
 
@@ -188,4 +188,4 @@ def test_where_it_was_stopped_what_was_measured_is_said() -> None:
     found = summarize_boundary(survey({cell.index: ran(cell)}), "p99")
     assert (found.outcome, found.cell) == ("not decided", "io1-5000")
     assert "; whether a cheaper cell does is not decided." in found.sentence
-    assert found.stopped == "It ended before that was decided, with 1 of 5 cells run."
+    assert found.stopped == "The search ended before that was decided, with 1 of 5 cells run."
