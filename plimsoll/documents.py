@@ -86,7 +86,9 @@ class Document:
             if isinstance(node, yaml.SequenceNode):
                 return [build(part, (*path, index)) for index, part in enumerate(node.value)]
             if isinstance(node, yaml.MappingNode):
-                return {name: build(part, (*path, name)) for name, part in self._named(node, path)}
+                return {
+                    name: build(part, (*path, name)) for name, part in self._read_fields(node, path)
+                }
             characters += len(node.value)
             if characters > MAX_CHARACTERS:
                 problem = f"longer than {MAX_CHARACTERS} characters, aliases written out"
@@ -99,7 +101,7 @@ class Document:
 
         return build(self.root, ())
 
-    def checked(self, check: Callable[[dict[str, Any]], T]) -> T:
+    def check(self, check: Callable[[dict[str, Any]], T]) -> T:
         """Check the document's value, which must be a mapping, and return the result of the check.
 
         Raises:
@@ -110,16 +112,16 @@ class Document:
         try:
             return check(self.value)
         except UsageError as error:
-            raise self.located(error) from None
+            raise self.locate_complaints(error) from None
 
-    def located(self, error: UsageError) -> UsageError:
+    def locate_complaints(self, error: UsageError) -> UsageError:
         """Add the position of the value to each complaint that has none.
 
         It is the position of the deepest existing part on the complaint's path.
         """
-        return UsageError(*dict.fromkeys(map(self._located, error.complaints)))
+        return UsageError(*dict.fromkeys(map(self._locate_complaint, error.complaints)))
 
-    def _located(self, complaint: Complaint) -> Complaint:
+    def _locate_complaint(self, complaint: Complaint) -> Complaint:
         if complaint.place is not None:
             return complaint
         named = node = self.root
@@ -130,7 +132,9 @@ class Document:
             named, node = parts[name]
         return replace(complaint, place=self.locate(named))
 
-    def _named(self, node: yaml.MappingNode, path: FieldPath) -> Iterator[tuple[str, yaml.Node]]:
+    def _read_fields(
+        self, node: yaml.MappingNode, path: FieldPath
+    ) -> Iterator[tuple[str, yaml.Node]]:
         seen = set()
         for name, part in node.value:
             if not isinstance(name, yaml.ScalarNode) or name.value == "<<":

@@ -15,7 +15,7 @@ from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.find_shown import Terminal
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
-from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
+from plimsoll.cli.page import Page, make_token, page_options, show_page, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.run_experiment import RESULTS, count_first_clients, wait_or_stop, write_report
 from plimsoll.cli.show import print_results, read_results
@@ -188,7 +188,7 @@ def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool)
     config = ConsoleConfig(may_start=False, one_run=one_run)
     twin.warm("api", 1)
     front = here.enter_context(LocalService(twin, token=make_token(), config=config))
-    here.enter_context(shown(front, page))
+    here.enter_context(show_page(front, page))
 
 
 def _run_one(twin: "LocalTwin", checked: CheckedRequest, folder: Path) -> bool:

@@ -70,11 +70,11 @@ class Watch:
             with suppress(OSError):  # it has ended already
                 opened.shutdown(socket.SHUT_RDWR)
 
-    def logged_in(self) -> None:
+    def lift_limit(self) -> None:
         """Lift the time limit: building an index may take hours."""
         self._deadline = None
 
-    def answer_begins(self) -> None:
+    def begin_answer(self) -> None:
         """Reset the byte count for the next answer."""
         self._bytes_left = ANSWER_MAX_BYTES
 
@@ -108,7 +108,7 @@ class WatchedSocket(socket.socket):
     watch: Watch
 
     @classmethod
-    def made(cls, watch: Watch, *kind: int) -> "WatchedSocket":
+    def make(cls, watch: Watch, *kind: int) -> "WatchedSocket":
         """Make a socket; `kind` is family, type, protocol and file descriptor, as for `socket`."""
         made = cls(*kind)
         made.watch = watch
@@ -176,7 +176,7 @@ def open_socket(target: EngineTarget, watch: Watch) -> WatchedSocket:
     reached.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     reached.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     kind = reached.family, reached.type, reached.proto
-    made = WatchedSocket.made(watch, *kind, reached.detach())
+    made = WatchedSocket.make(watch, *kind, reached.detach())
     made.settimeout(watch.left_s())  # limits what a driver reads before TLS, too
     return made
 

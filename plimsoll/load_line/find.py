@@ -253,7 +253,7 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
             " out, or run the request on AWS"
         )
         raise UsageError(Complaint(("background",), problem))
-    first = request.target.reached(request.toggle.states[0].endpoint if request.toggle else None)
+    first = request.target.redirect(request.toggle.states[0].endpoint if request.toggle else None)
     target, workload = add_credentials(first), read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
     made = Made()

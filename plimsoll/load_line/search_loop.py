@@ -152,7 +152,7 @@ class Finder:
         start = compute_local_barrier_ms(plan.connections)
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
-        with host.watched(plan):
+        with host.watch(plan):
             results, failed = self._run(plan)
         if self._ended.is_set():
             return  # half a step says nothing
@@ -160,7 +160,7 @@ class Finder:
         fold = fold_clients(plan, results)
         statistic = self.request.limits.statistic
         merged = build_step(fold, failed, server_after=after, statistic=statistic)
-        merged = host.seen_in(report_other_statements(merged, results))
+        merged = host.add_figures(report_other_statements(merged, results))
         merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)

@@ -135,7 +135,7 @@ def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
     known = [
         Standing("carries")
         if option.status == "measured"
-        else Standing(predicted=sizer.prediction(option.target))
+        else Standing(predicted=sizer.predict(option.target))
         for option in ranking
     ]
     chosen = choose_candidate(known, sizer.wish.required).to_measure
@@ -244,7 +244,7 @@ class Survey:
     wish: Wish
     prices: PriceTable
 
-    def standings(self) -> list[Standing]:
+    def list_standings(self) -> list[Standing]:
         """Return what is known of each cell; for a measured one also its earlier prediction."""
         return [
             Standing(
@@ -254,13 +254,13 @@ class Survey:
             for cell in self.cells
         ]
 
-    def found(self) -> Found:
+    def choose_next(self) -> Found:
         """Return the cell to run next, or the result; the candidate is an index into `cells`."""
-        return choose_candidate(self.standings(), self.wish.required)
+        return choose_candidate(self.list_standings(), self.wish.required)
 
     def _evidence(self, index: int) -> Evidence:
         run = self.runs[index]
-        return "no answer" if isinstance(run, str) else run.evidence(self.wish.required)
+        return "no answer" if isinstance(run, str) else run.compare_with(self.wish.required)
 
     def _prediction(self, cell: Candidate) -> Prediction | None:
         """Predict a cell from the run nearest in price that was made before its own.
@@ -283,7 +283,7 @@ class Survey:
         sizer = create_sizer({str(ground): before[ground]}, self.wish, self.prices)
         if not sizer.knows_memory_of(cell.target):
             return None
-        return sizer.run_prediction(cell.target)
+        return sizer.predict_run(cell.target)
 
 
 def _has_figure(run: Measured) -> bool:
@@ -292,7 +292,7 @@ def _has_figure(run: Measured) -> bool:
 
 def summarize_boundary(survey: Survey, statistic: Statistic) -> Boundary:
     """Summarize a search; `statistic` is the latency statistic that has the limits."""
-    standings, wish = survey.standings(), survey.wish
+    standings, wish = survey.list_standings(), survey.wish
     found = choose_candidate(standings, wish.required)
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
     ground = choose_ground({str(i): run for i, run in told.items()}) if told else None
@@ -343,7 +343,7 @@ def _describe_cell(
         measured_ops_per_second=figure,
         bound=bound,
         predicted=_make_forecast(predicted) if predicted else None,
-        error=run.error_of(predicted.ops_per_second)
+        error=run.compute_error(predicted.ops_per_second)
         if predicted and isinstance(run, Measured)
         else None,
         why=_explain_no_answer(run, figure, measured),

@@ -14,7 +14,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import CLOSING, Statistic, TargetFigures
 from plimsoll.model.run.results import RunResult, ServerWaits, StepResult
 from plimsoll.sizing.caps import Caps, Pool
-from plimsoll.sizing.queueing import Guess, Tail, Trend, alone_s, fit_trend
+from plimsoll.sizing.queueing import Guess, Tail, Trend, estimate_alone_s, fit_trend
 
 # What one operation uses of each resource: the measured basis of every prediction.
 
@@ -267,7 +267,7 @@ def _remove_queueing_s(seen: Observed, own: Caps, *, local: bool) -> float:
     stations = [max(shares)] if shares else []
     if cpu_s is not None and own.processors:
         stations.append(cpu_s / own.processors)
-    return alone_s(max(1, round(seen.load)), seen.response_s, stations)
+    return estimate_alone_s(max(1, round(seen.load)), seen.response_s, stations)
 
 
 def _estimate_waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:

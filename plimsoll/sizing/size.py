@@ -162,7 +162,7 @@ def size(
     sizer = create_sizer(runs, wish, prices)
     measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
     options = rank_targets(runs, sizer)
-    cannot = tuple(sizer.negatives(options))
+    cannot = tuple(sizer.list_negatives(options))
     first = next(iter(runs.values()))
     best = options[0] if options else None
     return Sizing(
@@ -196,7 +196,9 @@ def rank_targets(runs: Mapping[str, Measured], sizer: Sizer) -> tuple[Option, ..
     measured = [_describe_measured(name, run, sizer) for name, run in runs.items()]
     known = [drop_initial_credits(option.target) for option in measured]
     predicted = [
-        option for option in sizer.options() if drop_initial_credits(option.target) not in known
+        option
+        for option in sizer.list_options()
+        if drop_initial_credits(option.target) not in known
     ]
     return rank_options([*predicted, *(option for option in measured if option.carries)])
 
@@ -227,9 +229,9 @@ def _describe_measured(name: str, run: Measured, sizer: Sizer) -> Option:
     )
     between, limiting = run.capacity.interval, run.limiting
     known = limiting is not None and figure is not None and limiting.resource != "unknown"
-    enough = run.evidence(wish.required) == "carries" and _holds_data(run.target, wish)
+    enough = run.compare_with(wish.required) == "carries" and _holds_data(run.target, wish)
     if enough and run.result.local:
-        enough = sizer.prediction(run.target).high >= wish.required
+        enough = sizer.predict(run.target).high >= wish.required
     return Option(
         status="measured",
         target=run.target,

@@ -89,7 +89,7 @@ class TargetStack(Stack):
             default=LIFECYCLES[0],
         )
 
-    def provisioned(self, name: str, description: str) -> float:
+    def declare_provisioned(self, name: str, description: str) -> float:
         """Declare a whole number and return it, or no value if it is 0: nothing to provision.
 
         The type is text, since in moto a Number parameter never equals a text.

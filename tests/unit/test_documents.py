@@ -64,13 +64,15 @@ def test_a_complaint_is_placed_at_the_deepest_part_that_is_there(
     path: tuple[str | int, ...], line: int
 ) -> None:
     with pytest.raises(UsageError) as error:
-        read_document(TEXT, "d.yaml").checked(refuse(*path))
+        read_document(TEXT, "d.yaml").check(refuse(*path))
     assert error.value.complaints == (Complaint(path, "is wrong", place=Place("d.yaml", line)),)
 
 
 def test_what_is_placed_already_stays_where_it_is() -> None:
     complaint = Complaint(("name",), "is wrong", place=Place("other.yaml", 9))
-    assert read_document(TEXT, "d.yaml").located(UsageError(complaint)).complaints == (complaint,)
+    assert read_document(TEXT, "d.yaml").locate_complaints(UsageError(complaint)).complaints == (
+        complaint,
+    )
 
 
 def test_the_same_complaint_is_made_once() -> None:
@@ -79,7 +81,7 @@ def test_the_same_complaint_is_made_once() -> None:
         complain_of_missing(("list", "a")),
         complain_of_missing(("list", "b")),
     )
-    lines = str(read_document(TEXT, "d.yaml").located(error)).splitlines()
+    lines = str(read_document(TEXT, "d.yaml").locate_complaints(error)).splitlines()
     assert lines == ["d.yaml:2: list: lacks the field 'a'", "d.yaml:2: list: lacks the field 'b'"]
 
 
@@ -108,7 +110,7 @@ def test_the_same_complaint_is_made_once() -> None:
 )
 def test_what_is_no_plain_document_is_one_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
-        read_document(text, "d.yaml").checked(lambda value: value)
+        read_document(text, "d.yaml").check(lambda value: value)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
@@ -131,7 +133,7 @@ def test_plain_values_make_a_document_without_lines() -> None:
     assert text == "b:\n- 1\n- two\na: null\n"
     assert document.value == {"b": [1, "two"], "a": None}
     with pytest.raises(UsageError, match=r"^request: b\[1\]: is wrong$"):
-        document.checked(refuse("b", 1))
+        document.check(refuse("b", 1))
 
 
 def test_what_is_no_plain_value_makes_no_document() -> None:

@@ -186,11 +186,11 @@ def test_the_cheapest_is_measured_next_and_nothing_where_nothing_carries_the_loa
 def test_the_confirming_run_is_the_runs_own_request_with_another_volume() -> None:
     ground = run()
     sizer = create_sizer({"a-run": ground}, wish(2000), few())
-    gp2 = next(o for o in sizer.options() if rds(o).volume.type == "gp2")
+    gp2 = next(o for o in sizer.list_options() if rds(o).volume.type == "gp2")
     request = write_confirming_request(
         ground.result.request,
         gp2.target,
-        sizer.prediction(gp2.target, processors=2),
+        sizer.predict(gp2.target, processors=2),
         name="size-confirm-1",
         statistic="p99",
         limits_us=LIMITS,
