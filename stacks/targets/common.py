@@ -34,7 +34,7 @@ class TargetStack(Stack):
         Validations.of(self).acknowledge(
             Acknowledgment(
                 id="CloudFormation-Validate::W9003",
-                reason="a number given as text: see `provisioned`",
+                reason="a number given as text: see `declare_provisioned`",
             )
         )
         self.run_id = self.text(

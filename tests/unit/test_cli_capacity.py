@@ -243,7 +243,7 @@ def test_a_target_of_ycsb_without_intended_latencies_is_noted(tmp_path: Path) ->
 def test_a_file_that_is_nothing_known_names_what_is(tmp_path: Path) -> None:
     (path,) = written(tmp_path, a="hello\n1\n")
     error = str(call(path).exception)
-    assert error.startswith("a.txt: neither a table of steps nor an output that is read")
+    assert error.startswith("a.txt: neither a table of steps nor an output of a known program")
     assert "go-ycsb, sysbench, pgbench, wrk2, k6, latte" in error
     path.write_text('{"hello": 1}')
     assert "plimsoll load --json are read" in str(call(path).exception)
