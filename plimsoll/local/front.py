@@ -192,7 +192,7 @@ class Front:
         return self._behind.answer(request, path)
 
     def _check_caller(self, request: Request, path: str) -> Answer | None:
-        """Return why a call is refused (another page, no token, too much for this page), or None."""
+        """Return the refusal of a call that this server does not allow; None if it allows it."""
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
         site = headers.get("Sec-Fetch-Site")

@@ -63,8 +63,8 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     if not _has_known_column(header):
         if len(header) < 2 or any(len(cells) != len(header) for _, cells in rows):
             raise UsageError(
-                f"{name}: neither a table of steps nor an output of a known program ({PROGRAMS}). A table"
-                " begins with a line of columns, such as"
+                f"{name}: neither a table of steps nor an output of a known program ({PROGRAMS})."
+                " A table begins with a line of columns, such as"
                 " clients,throughput_ops_per_second,latency_us.read.p99"
             )
         raise UsageError(
