@@ -140,7 +140,7 @@ class Document:
             if not isinstance(name, yaml.ScalarNode) or name.value == "<<":
                 raise self._refusal(name, path, "a field's name must be plain text")
             if name.value in seen:
-                raise self._refusal(name, (*path, name.value), "is there twice")
+                raise self._refusal(name, (*path, name.value), "is given twice")
             seen.add(name.value)
             yield name.value, part
 
@@ -215,7 +215,7 @@ def make_document(value: Mapping[str, Any], source: str) -> tuple[Document, str]
     try:
         text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
     except (yaml.YAMLError, RecursionError):
-        problem = "holds something that is no plain value"
+        problem = "holds something that is not a plain value"
         raise UsageError(Complaint((), problem, place=Place(source))) from None
     return replace(read_document(text, source), has_lines=False), text
 

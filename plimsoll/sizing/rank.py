@@ -279,11 +279,11 @@ def parse_growth(text: str, option: str) -> float:
     """Parse a growth such as `2x/year`, `30%/year` or `3%/month`; returns the factor per year.
 
     Raises:
-        UsageError: The text is no growth, or the factor is not above 1.
+        UsageError: The text is not a growth, or the factor is not above 1.
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"{option}: {text!r} is no growth: write 2x/year, 30%/year or 3%/month")
+        raise UsageError(f"{option}: {text!r} is not a growth: write 2x/year, 30%/year or 3%/month")
     times, percent, period = found.groups()
     factor = float(times) if times else 1 + float(percent) / 100
     if factor <= 1:

@@ -126,12 +126,12 @@ def _check_literal(value: Any) -> int | float | str | None:
         raise workload_error("must be a single value")
     if isinstance(value, bool):
         raise workload_error(
-            "true and false are no values of a database here; use 1 and 0", value=value
+            "true and false are not values of a database here; use 1 and 0", value=value
         )
     if isinstance(value, int) and not BIGINT_MIN <= value <= BIGINT_MAX:
         raise workload_error(f"{value} does not fit 64 bits", value=value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise workload_error(f"{value} is no number that a database has")
+        raise workload_error(f"{value} is not a number that a database has")
     return _require_short_text(value) if isinstance(value, str) else value
 
 

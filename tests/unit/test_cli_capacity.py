@@ -113,7 +113,7 @@ def test_limits(r1_1000: Path, options: tuple[str, ...], verdict: str, at: float
         (("--limit-us", "upsert=5"), "'upsert': no step has this operation"),
         (("--limit-us", "update"), "must be OPERATION=N"),
         (("--limit-us", "update=-1"), "must be OPERATION=N"),
-        (("--limit-us", "update=5", "--limit-us", "update=6"), "update is there twice"),
+        (("--limit-us", "update=5", "--limit-us", "update=6"), "update is given twice"),
         (("--connections", "5"), "given 1 number, but 0 files lack it"),
     ],
 )

@@ -88,7 +88,7 @@ def test_the_same_complaint_is_made_once() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb:\n  c: 1\n  c: 2", "d.yaml:4: b.c: is there twice"),
+        ("a: 1\nb:\n  c: 1\n  c: 2", "d.yaml:4: b.c: is given twice"),
         ("a: 1\n<<: {b: 1}", "d.yaml:2: a field's name must be plain text"),
         ("a:\n  [1, 2]: 3", "d.yaml:2: a: a field's name must be plain text"),
         ("a: !!python/object:os.system x", "d.yaml:1: a: must be a single value, a list or a"),
@@ -137,7 +137,7 @@ def test_plain_values_make_a_document_without_lines() -> None:
 
 
 def test_what_is_no_plain_value_makes_no_document() -> None:
-    with pytest.raises(UsageError, match=r"^request: holds something that is no plain value$"):
+    with pytest.raises(UsageError, match=r"^request: holds something that is not a plain value$"):
         make_document({"a": object()}, "request")
 
 

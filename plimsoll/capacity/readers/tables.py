@@ -1,6 +1,6 @@
 """Tables of steps from any tool: reads rows of JSON or CSV as `Step`s and judges them. No I/O.
 
-An empty cell or a missing column means "unknown". Any other value that is no number of the right
+An empty cell or a missing column means "unknown". Any other value that is not a number of the right
 kind is an error that names the file, the row and the column.
 """
 
@@ -233,7 +233,7 @@ def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
     """Convert the columns of a row into a step.
 
     Raises:
-        UsageError: A column is unknown, or a value is no number or out of range.
+        UsageError: A column is unknown, or a value is not a number or out of range.
     """
     values: dict[str, Any] = {"source": where}
     latency_us: dict[str, dict[Statistic, float]] = {}

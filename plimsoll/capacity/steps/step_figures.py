@@ -273,7 +273,7 @@ def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Stati
         raise UsageError(f"{where}: column {column!r} names no operation: latency_us.<operation>")
     if like:
         raise UsageError(
-            f"{where}: column {column!r}: {like[1]!r} is no statistic that can be judged: leave the"
-            " column out, or end it with .mean, .p50, .p95, .p99, .p999 (.p99.9) or .max"
+            f"{where}: column {column!r}: {like[1]!r} is not a statistic that can be judged: leave"
+            " the column out, or end it with .mean, .p50, .p95, .p99, .p999 (.p99.9) or .max"
         )
     return named, unnamed

@@ -177,7 +177,7 @@ def test_a_damaged_file_of_a_client_is_named(judged: EverySetting) -> None:
         (whole[: len(whole) // 2], "cannot be unpacked: it is cut off"),
         (b"{}", "cannot be unpacked: Error -3"),
         (gzip.compress(bytes(UNPACKED_MOST + 1)), "cannot be unpacked: it is too large"),
-        (gzip.compress(b"{}"), "is no client's result: `report` is missing"),
+        (gzip.compress(b"{}"), "is not a client's result: `report` is missing"),
         (gzip.compress(json.dumps(file).encode()), "report.operations.read.succeeded: Input"),
     ):
         files.put(path, content)

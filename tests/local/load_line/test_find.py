@@ -166,7 +166,7 @@ def test_what_is_expected_decides_the_exit_code_and_is_written_down(
     plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
 ) -> None:
     find = ["find", prepared, "--workload", "ycsb-c", *BRIEF, "--limit", "10s"]
-    refused = [("p99.write <= 1s at 1", "unknown operation 'write'"), ("fast", "is no rule")]
+    refused = [("p99.write <= 1s at 1", "unknown operation 'write'"), ("fast", "is not a rule")]
     for rule, said in (*refused, ("not worse than nothing by 5 %", "there is no such file")):
         code, _, err = plimsoll(*find, "--expect", rule, "--out", str(tmp_path / "refused"))
         assert (code, said in err) == (2, True)
