@@ -102,7 +102,9 @@ def _require_page(request_file: Path, asked: CheckedExperiment | dict[str, Check
         raise UsageError(f"{request_file}: --ui applies to runs; for an experiment: plimsoll serve")
     requests = [checked.request for checked in asked.values()]
     if any(isinstance(request.target, EndpointTarget) for request in requests):
-        problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
+        problem = (
+            "--ui needs a target that the run creates; for an existing one: plimsoll find --ui"
+        )
         raise UsageError(f"{request_file}: {problem}")
     if len(teams := sorted({request.team for request in requests})) > 1:
         problem = f"--ui shows the runs of one team, not of {words.join_names(teams)}"

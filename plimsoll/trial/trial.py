@@ -266,7 +266,7 @@ def run_canary(
         trial.interrupted = True
         teller.say(
             "interrupted: stopping the run and destroying what was made"
-            " (Ctrl-C again: leaves it, and says what it is)"
+            " (Ctrl-C again leaves it and lists it)"
         )
     _remove_everything(trial, place, services, teller, tag_patience_s)
     trial.took_s = time.monotonic() - began
