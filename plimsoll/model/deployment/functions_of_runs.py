@@ -139,7 +139,7 @@ OF_RUNS = (
     ),
     Function(
         name="take-snapshot",
-        summary="Takes the snapshot of a prepared dataset, arms its deletion, checks its completion.",
+        summary="Takes a prepared dataset's snapshot, arms its deletion, checks its completion.",
         timeout_s=60,
         memory_mib=512,
         settings=TakeSnapshotSettings,
