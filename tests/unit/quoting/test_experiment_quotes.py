@@ -103,7 +103,7 @@ def test_of_a_search_for_the_boundary_it_is_that_of_all_cells() -> None:
     checked = validate_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
     found = quote_experiment(checked, read_builtin_prices())
     assert found.time_s.most == pytest.approx(sum(cell.quote.time_s.most for cell in found.cells))
-    assert any("runs those beside it alone" in note for note in found.notes)
+    assert any("runs only those near it" in note for note in found.notes)
 
 
 def test_what_cannot_be_is_refused_by_its_place() -> None:

@@ -169,7 +169,7 @@ def test_an_endpoint_is_charged_for_its_load_alone() -> None:
     assert found.usd is not None
     assert not [one for one in found.lines if "rds" in one.price.item]
     assert found.target_usd_per_hour is None
-    assert any("own cost is not known" in note for note in found.notes)
+    assert any("What the endpoint costs is not known" in note for note in found.notes)
 
 
 def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
@@ -195,7 +195,7 @@ def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
         # 30 s of warm-up, the window, 15 s and 20 s around them; then what it waits
         (60, 155, ", 30 s of it, 1 min at worst, until its window holds whole minutes"),
         (90, 162.5, ", 7.5 s of it, 30 s at worst, until its window holds whole minutes"),
-        (20, 85, "databases; at worst"),
+        (20, 85, "noise; at worst"),
     ],
 )
 def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
@@ -212,7 +212,7 @@ def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
 def test_a_quote_has_the_time_until_the_last_points_have_come() -> None:
     concluding = phase(quote_request(request()), "conclude")
     assert (concluding.expected_s, concluding.most_s) == (120, 180)
-    assert "come late: 2 minutes, 3 at most" in concluding.assumption
+    assert "arrive late: 2 minutes, 3 at most" in concluding.assumption
     assert phase(quote_request(request(target=ENDPOINT)), "conclude").most_s == 0
 
 

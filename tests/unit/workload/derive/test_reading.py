@@ -108,9 +108,9 @@ def test_locks_and_aggregates_are_seen(text: str, locks: bool, aggregates: bool)
 REFUSED = [
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ...", "cut short"),
     ("SELECT `c` FROM `sbtest1` WHERE `c` LIKE ?", "not known what it is for"),
-    ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "no column by itself"),
+    ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ? - ?", "an expression"),
-    ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "no column by itself"),
+    ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ?; DROP TABLE `sbtest1`", "more than one statement"),
     ("DROP TABLE `sbtest1`", "begins with DROP"),
     ("SELECT `c", "cannot be read|has no end"),
