@@ -198,7 +198,7 @@ class CassandraSession:
 
 def _watch_connections(watch: Watch) -> type[Any]:
     """Return a connection class for the driver whose sockets obey a watch."""
-    sockets = SimpleNamespace(socket=partial(WatchedSocket.made, watch))
+    sockets = SimpleNamespace(socket=partial(WatchedSocket.make, watch))
     return type("Connection", (Cluster.connection_class,), {"_socket_impl": sockets})
 
 
