@@ -40,7 +40,7 @@ def of_class(name: str) -> dict[str, Any]:
         ),
         (
             {"runs": {"low": {}, "high": {"budget_usd": 0.02}}},
-            "r.yaml: high: budget_usd: $0.02 is less",
+            "r.yaml: high: budget_usd: $0.02 does not pay",
         ),
     ],
 )
