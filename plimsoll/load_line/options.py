@@ -247,7 +247,7 @@ class FindOptions(Options):
         "--volume",
         None,
         "The volume that the database stands on, so that its IOPS can be named as the limit:"
-        " fields of a request's volume, such as type=gp3,size_gib=400,iops=12000 (docs/volumes.md).",
+        " fields of a request's volume, such as type=gp3,size_gib=400 (docs/volumes.md).",
         form="FIELD=VALUE,...",
         unset="not known, and never named",
     )
