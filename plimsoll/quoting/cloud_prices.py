@@ -107,7 +107,7 @@ def convert_to_usd(amount: float, currency: str, rates: Mapping[str, float]) -> 
 
     Args:
         amount: The amount.
-        currency: Its currency.
+        currency: Three letters, such as CNY.
         rates: How many units of a currency a dollar costs.
     """
     if currency == "USD":

@@ -17,8 +17,8 @@ class CloudInstance:
     """A machine.
 
     Attributes:
-        vcpus: Its vCPUs.
-        memory_gib: Its memory.
+        vcpus: Number of vCPUs.
+        memory_gib: Memory in GiB.
         iops: IOPS of all its volumes; None if not known.
         mib_s: Throughput of all its volumes; None if not known.
     """

@@ -23,19 +23,19 @@ class Asked(Protocol):
 
     @property
     def cloud(self) -> Cloud:
-        """The cloud that offers it."""
+        """Cloud that offers the volume."""
 
     @property
     def type(self) -> str:
-        """Its type."""
+        """Type of volume."""
 
     @property
     def level(self) -> str | None:
-        """Its performance level; None if not set."""
+        """Performance level; None if not set."""
 
     @property
     def size_gib(self) -> int:
-        """Its size in GiB."""
+        """Size in GiB."""
 
     @property
     def iops(self) -> int | None:
@@ -229,7 +229,7 @@ def limits_of(volume: Asked) -> CloudLimits:
     """Return the limits of a volume.
 
     Raises:
-        UsageError: Its cloud does not offer it.
+        UsageError: The cloud does not offer it.
     """
     rule = find_rule(volume)
     iops, throughput = _own_iops(volume, rule), _own_throughput(volume, rule)
