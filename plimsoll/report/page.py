@@ -4,9 +4,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
 import jinja2
 import yaml
@@ -31,10 +30,9 @@ from plimsoll.report.charts import (
 from plimsoll.report.charts import (
     timeline as heat_map,
 )
-from plimsoll.report.charts.chart import Chart, Panel
+from plimsoll.report.charts.chart import Chart
+from plimsoll.report.charts.html import draw_chart, moment_data
 from plimsoll.report.charts.rows import find_capacity_load
-from plimsoll.report.charts.scale import is_in_hours
-from plimsoll.report.charts.svg import draw_plot, key
 from plimsoll.report.headline import build_headline, next_step
 from plimsoll.report.phase_tables import run_phases_table
 from plimsoll.report.size_tables import build_ranking
@@ -150,33 +148,6 @@ def script_json(value: object) -> Markup:
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
-def moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
-    """Return what the page's script shows for a moment: the panels' series of charts over time."""
-    return {
-        chart.id: {
-            "length_s": chart.length_s,
-            "hours": is_in_hours(chart.length_s),
-            "steps": chart.steps,
-            "panels": {panel.id: _panel_series(panel) for panel in chart.panels},
-        }
-        for chart in drawn
-        if chart.length_s is not None
-    }
-
-
-def _panel_series(panel: Panel) -> dict[str, Any]:
-    """Return the series of a panel, or how a heat map's rows divide its latency axis."""
-    if panel.readout is not None:
-        return vars(panel.readout)
-    return {"rows": panel.latency_rows, "low_us": panel.y.low, "high_us": panel.y.high}
-
-
-def draw_panel_plot(panel: Panel) -> Markup:
-    """Draw a panel's plot, with a text alternative."""
-    told = f"{panel.y.title}: {panel.summary}" if panel.summary else panel.y.title
-    return draw_plot(panel, role="img", aria_label=told, data_panel=panel.id)
-
-
 def fill_template(template: str, drawn: Sequence[Chart], **values: object) -> str:
     """Fill a page's template, which names charts by their ids."""
     environment = jinja2.Environment(
@@ -189,16 +160,15 @@ def fill_template(template: str, drawn: Sequence[Chart], **values: object) -> st
     environment.filters |= {
         "utc": words.moment,
         "number": words.number,
-        "plot": draw_panel_plot,
-        "symbol": key,
+        "drawn": draw_chart,
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
         book=script_json(moment_data(drawn)),
-        css=Markup(_asset("report.css")),  # noqa: S704 - our own file
+        css=Markup(_asset("charts.css") + _asset("report.css")),  # noqa: S704 - our own files
         colors_light=Markup(theme.theme_css("light")),  # noqa: S704 - our own colors
         colors_dark=Markup(theme.theme_css("dark")),  # noqa: S704
-        script=Markup(_asset("report.js")),  # noqa: S704 - our own file
+        script=Markup(_asset("charts.js") + _asset("report.js")),  # noqa: S704 - our own files
         charts={chart.id: chart for chart in drawn},
         **values,
     )
@@ -223,7 +193,11 @@ def render_run(
     """
     capacity = result.capacity
     names = rows.list_operations(capacity)
-    loads = [curve.draw_curve(capacity), by_load.draw_throughput(capacity)] if capacity else []
+    loads = (
+        [curve.draw_curve(rows.collect_curve(capacity)), by_load.draw_throughput(capacity)]
+        if capacity
+        else []
+    )
     by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
     over_time = [timeline.draw_timeline(result, seconds), heat_map.draw_heat_map(result, seconds)]
     drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]

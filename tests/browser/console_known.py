@@ -53,6 +53,7 @@ def history() -> dict[str, Any]:
             "scheduled_at": f"2026-03-0{day}T02:30:00Z",
             "target": {
                 "run_id": f"run-{day}",
+                "comparable": "ab" * 32,
                 "state": "SUCCEEDED",
                 "verdict": "KNEE",
                 "problem": None,
@@ -60,6 +61,8 @@ def history() -> dict[str, Any]:
             },
             "control": {
                 "run_id": f"control-{day}",
+                "comparable": "ab" * 32,
+                "state": "SUCCEEDED",
                 "verdict": "KNEE",
                 "problem": None,
                 "figures": {"capacity": _figure(500.0)},

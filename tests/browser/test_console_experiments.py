@@ -47,8 +47,8 @@ def test_a_search_for_the_boundary_tells_measured_from_predicted(
 
 def test_a_check_shows_where_it_changed_and_its_control(page: Page, front: Front) -> None:
     Console(page, front, "checks/nightly")
-    chart = page.locator("figure svg.drawing")
-    expect(chart.locator("path.mark")).to_have_count(5 + 6)
+    chart = page.locator("figure .chart")
+    expect(chart.locator(".plot svg[data-told]")).to_have_count(5 + 6)
     expect(chart).to_contain_text("regression \N{MINUS SIGN}19.8 %")
     expect(page.get_by_role("region", name="Changes")).to_contain_text("regression")
     expect(page.get_by_role("region", name="Every point")).to_contain_text("the run was NOISY")

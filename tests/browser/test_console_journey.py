@@ -104,7 +104,7 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
     other = caller(serving).start(body("beside"))
     expect(page.get_by_role("region", name="Progress")).to_contain_text("Time so far")
     expect(page.locator("path.mark title").first).to_be_attached()  # a load was judged
-    expect(page.locator("#panel-iops")).to_be_visible()
+    expect(page.locator("[data-panel=iops]")).to_be_visible()
     expect(page.locator(".log").last).to_contain_text("seen deleted")
     expect(page.locator(".answer .sentence").first).not_to_be_empty()
     told = caller(serving)("GET", f"/runs/{mine}").body

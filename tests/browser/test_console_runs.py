@@ -47,9 +47,10 @@ def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
     page.get_by_label("Compare slow-run").check()
     page.get_by_role("link", name="Compare 2 runs").click()
     expect(page.locator(".answer .sentence").first).to_contain_text("times the throughput")
-    charts = page.locator("figure svg.drawing")
+    charts = page.locator("figure .chart")
     expect(charts).to_have_count(len(OPERATIONS))
-    expect(page.locator("figure").first.locator("path.mark title")).to_have_count(2 * len(CLIENTS))
+    points = page.locator("figure").first.locator(".plot svg[data-told]")
+    expect(points).to_have_count(2 * len(CLIENTS))
     ratio = page.get_by_role("region", name="Capacities").get_by_role("row").nth(2)
     assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
 
@@ -62,7 +63,7 @@ def test_curves_of_another_percentile_are_not_drawn_over_each_other(
     service.answers["/comparisons"] = compared
     Console(page, front, "compare?run=slow&run=fast")
     first = page.locator("figure").first
-    expect(first.locator("path.mark title")).to_have_count(len(CLIENTS))
+    expect(first.locator(".plot svg[data-told]")).to_have_count(len(CLIENTS))
     told = page.get_by_text("Not drawn, since another percentile was judged")
     expect(told).to_contain_text(compared["runs"][1]["label"])
 

@@ -1,6 +1,6 @@
 /** Runs laid over each other; without any, where to find what can be compared. */
-import { curveChart, operationsOf, seriesOfRuns } from "./curve.js";
 import { h, table } from "./dom.js";
+import { drawing } from "./drawing.js";
 import { href } from "./routes.js";
 import { intervalWords, stateTag, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
@@ -22,7 +22,7 @@ export async function showCompare({ main, service, signal, query }) {
     capacities(comparison.runs),
     h("p", { class: "note" }, "Ratios: geometric means of the repetitions at each run's capacity; 95 % interval by Welch's t on their logarithms. It covers what scatters between repetitions on these targets, not how targets of one kind differ."),
     h("h2", {}, "The curves"),
-    ...curves(comparison),
+    ...curves(comparison, service, signal),
     ...equalLoads(comparison),
     ...differences(comparison),
   );
@@ -50,25 +50,27 @@ function ratioCells(ratio) {
   return [h("b", {}, words.bounded(words.ratio(ratio.value), ratio.bound === "<" ? "<=" : ratio.bound)), interval];
 }
 
-/** @param {any} comparison */
-function curves({ curves: all, runs }) {
+/**
+ * A chart for each operation, of the runs whose latency is the same statistic.
+ * @param {any} comparison
+ * @param {import("./service.js").Service} service
+ * @param {AbortSignal} signal
+ */
+function curves({ curves: all, runs }, service, signal) {
   const ofRun = new Map(runs.map((/** @type {any} */ run) => [run.run_id, run]));
   const judged = all.filter((/** @type {any} */ curve) => curve.loads.length);
   const statistic = ofRun.get(judged[0]?.run_id)?.statistic ?? null;
   const same = judged.filter((/** @type {any} */ curve) => ofRun.get(curve.run_id).statistic === statistic);
   const others = judged.filter((/** @type {any} */ curve) => !same.includes(curve)).map((/** @type {any} */ curve) => ofRun.get(curve.run_id).label);
   const drawn = same.map((/** @type {any} */ curve) => {
-    const run = ofRun.get(curve.run_id);
-    const answer = run.figure_ops_per_second === null ? null
-      : { ops_per_second: run.figure_ops_per_second, low: run.interval?.low_ops_per_second ?? null, high: run.interval?.high_ops_per_second ?? null };
-    return { name: run.label, curve: { axis: curve.axis, statistic, loads: curve.loads, bracket: null, answer } };
+    const { label: name, figure_ops_per_second: figure, bound, interval } = ofRun.get(curve.run_id);
+    return { name, statistic, axis: curve.axis, loads: curve.loads, figure, bound, interval };
   });
-  const figures = operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
-    const name = words.statistic(statistic);
-    const chart = curveChart();
-    const about = `${name} latency of ${operation} over throughput, ${words.plural(drawn.length, "run")} laid over each other: ${drawn.map((/** @type {any} */ one) => one.name).join(", ")}. The tables beneath have the figures.`;
-    chart.show(seriesOfRuns(drawn, operation), `${name} latency of ${operation} (log scale)`, about);
-    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dashed: the limits. Upright: the answers, with their intervals."));
+  const operations = new Set(drawn.flatMap((/** @type {any} */ run) => run.loads.flatMap((/** @type {any} */ load) => Object.keys(load.latency_us))));
+  const figures = [...operations].sort().map((operation) => {
+    const chart = drawing(service, "curves", signal, "Nothing was measured.");
+    chart.show({ operation, runs: drawn });
+    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dotted: the limits. Upright: the answers."));
   });
   if (!others.length) return figures;
   return [...figures, h("p", { class: "note" }, `Not drawn, since another percentile was judged: ${others.join(", ")}.`)];

@@ -1,12 +1,11 @@
 /** A run as it goes on, and what it came to. */
-import { curveChart, curveOf, outcomeOf, seriesOfRun } from "./curve.js";
 import { facts, h, place, table } from "./dom.js";
+import { drawing } from "./drawing.js";
 import { followed } from "./follow.js";
 import { hasEnded, isOver } from "./live.js";
 import { href } from "./routes.js";
 import { reportLink, stopControl } from "./run_controls.js";
-import { figureWords, intervalWords, stateTag } from "./run_words.js";
-import { timeline } from "./timeline.js";
+import { outcomeOf, stateTag } from "./run_words.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./live.js").Live} Live */
@@ -17,8 +16,8 @@ import * as words from "./words.js";
 export async function showRun({ main, service, signal, id, say }) {
   const runId = /** @type {string} */ (id);
   const parts = skeleton();
-  const curve = curveChart();
-  const clock = timeline();
+  const curve = drawing(service, "curve", signal, "No load has been measured yet.");
+  const clock = drawing(service, "timeline", signal, "Nothing has been measured yet.");
   parts.curve.append(curve.element, parts.loads);
   parts.clock.append(clock.element, parts.steps);
   const stop = stopControl(service, runId);
@@ -68,8 +67,8 @@ export async function showRun({ main, service, signal, id, say }) {
     stop.show(live.run);
     buy.hidden = !(hasEnded(live.run.state) && live.answer?.figure);
     report.show(live.run);
-    curve.show(seriesOfRun(curveOf(live)), `${words.statistic(live.statistic)} latency (log scale)`, curveAbout(live));
-    clock.show(live);
+    curve.show(curveOf(live));
+    clock.show(clockOf(live));
     const news = live.log.at(-1)?.text ?? "";
     if (news !== told) say((told = news));
   };
@@ -174,14 +173,18 @@ function moneyWords(money, run) {
   return `${spent}, about ${words.usd(money.expected_usd)} in all`;
 }
 
-/** @param {Live} live */
-function curveAbout(live) {
-  const [passes, fails] = live.bracket ?? [null, null];
-  const figure = live.run.capacity_ops_per_second === null ? "no answer yet" : `the answer is ${figureWords(live.run)} ops/s (95 % interval ${intervalWords(live.run.interval)})`;
-  return `${words.statistic(live.statistic)} latency over throughput at ${words.plural(live.loads.length, "load")}; the heaviest that passes: ${words.load(passes, live.axis)}, the lightest that fails: ${words.load(fails, live.axis)}; ${figure}. The table beneath has every figure.`;
+/** What the curve is drawn of. @param {Live} live */
+function curveOf({ statistic, axis, loads, bracket, run }) {
+  return { statistic, axis, loads, bracket, figure: run.capacity_ops_per_second, bound: run.bound, interval: run.interval };
 }
 
-/** @param {{loads: import("./curve.js").Load[], axis: string, statistic: string}} given */
+/** What the timeline is drawn of; it goes on while nothing is measured, but not for each second. @param {Live} live */
+function clockOf({ at, every_s, run, plan, steps, seconds, resources, caps, fresh = [] }) {
+  const known = { submitted_at: run.submitted_at, ended_at: run.ended_at };
+  return { at, every_s, run: known, plan: plan && { ...plan, clients: null }, steps, seconds, resources, caps, fresh };
+}
+
+/** @param {{loads: any[], axis: string, statistic: string}} given */
 function loadsTable({ loads, axis, statistic }) {
   const operations = [...new Set(loads.flatMap((load) => Object.keys(load.latency_us)))].sort();
   const name = words.statistic(statistic);

@@ -11,6 +11,7 @@ from plimsoll.model.run.results import Seconds
 from plimsoll.model.run.run_record import Failure, RunState
 from plimsoll.report.charts.chart import Bars, Line, Panel, Point
 from plimsoll.report.charts.curve import draw_curve, limit_labels
+from plimsoll.report.charts.rows import collect_curve
 from plimsoll.report.charts.timeline import draw_timeline
 from plimsoll.report.page import content_security_policy, render_run
 from tests.support.synthetic_run import synthetic_run
@@ -97,7 +98,7 @@ def test_the_curve_holds_the_figures_of_the_result() -> None:
         for judged in RESULT.capacity.steps
         for latency_us in judged.latency_us.values()
     }
-    chart = draw_curve(RESULT.capacity)
+    chart = draw_curve(collect_curve(RESULT.capacity))
     assert chart is not None
     points = [m for m in chart.panels[0].marks if isinstance(m, Point) and not m.hollow]
     assert {(point.x, point.y) for point in points} == expected
