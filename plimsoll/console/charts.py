@@ -176,16 +176,9 @@ def _load_row(load: LiveLoad, axis: Axis) -> rows.Row:
         "connections": load.load if axis == "connections" else None,
         "throughput": load.throughput_ops_per_second,
         "repetitions": load.repetitions,
-        "outcome": _load_outcome(load),
+        "outcome": load.outcome,
         "why": "; ".join(load.explanations) or "within every limit",
     }
-
-
-def _load_outcome(load: LiveLoad) -> rows.Outcome:
-    if load.decides:
-        return "passed" if load.passed else "failed"
-    doubted = any(reason.startswith("audit:") for reason in load.reasons)
-    return "disputed" if doubted else "client-bound"
 
 
 def _draw_curves(known: KnownCurves) -> Chart | None:

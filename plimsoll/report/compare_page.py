@@ -46,6 +46,7 @@ def render_comparison(
     return fill_template(
         "compare.html.j2",
         [chart for chart in charts if chart is not None],
+        printed=" and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""),
         comparison=comparison,
         groups=groups,
         runs=runs_table(comparison),

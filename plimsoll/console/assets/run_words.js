@@ -14,16 +14,19 @@ export const verdictWords = (verdict) => (verdict === null ? words.NOTHING : (VE
 /** A state for people: `running`, `timed out`. @param {string | null} state */
 export const stateWords = (state) => (state ?? "not started").toLowerCase().replaceAll("_", " ");
 
-/** @param {string | null} state */
-export function stateTag(state) {
-  const kind = state === null || !hasEnded(state) ? "going" : state === "SUCCEEDED" ? "decided" : "undecided";
+/** A state as a tag; green alone where it stands above an answer. @param {string | null} state @param {boolean} [answered] */
+export function stateTag(state, answered = true) {
+  const kind = state === null || !hasEnded(state) ? "going" : state !== "SUCCEEDED" ? "undecided" : answered ? "decided" : "ended";
   return h("span", { class: `tag ${kind}` }, stateWords(state));
 }
 
 /** What became of a load, as its mark on the curve says it. @param {any} load */
 export function outcomeOf({ passed, decides, reasons }) {
-  if (decides) return passed ? "passed" : "failed";
-  return reasons.some((/** @type {string} */ reason) => reason.startsWith("audit:")) ? "disputed" : "client-bound";
+  const audited = (/** @type {string} */ reason) => reason.startsWith("audit:");
+  if (!decides) return reasons.some(audited) ? "disputed" : "client-bound";
+  if (passed) return "passed";
+  const open = reasons.length > 0 && reasons.every((/** @type {string} */ reason) => audited(reason) || reason.startsWith("undecided:"));
+  return open ? "undecided" : "failed";
 }
 
 /** A run's figure with its bound: `≥ 5,600`. @param {any} run */

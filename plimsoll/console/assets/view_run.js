@@ -54,7 +54,7 @@ export async function showRun({ main, service, signal, id, say }) {
     tick = () => shows[2](/** @type {any} */ (nowOf(live, (performance.now() - came) / 1000)));
     document.title = `${live.run.name} · Plimsoll`;
     const picked = [
-      pick(live.run, "run_id", "name", "team", "state", "target_words", "submitted_at", "tags", "past"),
+      pick(live.run, "run_id", "name", "team", "state", "capacity_ops_per_second", "target_words", "submitted_at", "tags", "past"),
       { answer: live.answer, run: pick(live.run, "state", "failure", "local"), over: hasEnded(live.run.state) },
       nowOf(live, 0),
       pick(live, "loads", "axis", "statistic"),
@@ -121,7 +121,7 @@ function skeleton() {
 function heading(run) {
   const tags = Object.entries(run.tags).map(([name, value]) => `${name}=${value}`);
   return [
-    h("p", { class: "kicker" }, "A run ", stateTag(run.state)),
+    h("p", { class: "kicker" }, "A run ", stateTag(run.state, run.capacity_ops_per_second !== null)),
     h("h1", {}, run.name),
     h("p", { class: "under" }, [run.target_words, words.moment(run.submitted_at), run.team, ...tags, run.run_id].filter(Boolean).join(" · ")),
   ];

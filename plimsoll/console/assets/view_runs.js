@@ -126,7 +126,7 @@ function row(run, picked, choose) {
     h("td", {}, box),
     h("th", { scope: "row" }, h("a", { href: href(`/runs/${run.run_id}`) }, run.name), h("span", { class: "note block" }, under.filter(Boolean).join(" · "))),
     h("td", {}, h("b", {}, figureWords(run)), run.interval && h("span", { class: "note block" }, intervalWords(run.interval))),
-    h("td", {}, stateTag(run.state), stepsWords(run)),
+    h("td", {}, stateTag(run.state, run.capacity_ops_per_second !== null), stepsWords(run)),
     h("td", {}, verdictWords(run.verdict)),
     h("td", {}, spark(run.curve)),
     h("td", {}, run.target_words ?? words.NOTHING),

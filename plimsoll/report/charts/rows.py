@@ -1,18 +1,18 @@
 """The data of charts by load, as rows from judged steps. What was not measured has no row."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, get_args
 
 from plimsoll import words
-from plimsoll.model.judging.capacity import Axis, Bound, Capacity, JudgedStep
+from plimsoll.model.judging.capacity import Axis, Bound, Capacity, JudgedStep, LoadOutcome
 from plimsoll.model.judging.steps import Statistic, Step
 from plimsoll.report.charts import scale
 
 Row = dict[str, Any]
-Outcome = Literal["passed", "failed", "disputed", "client-bound"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "client-bound", "disputed")
+OUTCOMES: tuple[LoadOutcome, ...] = get_args(LoadOutcome)
 SHOWN: tuple[Statistic, ...] = ("p50", "p99", "p999")
 
 AXIS_TITLES = {
@@ -39,15 +39,6 @@ def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
     return (capacity.statistic, *SHOWN)
 
 
-def load_outcome(judged: JudgedStep) -> Outcome:
-    """Return a load's outcome; a dispute comes first, since a disputed load decides nothing."""
-    if not judged.consistent:
-        return "disputed"
-    if judged.client_bound:
-        return "client-bound"
-    return "passed" if judged.passed else "failed"
-
-
 def list_operations(capacity: Capacity | None) -> list[str]:
     """List the measured operations in the order of their names.
 
@@ -71,6 +62,13 @@ class Answer:
     ops_per_second: float
     bound: Bound | None
     interval: tuple[float, float] | None
+
+    @property
+    def is_lower_end(self) -> bool:
+        """Return whether the figure is the lower end of its interval."""
+        return self.interval is not None and math.isclose(
+            self.ops_per_second, self.interval[0], rel_tol=1e-6
+        )
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ def _load_row(judged: JudgedStep) -> Row:
         "connections": first.connections,
         "throughput": judged.throughput_ops_per_second,
         "repetitions": judged.repetitions,
-        "outcome": load_outcome(judged),
+        "outcome": judged.outcome,
         "why": "; ".join(judged.explanations) or "within every limit",
     }
 

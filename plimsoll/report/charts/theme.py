@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.model.judging.capacity import Axis
+from plimsoll.model.judging.capacity import Axis, LoadOutcome
 from plimsoll.report.charts import rows
 from plimsoll.report.charts.chart import Box, Key, Label, Line, Mark, Rule, Shape, Tip
 
@@ -97,9 +97,10 @@ def theme_css(theme: Theme) -> str:
 # Shared by the charts by load: shapes, tooltips, legends, and the answer.
 
 
-SHAPES: dict[rows.Outcome, Shape] = {
+SHAPES: dict[LoadOutcome, Shape] = {
     "passed": "circle",
     "failed": "cross",
+    "undecided": "square",
     "client-bound": "diamond",
     "disputed": "triangle",
 }
@@ -161,8 +162,9 @@ def answer_marks(answer: rows.Answer | None, most: float) -> list[Mark]:
         return []
     figure = answer.ops_per_second
     left = figure < most / 2  # the text stands on the side with room
+    told = words.with_bound(words.throughput(figure), answer.bound)
     label = Label(
-        words.with_bound(words.throughput(figure), answer.bound),
+        f"{told}, the lower end of the interval" if answer.is_lower_end else told,
         x=figure,
         shift_px=(6 if left else -6, 11),
         anchor="start" if left else "end",
