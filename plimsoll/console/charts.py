@@ -153,10 +153,9 @@ def _collect_curve(known: KnownCurve) -> rows.Curve:
     points = rows.build_curve_rows(loads, known.bracket)
     limits = {name: us for load in known.loads for name, us in load.limit_us.items()}
     measured = {row["operation"] for row in points}
-    ends = known.interval and (
-        known.interval.low_ops_per_second,
-        known.interval.high_ops_per_second,
-    )
+    ends = None
+    if (interval := known.interval) is not None:
+        ends = interval.low_ops_per_second, interval.high_ops_per_second
     return rows.Curve(
         statistic=known.statistic,
         axis=known.axis,

@@ -85,6 +85,8 @@ def answer_first_questions(
     answers = [("What to do next", f"{next_step(result)}.")]
     if capacity is None:
         return answers
+    if result.limiting is None or result.limiting.resource == "unknown":
+        answers.append(("What limits it", "not known: no measurement shows it"))
     if capacity.interval is None:  # else the facts have it
         answers.append(("How sure", _precision(capacity)))
     if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None:

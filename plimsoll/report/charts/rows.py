@@ -115,7 +115,9 @@ class Curve:
 def collect_curve(capacity: Capacity) -> Curve:
     """Collect what the curve of a verdict shows."""
     figure, interval = capacity.max_sustainable_throughput_ops_per_second, capacity.interval
-    ends = interval and (interval.low_ops_per_second, interval.high_ops_per_second)
+    ends = None
+    if interval is not None:
+        ends = interval.low_ops_per_second, interval.high_ops_per_second
     return Curve(
         statistic=capacity.statistic,
         axis=capacity.axis,

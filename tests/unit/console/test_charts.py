@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ def ended() -> dict[str, Any]:
         record=rebuild_record(RESULT, past=False),
         result=RESULT,
         steps=whole_steps(RESULT, SECONDS),
+        capacity=RESULT.capacity,
+        seconds=SECONDS.operations,
         samples=SECONDS.target,
     )
     return show_live(look, Cursor()).model_dump(mode="json")
@@ -56,7 +59,7 @@ def curve_document(live: dict[str, Any]) -> dict[str, Any]:
 def test_the_curve_is_that_of_the_report() -> None:
     """But for what the page does not know: the single repetitions, and the connections."""
     assert RESULT.capacity is not None
-    made = draw_curve(collect_curve(RESULT.capacity))
+    made = draw_curve(replace(collect_curve(RESULT.capacity), repetitions=()))
     assert made is not None
     wanted = without_tips(draw_chart(made))
     found = without_tips(drawn("curve", curve_document(ended()))["html"])

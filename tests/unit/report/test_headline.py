@@ -62,7 +62,7 @@ def test_the_answer_is_one_sentence_that_goes_on_from_the_figure() -> None:
     found = build_headline(RESULT, usd_per_hour=1.0)
     assert found.brief == (
         "is the most that MariaDB 11.4.5 on this machine, for MariaDB 11.4.5 on db.m6i.large, io1"
-        " 100 GiB, 1,000 IOPS sustains, with read p99 at 1.84 ms (limit 4.93 ms) and update p99 at"
+        " 100 GiB, 1,000 IOPS sustains, with read p99 at 1.84 ms (limit 4.96 ms) and update p99 at"
         " 2.58 ms (limit 6.74 ms). Storage set the limit."
     )
     at_least = build_headline(with_steps((1, 2000, 500), (2, 4000, 520))).brief
@@ -78,7 +78,8 @@ def test_of_many_operations_the_answer_names_none() -> None:
     capacity = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000)).capacity
     assert capacity is not None
     many = dict.fromkeys(["a", "b", "c", "d"], 500.0)
-    loads = [step.model_copy(update={"latency_us": many}) for step in capacity.steps]
+    changed = {"latency_us": many, "limit_us": many}
+    loads = [step.model_copy(update=changed) for step in capacity.steps]
     found = build_headline(
         RESULT.model_copy(update={"capacity": capacity.model_copy(update={"steps": tuple(loads)})})
     )
