@@ -74,23 +74,22 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
 
 
 MEANT = {
-    "=": "is the most that {target} sustains{latency}",
-    ">=": "is what {target} sustains at least{latency}; no heavier load was found to be too much",
-    "<": "is more than {target} sustains: the lightest of these loads is already too much",
+    "=": "is the most that this database sustains{latency}",
+    ">=": "is what this database sustains at least{latency}; no load was found to be too much",
+    "<": "is more than this database sustains: the lightest load is already too much",
 }
 NAMED_MOST = 3  # with more operations, their latencies stand in the facts alone
 
 
 def _brief(result: RunResult, capacity: Capacity) -> str:
     """Say what the figure means and what set the limit; or why there is no figure."""
-    target = describe_run_target(result)
     if capacity.max_sustainable_throughput_ops_per_second is None or capacity.bound is None:
-        sentences = [f"{target}: {capacity.summary}."]
+        sentences = [f"{capacity.summary[0].upper()}{capacity.summary[1:]}."]
     else:
         latency = _brief_latencies(capacity)
-        sentences = [f"{MEANT[capacity.bound].format(target=target, latency=latency)}."]
+        sentences = [f"{MEANT[capacity.bound].format(latency=latency)}."]
         if capacity.verdict == "NOT_SUSTAINED":
-            sentences = [f"{target} {capacity.summary}."]
+            sentences = ["passed for minutes, but not for as long as was asked."]
     limiting = result.limiting
     if limiting is not None and limiting.resource != "unknown" and _reached_limit(capacity):
         told = describe_limiting(limiting)

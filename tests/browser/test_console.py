@@ -23,8 +23,11 @@ VIEWS = (
     "buy/slow",
     "compare?run=slow&run=fast",
     "compare",
+    "buy",
     "start",
+    "experiments",
     "experiments/e1",
+    "checks",
     "checks/nightly",
 )
 

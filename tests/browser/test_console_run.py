@@ -4,7 +4,7 @@ import copy
 import re
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from plimsoll.local.front import Front
 from tests.browser import console_documents as documents
@@ -15,6 +15,13 @@ from tests.support.synthetic_run import CLIENTS, OPERATIONS
 
 POINT = ".plot svg[data-told]"
 PANELS = 7  # steps, throughput, latency, IOPS, MiB/s, queue, CPU
+
+
+def bring_into_view(plot: Locator) -> None:
+    """Scroll to a plot; what scrolling hides is hidden when this returns."""
+    plot.scroll_into_view_if_needed()
+    frame = "new Promise(requestAnimationFrame)"
+    plot.page.evaluate(f"{frame}.then(() => {frame})")
 
 
 def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
@@ -38,8 +45,9 @@ def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
 
 def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
+    expect(page.locator(POINT)).to_have_count(len(CLIENTS) * len(OPERATIONS))
     panel = page.locator("[data-panel=rate]")
-    panel.scroll_into_view_if_needed()
+    bring_into_view(panel)
     box = panel.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
@@ -52,6 +60,7 @@ def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Fron
 def test_the_keyboard_reads_any_moment(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
     panel = page.locator("[data-panel=cpu]")
+    bring_into_view(panel)
     panel.focus()
     panel.press("ArrowRight")
     first = page.locator("#tip").inner_text()
@@ -72,6 +81,10 @@ def test_a_run_grows_step_by_step(page: Page, service: LaidDown, front: Front) -
     throughput = page.locator("[data-panel=rate]")
     provisional_blocks = throughput.locator("path[opacity='0.4']")
     expect(provisional_blocks).to_have_count(len(OPERATIONS))
+    latest = page.get_by_role("region", name="Latest figures")
+    expect(latest).to_contain_text("600")  # of both operations
+    expect(latest).to_contain_text("9.00 ms")
+    bring_into_view(throughput)
     throughput.focus()
     throughput.press("ArrowRight")
     read = page.locator("#tip").inner_text()

@@ -23,7 +23,7 @@ export async function showCheck({ main, service, signal, id }) {
       return figureOf(metric, chart.element);
     }),
     h("h2", {}, "Changes"),
-    changesTable(history.changes),
+    changesTable(history),
     h("h2", {}, "Every point"),
     pointsTable(history, metricsOf(history)),
   );
@@ -38,10 +38,14 @@ function figureOf(metric, chart) {
     h("figcaption", {}, "Vertical bar: the 95 % interval of a point. Triangle: at least; diamond: below. Gap: that run has no figure. Vertical line: a change; dashed: the means before and after it."));
 }
 
-/** @param {any[]} changes */
-function changesTable(changes) {
-  if (!changes.length) return h("p", { class: "note" }, "No change was found.");
-  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
+const FIGURES_LEAST = 8; // with fewer, no change can be told from noise (plimsoll/checks/statistics.py)
+
+/** @param {any} history */
+function changesTable({ changes, points }) {
+  const figures = points.filter((/** @type {any} */ point) => Object.values(point.target.figures).some((figure) => /** @type {any} */ (figure).value !== null)).length;
+  if (!changes.length && figures < FIGURES_LEAST) return h("p", { class: "note" }, `Not to be told yet: ${figures} of the ${FIGURES_LEAST} runs with a figure that it takes at least.`);
+  if (!changes.length) return h("p", { class: "note" }, `No change in ${words.plural(figures, "run")} with a figure.`);
+  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((/** @type {any} */ change) => [
     h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
     change.metric,
     `${metricWords(change.metric, change.before.mean)} (${words.plural(change.before.runs, "run")})`,

@@ -2,7 +2,7 @@
 import { facts, h, place, table } from "./dom.js";
 import { drawing } from "./drawing.js";
 import { followed } from "./follow.js";
-import { hasEnded, isOver } from "./live.js";
+import { hasEnded, isOver, latestOf } from "./live.js";
 import { href } from "./routes.js";
 import { reportLink, stopControl } from "./run_controls.js";
 import { outcomeOf, stateTag } from "./run_words.js";
@@ -39,6 +39,7 @@ export async function showRun({ main, service, signal, id, say }) {
     place(parts.head, heading),
     place(parts.answer, answerSection),
     place(parts.now, nowSection),
+    place(parts.tiles, tiles),
     place(parts.loads, loadsTable),
     place(parts.steps, stepsTable),
     place(parts.log, logLines),
@@ -57,6 +58,7 @@ export async function showRun({ main, service, signal, id, say }) {
       pick(live.run, "run_id", "name", "team", "state", "capacity_ops_per_second", "target_words", "submitted_at", "tags", "past"),
       { answer: live.answer, run: pick(live.run, "state", "failure", "local"), over: hasEnded(live.run.state) },
       nowOf(live, 0),
+      tilesOf(live),
       pick(live, "loads", "axis", "statistic"),
       pick(live, "steps", "statistic"),
       live.log,
@@ -64,6 +66,7 @@ export async function showRun({ main, service, signal, id, say }) {
     ];
     shows.forEach((show, i) => show(/** @type {any} */ (picked[i])));
     parts.now.hidden = hasEnded(live.run.state);
+    parts.tiles.hidden = tilesOf(live) === null;
     stop.show(live.run);
     buy.hidden = !(hasEnded(live.run.state) && live.answer?.figure);
     report.show(live.run);
@@ -90,11 +93,34 @@ function nowOf({ plan, time, money, run }, sinceS) {
   return { plan, time: now, money, run: pick(run, "phase", "state", "local") };
 }
 
+/** What is measured at the moment; null: it has ended, or nothing is measured yet. @param {Live} live */
+function tilesOf(live) {
+  const latest = hasEnded(live.run.state) ? null : latestOf(live);
+  const step = live.steps.at(-1);
+  return latest && { ...latest, of_step: latest.since.startsWith("step") && step ? pick(step, "throughput_ops_per_second", "errors") : null };
+}
+
+/** @param {ReturnType<typeof tilesOf>} given */
+function tiles(given) {
+  if (given === null) return null;
+  const { since, operations, of_step: step } = given;
+  const sum = (/** @type {"ops" | "errors"} */ name) => operations.reduce((all, one) => all + (one[name] ?? 0), 0);
+  const [ops, errors] = step ? [step.throughput_ops_per_second, step.errors] : [sum("ops"), sum("errors")];
+  /** @type {[string, string][]} */
+  const shown = [
+    ["throughput, ops/s", words.rate(ops)],
+    ...operations.map(({ name, latency_us: us }) => /** @type {[string, string]} */ ([`latency of ${name}`, words.latency(us)])),
+    [step ? "errors" : "errors/s", words.number(errors)],
+  ];
+  return [h("h2", {}, `Latest figures (${since})`), h("dl", { class: "tiles" }, shown.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text))))];
+}
+
 /** The places of the view, each with its heading. */
 function skeleton() {
   const places = {
     head: h("header", {}, h("p", { class: "note", role: "status" }, "Loading the run …")),
     answer: h("section", { "aria-label": "The answer" }),
+    tiles: h("section", { class: "card", "aria-label": "Latest figures" }),
     now: h("section", { class: "answer", "aria-label": "Progress" }),
     curve: h("figure", {}, h("h2", {}, "The curve")),
     loads: h("details", {}, ""),
@@ -107,12 +133,13 @@ function skeleton() {
     "div",
     {},
     places.answer,
-    places.now,
+    places.tiles,
     places.curve,
-    places.clock,
+    places.now,
     h("div", { class: "grid" },
       h("section", { class: "card" }, h("h2", {}, "Log"), places.log),
       h("section", { class: "card" }, h("h2", {}, "Teardown"), places.teardown)),
+    places.clock,
   );
   return { ...places, body };
 }
