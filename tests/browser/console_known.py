@@ -132,6 +132,12 @@ QUOTE = {
 }
 
 
+WORKLOADS = [
+    {"name": "ycsb-a", "about": "Half reads, half updates.", "operations": ["read", "update"]},
+    {"name": "ycsb-b", "about": "Mostly reads.", "operations": ["read"]},
+]
+
+
 def known() -> LaidDown:
     """A service with two runs that have ended, an experiment, a check and a scenario."""
     laid = LaidDown()
@@ -146,7 +152,7 @@ def known() -> LaidDown:
         "/schedules/nightly/history": history(),
         "/schemas/request": schema("request"),
         "/scenarios": {"scenarios": [SCENARIO]},
-        "/workloads": {"workloads": [{"name": "ycsb-a"}]},
+        "/workloads": {"workloads": WORKLOADS},
         "/runs/slow": rows[0],
         "/runs/slow/sizes": lambda asked: documents.sizes(SLOW, **asked.args),
         "/runs/slow/report": {
