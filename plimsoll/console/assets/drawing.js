@@ -28,7 +28,7 @@ export function drawing(service, kind, signal, empty) {
         shown = asked;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof Refusal && !error.passes) {
+        if (error instanceof Refusal && !error.passes && error.status !== 401) { // without its token, what was drawn stays
           replaceCharts(element, [h("p", { class: "problem" }, `This chart could not be drawn: ${error.message}.`)], {});
           shown = asked;
         }
