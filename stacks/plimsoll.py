@@ -9,7 +9,12 @@ from constructs import Construct
 
 import plimsoll
 from plimsoll.model.deployment.deployment import DeploymentConfig
-from plimsoll.model.deployment.functions import Resource, Setting
+from plimsoll.model.deployment.functions import (
+    FUNCTIONS,
+    OF_DEPLOYMENT,
+    Resource,
+    Setting,
+)
 from plimsoll.model.deployment.rules import CHECKS_GROUP, DELETIONS_GROUP, RUN_ENDED
 from plimsoll.model.deployment.tables import RUNS_BY_TEAM
 from plimsoll.model.request.request import TargetKind
@@ -17,6 +22,7 @@ from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart
 from stacks.checks import ChecksPart
+from stacks.configuration import ConfigurationPart
 from stacks.dashboard import DashboardPart, dashboard_url
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
@@ -24,6 +30,7 @@ from stacks.fleet import FleetPart, zone_suffix
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
+from stacks.packages import Packages
 from stacks.packaging import AWS_LAMBDA, Platform
 from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
@@ -71,6 +78,10 @@ class PlimsollStack(Stack):
         self.events = EventsPart(self)
         self.checks = ChecksPart(self)
         self.metrics = MetricsPart(self, metrics=config.metrics, network=self.network)
+        packages = Packages([*FUNCTIONS.values(), *OF_DEPLOYMENT], platform)
+        self.configuration = ConfigurationPart(
+            self, packages=packages, table=self.storage.service, values=config.stored
+        )
         settings = self._settings(config)
         self.fleet = FleetPart(
             self,
@@ -78,7 +89,7 @@ class PlimsollStack(Stack):
             grants=self._grants(config),
             settings=settings,
             reserved_load_clients=config.reserved_load_clients,
-            platform=platform,
+            packages=packages,
         )
         self.metrics.connect(self.fleet.functions, self.fleet.in_other_zones)
         self.workflow = WorkflowPart(
@@ -108,7 +119,7 @@ class PlimsollStack(Stack):
         parts = [child for child in self.node.children if isinstance(child, Construct)]
         GuardPart(
             self,
-            packages=self.fleet.packages,
+            packages=packages,
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
@@ -142,8 +153,6 @@ class PlimsollStack(Stack):
             ),
             Setting.RDS_CA_FILE: "",
             Setting.TARGET_KINDS: _list_kinds(config),
-            Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
-            Setting.ALLOWED_SNAPSHOTS: config.snapshots_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,
             Setting.CHECK_GROUP: self.checks.group.ref,
@@ -156,10 +165,9 @@ class PlimsollStack(Stack):
             Setting.EXPERIMENT_MACHINE_ARN: arn(
                 self, "states", f"stateMachine:{machine_name(self, 'experiment')}"
             ),
-            Setting.TEAMS: config.teams_json,
             Setting.RESULTS_DAYS: str(config.results_days),
             Setting.ON_ONE_MACHINE: "false",
-            Setting.PRICES: config.prices.as_json,
+            Setting.CONFIGURATION: self.configuration.name,
             Setting.METRICS_NAMESPACE: self.stack_name,
             Setting.DASHBOARDS: self.to_json_string(
                 {

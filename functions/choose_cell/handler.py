@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.experiments.boundary import choose_cell
 from plimsoll.model.deployment.function_settings import PricedSettings
 
-SETTINGS = PricedSettings.read(os.environ)
+SETTINGS = PricedSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.model.deployment.function_settings import EndRunSettings
 from plimsoll.workflow.end import end_run
 
-SETTINGS = EndRunSettings.read(os.environ)
+SETTINGS = EndRunSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.experiments.workflow_states import plan_experiment
 from plimsoll.model.deployment.function_settings import TeamSettings
 
-SETTINGS = TeamSettings.read(os.environ)
+SETTINGS = TeamSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.model.deployment.function_settings import RecordRunSettings
 from plimsoll.workflow.start_and_stop import record_run
 
-SETTINGS = RecordRunSettings.read(os.environ)
+SETTINGS = RecordRunSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.experiments.workflow_states import settle_cells
 from plimsoll.model.deployment.function_settings import SettleCellsSettings
 
-SETTINGS = SettleCellsSettings.read(os.environ)
+SETTINGS = SettleCellsSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

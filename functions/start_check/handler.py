@@ -4,10 +4,11 @@ import os
 from datetime import datetime
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.checks.runs import start_check
 from plimsoll.model.deployment.function_settings import StartCheckSettings
 
-SETTINGS = StartCheckSettings.read(os.environ)
+SETTINGS = StartCheckSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

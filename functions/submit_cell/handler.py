@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.experiments.workflow_states import submit_cell, submit_dataset
 from plimsoll.model.deployment.function_settings import SubmitSettings
 
-SETTINGS = SubmitSettings.read(os.environ)
+SETTINGS = SubmitSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

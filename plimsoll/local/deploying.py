@@ -85,6 +85,7 @@ def default_settings() -> dict[Setting, str]:
         **team_settings("default"),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
+        Setting.CONFIGURATION: "",
     }
 
 

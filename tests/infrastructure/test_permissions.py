@@ -8,7 +8,7 @@ from typing import Any
 import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
 from tests.infrastructure.template import TEMPLATES, Template, as_list
@@ -90,7 +90,9 @@ def called_on_aws(row: Any) -> frozenset[str]:
     return actions(handler_path(row)) - ON_ONE_MACHINE.get(row.name, set())
 
 
-@pytest.mark.parametrize("row", [*FUNCTIONS.values(), GUARD], ids=lambda row: str(row.name))
+@pytest.mark.parametrize(
+    "row", [*FUNCTIONS.values(), *OF_DEPLOYMENT], ids=lambda row: str(row.name)
+)
 def test_a_function_may_do_what_its_code_calls_and_nothing_else(
     app_template: Template, row: Any
 ) -> None:

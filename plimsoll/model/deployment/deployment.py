@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
@@ -16,6 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.datasets import SnapshotArn
 from plimsoll.model.deployment.principals import have_common_caller
 from plimsoll.model.run.dashboards import DashboardUrl
+from plimsoll.model.settings import Setting
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -24,13 +25,10 @@ PrefixListId = Annotated[str, Field(pattern=r"^pl-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
-# These values are passed in the functions' environment, which AWS limits to 4 KiB. Names, addresses
-# and short values take about 1,000 characters of it.
-PRICES_MOST_CHARACTERS = 2_000
-TEAMS_MOST_CHARACTERS = 1_400
+# CloudFormation hands what is stored to a function, before and after an update, in one event of at
+# most 256 KiB.
+STORED_MOST_CHARACTERS = 90_000
 NAME_MOST_CHARACTERS = 24  # a function's name has at most 64; our longest suffix takes 25
-# Total of teams, prices, allowed endpoints and snapshots, and the Grafana address
-TOGETHER_MOST_CHARACTERS = 2_900
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable characters without `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -145,6 +143,23 @@ class Team(Model):
     spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
 
 
+def require_one_team_each(teams: Mapping[str, Team]) -> None:
+    """Refuse teams of which some caller would belong to two.
+
+    Raises:
+        ValueError: They share a principal; names the first that do.
+    """
+    owners: dict[str, str] = {}
+    for team, limits in teams.items():
+        for principal in limits.principals:
+            for other, owner in owners.items():
+                if owner != team and have_common_caller(principal, other):
+                    raise ValueError(
+                        f"teams {owner} and {team} share a principal: {other} and {principal}"
+                    )
+            owners[principal] = team
+
+
 class Api(Model):
     """The REST API: who may call it, and how often. The teams' `principals` say who is in which."""
 
@@ -195,32 +210,9 @@ class DeploymentConfig(Model):
     results_days: Annotated[int, Field(ge=1, le=3650)] = 365
     keep_results: bool = False  # whether `cdk destroy` keeps the bucket and the table
 
-    @field_validator("prices")
-    @classmethod
-    def _short(cls, value: PriceOverrides) -> PriceOverrides:
-        if (length := len(value.as_json)) > PRICES_MOST_CHARACTERS:
-            raise ValueError(
-                f"{length:,} characters are too many: at most {PRICES_MOST_CHARACTERS:,};"
-                " name only what your runs use (plimsoll prices --only)"
-            )
-        return value
-
     @model_validator(mode="after")
     def _everyone_has_one_team(self) -> Self:
-        owners: dict[str, str] = {}
-        for team, limits in self.teams.items():
-            for principal in limits.principals:
-                for other, owner in owners.items():
-                    if owner != team and have_common_caller(principal, other):
-                        raise ValueError(
-                            f"teams {owner} and {team} share a principal: {other} and {principal}"
-                        )
-                owners[principal] = team
-        if (length := len(self.teams_json)) > TEAMS_MOST_CHARACTERS:
-            raise ValueError(
-                f"teams: {length:,} characters are too many: at most {TEAMS_MOST_CHARACTERS:,};"
-                " give roles rather than users"
-            )
+        require_one_team_each(self.teams)
         return self
 
     @model_validator(mode="after")
@@ -233,15 +225,12 @@ class DeploymentConfig(Model):
         return self
 
     @model_validator(mode="after")
-    def _fits_an_environment(self) -> Self:
-        allowed = len(self.endpoints_json) + len(self.snapshots_json)
-        page = len(self.grafana or "")
-        length = len(self.teams_json) + len(self.prices.as_json) + allowed + page
-        if length > TOGETHER_MOST_CHARACTERS:
+    def _fits_an_event(self) -> Self:
+        if (length := sum(map(len, self.stored.values()))) > STORED_MOST_CHARACTERS:
             raise ValueError(
-                f"teams, prices, allowed_endpoints, allowed_snapshots and grafana: {length:,}"
-                " characters together are too many"
-                f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
+                f"teams, prices, allowed_endpoints and allowed_snapshots: {length:,} characters"
+                f" together are too many: at most {STORED_MOST_CHARACTERS:,}"
+                " (`plimsoll team put` adds teams without this limit)"
             )
         return self
 
@@ -251,8 +240,19 @@ class DeploymentConfig(Model):
         return "Plimsoll" if self.name == DEFAULT_NAME else self.name
 
     @property
+    def stored(self) -> dict[str, str]:
+        """The values that functions read from the service table, by variable."""
+        values = {
+            Setting.TEAMS: self.teams_json,
+            Setting.PRICES: self.prices.as_json,
+            Setting.ALLOWED_ENDPOINTS: self.endpoints_json,
+            Setting.ALLOWED_SNAPSHOTS: json.dumps(self.allowed_snapshots, separators=(",", ":")),
+        }
+        return {setting.name: value for setting, value in values.items()}
+
+    @property
     def endpoints_json(self) -> str:
-        """JSON {host:port: ARN of the secret} of the endpoints, for the functions' environment."""
+        """JSON {host:port: ARN of the secret} of the endpoints."""
         secrets = {
             f"{endpoint.host}:{endpoint.port}": endpoint.secret_arn
             for endpoint in self.allowed_endpoints
@@ -260,13 +260,8 @@ class DeploymentConfig(Model):
         return json.dumps(secrets, separators=(",", ":"))
 
     @property
-    def snapshots_json(self) -> str:
-        """JSON list of the allowed snapshots' ARNs, for the functions' environment."""
-        return json.dumps(self.allowed_snapshots, separators=(",", ":"))
-
-    @property
     def teams_json(self) -> str:
-        """JSON of the teams, for the functions' environment."""
+        """JSON {team: its configuration} of the teams."""
         teams = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
         return json.dumps(teams, separators=(",", ":"))
 

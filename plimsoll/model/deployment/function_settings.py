@@ -251,6 +251,12 @@ class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSe
     """Settings of `api`."""
 
 
+class ConfigureSettings(Settings):
+    """Settings of `configure-deployment`."""
+
+    service_table: str
+
+
 class GuardSettings(Settings):
     """Settings of `guard-deployment`."""
 

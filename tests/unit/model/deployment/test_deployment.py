@@ -74,22 +74,24 @@ def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: st
     assert str(caught.value).startswith("cdk.json: plimsoll.")
 
 
-@pytest.mark.parametrize(
-    ("context", "said"),
-    [
-        (
-            {"teams": {f"team-{n}": {"concurrent_runs": 9} for n in range(60)}},
-            r"teams: \d,\d{3} characters are too many: at most 1,400",
-        ),
-        (
-            {"allowed_endpoints": [{**ENDPOINT, "port": port} for port in range(3000, 3040)]},
-            r"grafana: \d,\d{3} characters together .* at most 2,900",
-        ),
-    ],
-)
-def test_functions_can_be_told_so_much_and_no_more(context: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        read_deployment(context)
+def teams_of(number: int, members: int) -> dict[str, Any]:
+    return {
+        f"team-{n}": {
+            "principals": [
+                f"arn:aws:iam::123456789012:role/teams/team-{n}-member-{m}" for m in range(members)
+            ]
+        }
+        for n in range(number)
+    }
+
+
+def test_a_hundred_teams_of_ten_members_are_a_configuration() -> None:
+    assert len(read_deployment({"teams": teams_of(100, 10)}).teams) == 100
+
+
+def test_an_update_of_cloudformation_holds_so_much_and_no_more() -> None:
+    with pytest.raises(UsageError, match=r"1\d\d,\d{3} characters together .* at most 90,000"):
+        read_deployment({"teams": teams_of(100, 20)})
 
 
 def test_cassandra_in_an_existing_vpc_needs_its_way_to_s3_and_only_there() -> None:

@@ -1,0 +1,21 @@
+"""Handles CloudFormation's custom resource that holds the deployment's configuration."""
+
+import os
+from typing import Any
+
+from plimsoll.aws.configuration import delete_configuration, store_configuration
+from plimsoll.model.deployment.function_settings import ConfigureSettings
+from plimsoll.targets.custom_resource import answer_event
+
+SETTINGS = ConfigureSettings.read(os.environ)
+
+
+def handler(event: dict[str, Any], _context: object) -> None:
+    """Write the configuration, or delete one that no function reads any more."""
+    properties = event["ResourceProperties"]
+    deleted = event["PhysicalResourceId"] if event["RequestType"] == "Delete" else None
+    with answer_event(event, physical_id=deleted or properties["Name"]):
+        if deleted is None:
+            store_configuration(SETTINGS.service_table, properties["Name"], properties["Values"])
+        else:
+            delete_configuration(SETTINGS.service_table, deleted)
