@@ -123,7 +123,8 @@ class PlimsollStack(Stack):
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
-        Tags.of(self).add("plimsoll:deployment", name)
+        for key, value in {**config.tags, "plimsoll:deployment": name}.items():
+            Tags.of(self).add(key, value)
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)

@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.model.deployment.function_settings import CreateTargetSettings
 from plimsoll.workflow.target import create_target
 
-SETTINGS = CreateTargetSettings.read(os.environ)
+SETTINGS = CreateTargetSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

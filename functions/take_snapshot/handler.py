@@ -3,10 +3,11 @@
 import os
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
 from plimsoll.model.deployment.function_settings import TakeSnapshotSettings
 from plimsoll.workflow.snapshot import keep_dataset
 
-SETTINGS = TakeSnapshotSettings.read(os.environ)
+SETTINGS = TakeSnapshotSettings.read(read_environment(os.environ))
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

@@ -50,6 +50,7 @@ class Setting(StrEnum):
     METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch namespace of the deployment's own metrics
     DASHBOARDS = "Dashboards"  # JSON: addresses of dashboards that show its runs
     PRICES = "Prices"  # JSON: the deployment's own prices (plimsoll.prices)
+    TAGS = "Tags"  # JSON {key: value}: the organization's tags of targets and their snapshots
     # Name of the item of the service table that holds the settings in STORED; "" if they are in
     # the environment
     CONFIGURATION = "ConfigurationName"
@@ -57,7 +58,13 @@ class Setting(StrEnum):
 
 # A deployment on AWS has these in its service table, since a function's environment is limited to
 # 4 KiB (`plimsoll.aws.configuration`).
-STORED = (Setting.TEAMS, Setting.PRICES, Setting.ALLOWED_ENDPOINTS, Setting.ALLOWED_SNAPSHOTS)
+STORED = (
+    Setting.TEAMS,
+    Setting.PRICES,
+    Setting.ALLOWED_ENDPOINTS,
+    Setting.ALLOWED_SNAPSHOTS,
+    Setting.TAGS,
+)
 
 
 class Variables(Model):

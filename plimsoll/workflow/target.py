@@ -33,6 +33,7 @@ from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    add_tags,
     fill_aurora_parameters,
     fill_cassandra_parameters,
     fill_rds_parameters,
@@ -73,12 +74,12 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     snapshot = record.restores.snapshot if record.restores else request.target.snapshot
     if snapshot is not None:
         template = restore_from_snapshot(template, snapshot)
-    files.put(TEMPLATE, template)
+    files.put(TEMPLATE, add_tags(template, settings.tags))
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
         parameters={**_stack_parameters(record, zone), **own_parameters},
-        tags=_stack_tags(record),
+        tags={**settings.tags, **_stack_tags(record)},
         role_arn=settings.target_service_role_arn,
         token=f"{run_id}-{len(record.zones_refused)}",
     )

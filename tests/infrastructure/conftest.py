@@ -40,6 +40,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "metrics": {"kind": "influxdb"},
         "alarm_addresses": ["dba@example.org"],
         "reserved_load_clients": 200,
+        "tags": {"cost-center": "42"},
         "keep_results": True,
         "api": {"organization_id": "o-exampleorgid", "makes_log_role": False},
         "cassandra": {"archive": "cdk.json"},  # any file will do where nothing is deployed

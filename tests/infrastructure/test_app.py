@@ -47,6 +47,17 @@ def test_destroying_leaves_nothing_unless_results_are_to_be_kept(
             assert "LoggingConfig" in resource["Properties"]
 
 
+def test_the_organizations_tags_are_on_all_that_has_tags(templates: dict[str, Template]) -> None:
+    tagged = 0
+    for resource in templates["Existing"].body["Resources"].values():
+        tags = resource.get("Properties", {}).get("Tags")
+        if tags is not None:
+            pairs = tags if isinstance(tags, dict) else {one["Key"]: one["Value"] for one in tags}
+            assert (pairs["cost-center"], pairs["plimsoll:deployment"]) == ("42", "Existing")
+            tagged += 1
+    assert tagged > 50
+
+
 def test_nothing_is_deleted_before_the_guard_has_agreed(app_template: Template) -> None:
     # CloudFormation deletes in the reverse order of dependencies
     (guard_id,) = app_template.of_type("Custom::NoTargetAlive")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.prices import PriceOverrides
@@ -39,6 +39,15 @@ Principal = Annotated[
         pattern=rf"^arn:aws[a-z-]*:(iam::\d{{12}}:{_IAM}|sts::\d{{12}}:{_STS})$",
     ),
 ]
+
+# docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html; a stack's tag has a value
+TagKey = Annotated[
+    str, Field(min_length=1, max_length=128, pattern=r"^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$")
+]
+TagValue = Annotated[
+    str, Field(min_length=1, max_length=256, pattern=r"^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$")
+]
+TAGS_MOST = 40  # of AWS's 50 for a resource; the others are Plimsoll's and CloudFormation's own
 
 DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
@@ -206,6 +215,10 @@ class DeploymentConfig(Model):
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
     grafana: DashboardUrl | None = None  # address of an imported dashboard of docs/grafana
+    # Tags of everything that the deployment and its runs create
+    tags: Annotated[dict[TagKey, TagValue], Field(max_length=TAGS_MOST)] = Field(
+        default_factory=dict
+    )
     # After so many days, S3 and DynamoDB delete a run
     results_days: Annotated[int, Field(ge=1, le=3650)] = 365
     keep_results: bool = False  # whether `cdk destroy` keeps the bucket and the table
@@ -214,6 +227,19 @@ class DeploymentConfig(Model):
     def _everyone_has_one_team(self) -> Self:
         require_one_team_each(self.teams)
         return self
+
+    @field_validator("tags")
+    @classmethod
+    def _keys_are_free(cls, tags: dict[str, str]) -> dict[str, str]:
+        seen: dict[str, str] = {}
+        for key in tags:
+            folded = key.lower()
+            if folded.startswith(("aws:", "plimsoll:")):
+                raise ValueError(f"{key}: `aws:` and `plimsoll:` are reserved")
+            if folded in seen:  # IAM takes both for one key
+                raise ValueError(f"{seen[folded]} and {key} differ in case alone")
+            seen[folded] = key
+        return tags
 
     @model_validator(mode="after")
     def _cassandra_reaches_s3(self) -> Self:
@@ -228,8 +254,8 @@ class DeploymentConfig(Model):
     def _fits_an_event(self) -> Self:
         if (length := sum(map(len, self.stored.values()))) > STORED_MOST_CHARACTERS:
             raise ValueError(
-                f"teams, prices, allowed_endpoints and allowed_snapshots: {length:,} characters"
-                f" together are too many: at most {STORED_MOST_CHARACTERS:,}"
+                "teams, prices, allowed_endpoints, allowed_snapshots and tags:"
+                f" {length:,} characters together are too many: at most {STORED_MOST_CHARACTERS:,}"
                 " (`plimsoll team put` adds teams without this limit)"
             )
         return self
@@ -247,6 +273,7 @@ class DeploymentConfig(Model):
             Setting.PRICES: self.prices.as_json,
             Setting.ALLOWED_ENDPOINTS: self.endpoints_json,
             Setting.ALLOWED_SNAPSHOTS: json.dumps(self.allowed_snapshots, separators=(",", ":")),
+            Setting.TAGS: json.dumps(self.tags, separators=(",", ":")),
         }
         return {setting.name: value for setting, value in values.items()}
 

@@ -103,6 +103,12 @@ class TargetSettings(KindSettings):
     allowed_snapshots: Json[tuple[str, ...]]  # ARNs of snapshots from which targets may be restored
 
 
+class TagSettings(Settings):
+    """The organization's tags of what a run creates."""
+
+    tags: Json[dict[str, str]]
+
+
 class DeletionSettings(RunSettings):
     """The schedules that delete targets."""
 
@@ -145,7 +151,7 @@ class AwaitTargetSettings(PollSettings, ZoneSettings):
     """Settings of `await-target`."""
 
 
-class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings):
+class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings, TagSettings):
     """Settings of `create-target`."""
 
     target_service_role_arn: str
@@ -198,7 +204,7 @@ class JanitorSettings(StopSettings, FiguresSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class TakeSnapshotSettings(ArmDeletionSettings, PollSettings):
+class TakeSnapshotSettings(ArmDeletionSettings, PollSettings, TagSettings):
     """Settings of `take-snapshot`."""
 
 

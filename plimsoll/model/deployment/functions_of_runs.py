@@ -67,6 +67,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=CreateTargetSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             WRITE_RUN,
             READ_RECORD,
@@ -145,6 +146,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=TakeSnapshotSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             READ_RECORD,
             WRITE_RECORD,

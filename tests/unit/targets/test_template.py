@@ -12,6 +12,7 @@ from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    add_tags,
     fill_aurora_parameters,
     fill_cassandra_parameters,
     fill_rds_parameters,
@@ -111,6 +112,14 @@ def test_extended_support_is_allowed_where_it_is_asked_for(
         declared = json.loads(read_template(template))["Parameters"]["EngineLifecycleSupport"]
         assert one["EngineLifecycleSupport"] == lifecycle
         assert lifecycle in declared["AllowedValues"]
+
+
+@pytest.mark.parametrize("name", [RDS_TEMPLATE, AURORA_TEMPLATE, CASSANDRA_TEMPLATE])
+def test_everything_with_a_tag_gets_the_organizations_tags(name: str) -> None:
+    template = read_template(name)
+    tagged = add_tags(template, {"cost-center": "42"})
+    assert template.count('"Key": "plimsoll:run-id"') == tagged.count('"Key": "cost-center"') > 1
+    assert add_tags(template, {}) == template
 
 
 def test_nothing_to_provision_is_zero() -> None:

@@ -65,6 +65,13 @@ def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
         ({"allowed_endpoints": [{**ENDPOINT, "cidr": "0.0.0.0/0"}]}, "too wide"),
         ({"allowed_endpoints": [{**ENDPOINT, "port": 0}]}, "allowed_endpoints.0.port"),
         ({"allowed_endpoints": ["db:3306"]}, "allowed_endpoints.0"),
+        ({"tags": {"aws:owner": "me"}}, "`aws:` and `plimsoll:` are reserved"),
+        ({"tags": {"Plimsoll:team": "me"}}, "`aws:` and `plimsoll:` are reserved"),
+        ({"tags": {"owner": "me", "Owner": "you"}}, "differ in case alone"),
+        ({"tags": {"owner": ""}}, "plimsoll.tags.owner: String should have at least 1"),
+        ({"tags": {"owner": "a" * 257}}, "plimsoll.tags.owner: String should have at most 256"),
+        ({"tags": {"owner!": "me"}}, "plimsoll.tags.owner!"),
+        ({"tags": {f"tag-{n}": "x" for n in range(41)}}, "plimsoll.tags: "),
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: str) -> None:
