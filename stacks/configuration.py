@@ -17,6 +17,7 @@ class ConfigurationPart(Construct):
     """A custom resource that is there before the functions that read it, and deleted after them.
 
     Attributes:
+        function: The function that writes them.
         name: The name of the configuration's item in the table.
     """
 
@@ -32,7 +33,7 @@ class ConfigurationPart(Construct):
         writes = iam.PolicyStatement(
             actions=["dynamodb:PutItem", "dynamodb:DeleteItem"], resources=[table.table_arn]
         )
-        function = make_deployment_function(
+        self.function = make_deployment_function(
             self,
             CONFIGURE,
             packages=packages,
@@ -43,10 +44,10 @@ class ConfigurationPart(Construct):
             self,
             "Values",
             resource_type="Custom::Configuration",
-            service_token=function.function_arn,
+            service_token=self.function.function_arn,
             service_timeout=Duration.seconds(CONFIGURE.timeout_s + 60),
             properties={"Name": name_configuration(values), "Values": dict(values)},
         )
         # the function may write until the resource is deleted
-        resource.node.add_dependency(function)
+        resource.node.add_dependency(self.function)
         self.name = resource.ref

@@ -20,6 +20,9 @@ class GuardPart(Construct):
     CloudFormation deletes it first, since it depends on all the rest. Its function forbids new
     targets, looks for living ones, and fails the deletion if there are any. Nothing has been
     deleted by then, so the teardown of targets still works.
+
+    Attributes:
+        function: The guard's function.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class GuardPart(Construct):
                 resources=[arn(stack, "lambda", f"function:{create_target}")],
             ),
         ]
-        function = make_deployment_function(
+        self.function = make_deployment_function(
             self,
             GUARD,
             packages=packages,
@@ -64,7 +67,7 @@ class GuardPart(Construct):
             self,
             "NoTargetAlive",
             resource_type="Custom::NoTargetAlive",
-            service_token=function.function_arn,
+            service_token=self.function.function_arn,
             service_timeout=Duration.seconds(GUARD.timeout_s + 60),
         )
-        resource.node.add_dependency(function, *guarded)
+        resource.node.add_dependency(self.function, *guarded)

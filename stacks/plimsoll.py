@@ -4,6 +4,7 @@ import json
 from typing import Any, assert_never, get_args
 
 from aws_cdk import CfnOutput, CfnResource, Stack, Tags
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
@@ -25,6 +26,7 @@ from stacks.checks import ChecksPart
 from stacks.configuration import ConfigurationPart
 from stacks.dashboard import DashboardPart, dashboard_url
 from stacks.deletion_guard import GuardPart
+from stacks.encryption import EncryptionPart
 from stacks.event_bus import EventsPart
 from stacks.fleet import FleetPart, zone_suffix
 from stacks.metrics import MetricsPart
@@ -58,6 +60,7 @@ class PlimsollStack(Stack):
     ) -> None:
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
         set_own_name(self, config.name)
+        self.encryption = EncryptionPart(self, config)
         self.network = NetworkPart(self, config)
         self.storage = StoragePart(self, config)
         self.targets = TargetRolesPart(self, self.network, config.allowed_snapshots)
@@ -117,18 +120,34 @@ class PlimsollStack(Stack):
             config=config,
         )
         parts = [child for child in self.node.children if isinstance(child, Construct)]
-        GuardPart(
+        self.guard = GuardPart(
             self,
             packages=packages,
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
+        self.encryption.allow_grants(self.targets.service)
+        self.encryption.encrypt(self._list_roles_that_read_and_write())
         for key, value in {**config.tags, "plimsoll:deployment": name}.items():
             Tags.of(self).add(key, value)
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)
         self._outputs(config)
+
+    def _list_roles_that_read_and_write(self) -> list[iam.IRole]:
+        """List the roles of functions and machines, and the one that creates targets."""
+        functions = [
+            *self.fleet.functions.values(),
+            *(function for others in self.fleet.in_other_zones.values() for function in others),
+            self.configuration.function,
+            self.guard.function,
+        ]
+        return [
+            self.targets.service,
+            *(machine.role for machine in self.workflow.machines.values()),
+            *(function.role for function in functions if function.role),
+        ]
 
     def _settings(self, config: DeploymentConfig) -> dict[Setting, str]:
         return {
@@ -153,6 +172,7 @@ class PlimsollStack(Stack):
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.RDS_CA_FILE: "",
+            Setting.KMS_KEY_ARN: self.encryption.key_arn,
             Setting.TARGET_KINDS: _list_kinds(config),
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,

@@ -68,6 +68,7 @@ def default_settings() -> dict[Setting, str]:
             }
         ),
         Setting.RDS_CA_FILE: "",
+        Setting.KMS_KEY_ARN: "",
         Setting.TARGET_KINDS: json.dumps(get_args(TargetKind)),
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.ALLOWED_SNAPSHOTS: "[]",

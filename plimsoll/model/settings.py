@@ -50,6 +50,8 @@ class Setting(StrEnum):
     METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch namespace of the deployment's own metrics
     DASHBOARDS = "Dashboards"  # JSON: addresses of dashboards that show its runs
     PRICES = "Prices"  # JSON: the deployment's own prices (plimsoll.prices)
+    # Key of the volumes and passwords of targets; "" for AWS's own
+    KMS_KEY_ARN = "KmsKeyArn"
     TAGS = "Tags"  # JSON {key: value}: the organization's tags of targets and their snapshots
     # Name of the item of the service table that holds the settings in STORED; "" if they are in
     # the environment

@@ -34,6 +34,7 @@ from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
     add_tags,
+    encrypt_with,
     fill_aurora_parameters,
     fill_cassandra_parameters,
     fill_rds_parameters,
@@ -74,7 +75,8 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     snapshot = record.restores.snapshot if record.restores else request.target.snapshot
     if snapshot is not None:
         template = restore_from_snapshot(template, snapshot)
-    files.put(TEMPLATE, add_tags(template, settings.tags))
+    template = encrypt_with(add_tags(template, settings.tags), settings.kms_key_arn)
+    files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),

@@ -18,6 +18,7 @@ from tests.infrastructure.template import ROOT, Template
 if TYPE_CHECKING:
     from aws_cdk import App
 
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "Plimsoll": {},
     "Existing": {
@@ -41,6 +42,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "alarm_addresses": ["dba@example.org"],
         "reserved_load_clients": 200,
         "tags": {"cost-center": "42"},
+        "kms_key_arn": KEY,
         "keep_results": True,
         "api": {"organization_id": "o-exampleorgid", "makes_log_role": False},
         "cassandra": {"archive": "cdk.json"},  # any file will do where nothing is deployed
@@ -48,6 +50,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "LiveAnalytics": {
         "metrics": {"kind": "liveanalytics"},
         "api": {"accounts": ["210987654321"]},
+        "kms_key_arn": "new",
         "cassandra": {"archive": "cdk.json"},
     },
     "Second": {

@@ -11,6 +11,7 @@ import pytest
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
+from tests.infrastructure.conftest import KEY
 from tests.infrastructure.template import TEMPLATES, Template, as_list
 
 # what AWS checks besides the call itself
@@ -57,6 +58,13 @@ def interface_actions() -> set[str]:
     from stacks.fleet import INTERFACE_ACTIONS
 
     return set(INTERFACE_ACTIONS)
+
+
+def uses_of_a_key() -> set[str]:
+    """What every function may do with a customer's key."""
+    from stacks.encryption import USES
+
+    return set(USES)
 
 
 def statements(template: Template) -> dict[str, list[Mapping[str, Any]]]:
@@ -131,7 +139,8 @@ def test_every_kind_of_point_has_a_writer_that_can_reach_the_store(
         given = allowed(of_function(template, row.name))
         writes = row.name in WRITERS.get(kind, ())
         wanted = called | implied | attaching | OWN_LOG | (needed if writes else set())
-        assert given == wanted, row.name
+        with_key = configuration != "Plimsoll"
+        assert given == wanted | (uses_of_a_key() if with_key else set()), row.name
         told = json.dumps(template.of_type("AWS::Lambda::Function")[_id(template, row.name)])
         assert ("METRICS_SINK" in told) == writes, row.name
         if writes:
@@ -206,6 +215,41 @@ def test_a_secret_can_be_read_only_of_a_target_or_an_allowed_endpoint(
     others = [as_list(s["Resource"]) for s in reads if s not in own]
     endpoint = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
     assert any(endpoint in resources for resources in others)
+
+
+@pytest.mark.parametrize("configuration", ["Existing", "LiveAnalytics"])
+def test_a_customers_key_encrypts_all_that_is_kept(
+    templates: dict[str, Template], configuration: str
+) -> None:
+    template = templates[configuration]
+    key: Any = KEY
+    if configuration == "LiveAnalytics":
+        ((logical_id, made),) = template.of_type("AWS::KMS::Key").items()
+        key = {"Fn::GetAtt": [logical_id, "Arn"]}
+        assert made["Properties"]["EnableKeyRotation"] is True
+    named = {
+        "AWS::Logs::LogGroup": "KmsKeyId",
+        "AWS::SecretsManager::Secret": "KmsKeyId",
+        "AWS::SNS::Topic": "KmsMasterKeyId",
+        "AWS::SQS::Queue": "KmsMasterKeyId",
+    }
+    for kind, name in named.items():
+        for made in template.of_type(kind).values():
+            assert made["Properties"][name] == key, kind
+    for made in template.of_type("AWS::Lambda::Function").values():
+        if "FunctionName" in made["Properties"]:
+            assert made["Properties"]["KmsKeyArn"] == key
+    for made in template.of_type("AWS::DynamoDB::Table").values():
+        assert made["Properties"]["SSESpecification"]["KMSMasterKeyId"] == key
+    (rule,) = template.only("AWS::S3::Bucket")["BucketEncryption"][
+        "ServerSideEncryptionConfiguration"
+    ]
+    assert rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
+    told = template.function("create-target")["Environment"]["Variables"]["KMS_KEY_ARN"]
+    assert told == key
+    for role, given in statements(template).items():
+        if role.startswith(("Fleet", "Workflow", "Configuration", "Guard", "TargetsServiceRole")):
+            assert uses_of_a_key() <= allowed(given), role
 
 
 def test_without_cassandra_nobody_may_make_instances(app_template: Template) -> None:

@@ -47,6 +47,14 @@ TagKey = Annotated[
 TagValue = Annotated[
     str, Field(min_length=1, max_length=256, pattern=r"^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$")
 ]
+NEW_KEY = "new"  # in place of a key's ARN: the deployment creates one
+KmsKey = Annotated[
+    str,
+    Field(
+        pattern=rf"^({NEW_KEY}|arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{{12}}:key/"
+        r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))$"
+    ),
+]
 TAGS_MOST = 40  # of AWS's 50 for a resource; the others are Plimsoll's and CloudFormation's own
 
 DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
@@ -215,6 +223,8 @@ class DeploymentConfig(Model):
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
     grafana: DashboardUrl | None = None  # address of an imported dashboard of docs/grafana
+    # Key for whatever is kept; None for AWS's own keys
+    kms_key_arn: KmsKey | None = None
     # Tags of everything that the deployment and its runs create
     tags: Annotated[dict[TagKey, TagValue], Field(max_length=TAGS_MOST)] = Field(
         default_factory=dict
@@ -226,6 +236,13 @@ class DeploymentConfig(Model):
     @model_validator(mode="after")
     def _everyone_has_one_team(self) -> Self:
         require_one_team_each(self.teams)
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_in_its_region(self) -> Self:
+        key = self.kms_key_arn
+        if key not in {None, NEW_KEY} and self.regions not in {(), (str(key).split(":")[3],)}:
+            raise ValueError("a key belongs to one region: with `regions`, `kms_key_arn` is `new`")
         return self
 
     @field_validator("tags")

@@ -157,6 +157,7 @@ class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings, TagSettings)
     target_service_role_arn: str
     target_subnet_group: str
     target_security_group: str
+    kms_key_arn: str  # "" for AWS's own keys
     cassandra: Json[CassandraPlace | None]  # None if the deployment has no Cassandra targets
 
 

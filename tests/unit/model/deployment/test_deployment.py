@@ -16,6 +16,7 @@ ENDPOINT = {
     "cidr": "10.20.0.0/16",
     "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db",
 }
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
 VPC = {
     "vpc_id": "vpc-0a1b2c3d",
     "subnet_ids": ["subnet-0a1b2c3d", "subnet-1a2b3c4d"],
@@ -65,6 +66,8 @@ def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
         ({"allowed_endpoints": [{**ENDPOINT, "cidr": "0.0.0.0/0"}]}, "too wide"),
         ({"allowed_endpoints": [{**ENDPOINT, "port": 0}]}, "allowed_endpoints.0.port"),
         ({"allowed_endpoints": ["db:3306"]}, "allowed_endpoints.0"),
+        ({"kms_key_arn": "alias/plimsoll"}, "plimsoll.kms_key_arn"),
+        ({"kms_key_arn": KEY, "regions": ["eu-west-1", "us-east-1"]}, "belongs to one region"),
         ({"tags": {"aws:owner": "me"}}, "`aws:` and `plimsoll:` are reserved"),
         ({"tags": {"Plimsoll:team": "me"}}, "`aws:` and `plimsoll:` are reserved"),
         ({"tags": {"owner": "me", "Owner": "you"}}, "differ in case alone"),
