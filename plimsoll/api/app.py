@@ -29,6 +29,7 @@ from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.validation import make_complaints
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.teams import identify_caller
 
 LOG = Logger(service="plimsoll-api")
@@ -66,7 +67,7 @@ def answer_call(event: Mapping[str, Any], context: Any, *, settings: ApiSettings
         app.append_context(settings=settings, event=event)
         check_body(event)
         if event["path"].rstrip("/") not in OPEN_PATHS:
-            app.append_context(caller=identify_caller(settings.teams, _read_principal(event)))
+            app.append_context(caller=identify_caller(list_teams(settings), _read_principal(event)))
         return app.resolve(event, context)
     except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
         return _plain_answer(_to_api_error(error, event), event)

@@ -10,7 +10,7 @@ functions, and deletes the former one after that.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plimsoll.aws import clients
@@ -19,6 +19,7 @@ from plimsoll.model.settings import Setting
 
 _NAME = Setting.CONFIGURATION.name
 _TABLE = Setting.SERVICE_TABLE.name
+_PARTITION = "configuration"
 
 
 def name_configuration(values: Mapping[str, str]) -> str:
@@ -37,6 +38,17 @@ def delete_configuration(table: str, name: str) -> None:
     clients.dynamodb().delete_item(TableName=table, Key=_key(name))
 
 
+def list_configurations(table: str) -> Iterator[dict[str, str]]:
+    """Yield the values of every item: one, or two while a deployment is being updated."""
+    pages = clients.dynamodb().get_paginator("query")
+    for page in pages.paginate(
+        TableName=table,
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": _PARTITION}},
+    ):
+        yield from map(_read_values, page["Items"])
+
+
 def read_environment(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return a function's variables, with those that are in the service table.
 
@@ -53,9 +65,12 @@ def read_environment(environment: Mapping[str, str]) -> Mapping[str, str]:
     )
     if item is None:
         raise PlimsollError(f"the service table has no configuration {name}: deploy again")
-    stored = {variable: value["S"] for variable, value in item["values"]["M"].items()}
-    return {**environment, **stored}
+    return {**environment, **_read_values(item)}
+
+
+def _read_values(item: Mapping[str, Any]) -> dict[str, str]:
+    return {variable: value["S"] for variable, value in item["values"]["M"].items()}
 
 
 def _key(name: str) -> dict[str, Any]:
-    return {"pk": {"S": "configuration"}, "sk": {"S": name}}
+    return {"pk": {"S": _PARTITION}, "sk": {"S": name}}

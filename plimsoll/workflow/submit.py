@@ -30,6 +30,7 @@ from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import AskRds, resolve_database_version, resolve_rds_version
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.reconcile import reconcile_team
+from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import Ask, Room, compute_ask
 from plimsoll.workflow.endpoint import find_endpoint_addresses
 
@@ -175,11 +176,12 @@ def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quo
     request = checked.request
     quoted = _quote_allowed(settings, checked, find_dataset_source(request))
     divide_budget(request, quoted)
-    if request.team in settings.teams:
+    team = find_team(settings, request.team)
+    if team is not None:
         ask = compute_ask(request, quoted)
         if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
             ask = ask.model_copy(update={"usd_most": 0.0})
-        Room(request.team, settings.teams[request.team]).require_possible(ask)
+        Room(request.team, team).require_possible(ask)
     return quoted
 
 
@@ -188,7 +190,7 @@ def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Giv
     request = checked.request
     require_allowed(settings, request)
     if not settings.on_one_machine:
-        if request.team not in settings.teams:
+        if find_team(settings, request.team) is None:
             problem = f"{request.team} is not a team of this deployment"
             known = tuple(sorted(settings.teams))
             raise UsageError(Complaint(("team",), problem, request.team, known))

@@ -288,6 +288,7 @@ OF_RUNS = (
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,
+            Permission(actions=("dynamodb:Query",), resource=Resource.SERVICE_TABLE),
             Permission(
                 actions=("cloudformation:DescribeStacks",),
                 resource=Resource.ANY,

@@ -22,7 +22,7 @@ from plimsoll.model.settings import STORED, Setting
 from plimsoll.targets import custom_resource
 from tests.support.aws_resources import SERVICE_TABLE, aws_account, make_tables
 
-HANDLER = Path(__file__).parents[2] / "functions" / "configure_deployment" / "handler.py"
+HANDLER = Path(__file__).parents[3] / "functions" / "configure_deployment" / "handler.py"
 
 
 @pytest.fixture(autouse=True)
