@@ -1,13 +1,12 @@
 """The configuration that functions read from the service table, written by CloudFormation."""
 
-from collections.abc import Mapping
-
 from aws_cdk import CustomResource, Duration
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from plimsoll.aws.configuration import name_configuration
+from plimsoll.model.deployment.deployment import DeploymentConfig
 from plimsoll.model.deployment.functions import CONFIGURE, Setting
 from stacks.fleet import make_deployment_function
 from stacks.packages import Packages
@@ -27,7 +26,7 @@ class ConfigurationPart(Construct):
         *,
         packages: Packages,
         table: dynamodb.ITable,
-        values: Mapping[str, str],
+        config: DeploymentConfig,
     ) -> None:
         super().__init__(scope, "Configuration")
         writes = iam.PolicyStatement(
@@ -37,7 +36,10 @@ class ConfigurationPart(Construct):
             self,
             CONFIGURE,
             packages=packages,
-            settings={Setting.SERVICE_TABLE: table.table_name},
+            settings={
+                Setting.SERVICE_TABLE: table.table_name,
+                Setting.LOG_LEVEL: config.log_level,
+            },
             statements=[writes],
         )
         resource = CustomResource(
@@ -46,7 +48,7 @@ class ConfigurationPart(Construct):
             resource_type="Custom::Configuration",
             service_token=self.function.function_arn,
             service_timeout=Duration.seconds(CONFIGURE.timeout_s + 60),
-            properties={"Name": name_configuration(values), "Values": dict(values)},
+            properties={"Name": name_configuration(config.stored), "Values": config.stored},
         )
         # the function may write until the resource is deleted
         resource.node.add_dependency(self.function)

@@ -30,6 +30,7 @@ class GuardPart(Construct):
         scope: Construct,
         *,
         packages: Packages,
+        log_level: str,
         targets_role_arn: str,
         guarded: Sequence[IConstruct],
     ) -> None:
@@ -57,6 +58,7 @@ class GuardPart(Construct):
             GUARD,
             packages=packages,
             settings={
+                Setting.LOG_LEVEL: log_level,
                 Setting.RUN_MACHINE_ARN: run_machine,
                 Setting.CREATE_TARGET_NAME: create_target,
                 Setting.TARGET_SERVICE_ROLE_ARN: targets_role_arn,

@@ -83,7 +83,7 @@ class PlimsollStack(Stack):
         self.metrics = MetricsPart(self, metrics=config.metrics, network=self.network)
         packages = Packages([*FUNCTIONS.values(), *OF_DEPLOYMENT], platform)
         self.configuration = ConfigurationPart(
-            self, packages=packages, table=self.storage.service, values=config.stored
+            self, packages=packages, table=self.storage.service, config=config
         )
         settings = self._settings(config)
         self.fleet = FleetPart(
@@ -116,6 +116,8 @@ class PlimsollStack(Stack):
             self,
             machines=self.workflow.machines,
             functions=self.fleet.functions,
+            in_other_zones=self.fleet.in_other_zones,
+            machine_logs=self.workflow.logs,
             alarms=self.watch.alarms,
             config=config,
         )
@@ -123,6 +125,7 @@ class PlimsollStack(Stack):
         self.guard = GuardPart(
             self,
             packages=packages,
+            log_level=config.log_level,
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
@@ -172,6 +175,7 @@ class PlimsollStack(Stack):
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.RDS_CA_FILE: "",
+            Setting.LOG_LEVEL: config.log_level,
             Setting.KMS_KEY_ARN: self.encryption.key_arn,
             Setting.TARGET_KINDS: _list_kinds(config),
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,

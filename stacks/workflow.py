@@ -49,6 +49,7 @@ class WorkflowPart(Construct):
             **{setting.value: value for setting, value in settings.items()},
         }
         self.machines: dict[str, sfn.StateMachine] = {}
+        self.logs: dict[str, logs.LogGroup] = {}
         for name in STATE_MACHINES:
             self._make(name)
 
@@ -75,6 +76,14 @@ class WorkflowPart(Construct):
             self._may_start_itself(role, name)
         for child in self._children(name):
             self._may_run(role, child)
+        self.logs[name] = logs.LogGroup(
+            place,
+            "Logs",
+            # With a name of this form, Step Functions may write without a policy of its own.
+            log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
         return sfn.StateMachine(
             place,
             "Machine",
@@ -84,15 +93,7 @@ class WorkflowPart(Construct):
             role=role,
             tracing_enabled=True,
             logs=sfn.LogOptions(
-                destination=logs.LogGroup(
-                    place,
-                    "Logs",
-                    # With a name of this form, Step Functions may write without a policy of its
-                    # own.
-                    log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
-                    retention=logs.RetentionDays.ONE_MONTH,
-                    removal_policy=RemovalPolicy.DESTROY,
-                ),
+                destination=self.logs[name],
                 level=sfn.LogLevel.ALL,
                 include_execution_data=False,
             ),

@@ -4,12 +4,14 @@ import os
 from typing import Any
 
 from plimsoll.aws.configuration import delete_configuration, store_configuration
+from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import ConfigureSettings
 from plimsoll.targets.custom_resource import answer_event
 
 SETTINGS = ConfigureSettings.read(os.environ)
 
 
+@log_calls
 def handler(event: dict[str, Any], _context: object) -> None:
     """Write the configuration, or delete one that no function reads any more."""
     properties = event["ResourceProperties"]

@@ -69,6 +69,7 @@ def default_settings() -> dict[Setting, str]:
         ),
         Setting.RDS_CA_FILE: "",
         Setting.KMS_KEY_ARN: "",
+        Setting.LOG_LEVEL: "INFO",
         Setting.TARGET_KINDS: json.dumps(get_args(TargetKind)),
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.ALLOWED_SNAPSHOTS: "[]",

@@ -52,6 +52,7 @@ class Setting(StrEnum):
     PRICES = "Prices"  # JSON: the deployment's own prices (plimsoll.prices)
     # Key of the volumes and passwords of targets; "" for AWS's own
     KMS_KEY_ARN = "KmsKeyArn"
+    LOG_LEVEL = "LogLevel"  # lowest level of the functions' logs, on AWS
     TAGS = "Tags"  # JSON {key: value}: the organization's tags of targets and their snapshots
     # Name of the item of the service table that holds the settings in STORED; "" if they are in
     # the environment
@@ -116,7 +117,8 @@ class Settings(Variables):
     def environment_on_aws(cls) -> dict[str, Setting]:
         """Return the setting that each variable holds on AWS: in place of `STORED`, their item."""
         own = {name: of for name, of in cls.environment().items() if of not in STORED}
-        if len(own) < len(cls.environment()):
+        own |= {Setting.LOG_LEVEL.name: Setting.LOG_LEVEL}
+        if set(cls.environment().values()) & set(STORED):
             own |= {of.name: of for of in (Setting.SERVICE_TABLE, Setting.CONFIGURATION)}
         return own
 
