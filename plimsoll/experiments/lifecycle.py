@@ -5,6 +5,7 @@ import secrets
 from datetime import timedelta
 from functools import cache
 
+from plimsoll.aws.drain import require_no_drain
 from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
@@ -60,7 +61,9 @@ def submit_experiment(
 
     Raises:
         UsageError: One of its runs is not possible, or the key was used for another experiment.
+        DrainingError: The deployment starts nothing new for a while.
     """
+    require_no_drain(settings.service_table, now())
     experiment, cells = checked.experiment, checked.cells
     local, results_days = settings.on_one_machine, settings.results_days
     for cell in () if local else cells:

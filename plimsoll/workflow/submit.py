@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from plimsoll.aws import clients
+from plimsoll.aws.drain import require_no_drain
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
@@ -65,7 +66,9 @@ def submit_run(
             connections, the budget cannot suffice, faults are requested on AWS, or the key was used
             for another request.
         LimitReachedError: A limit of the team leaves no room for it.
+        DrainingError: The deployment starts no new runs for a while.
     """
+    require_no_drain(settings.service_table, now())
     team = checked.request.team
     run_id = name_run(team, idempotency_key)
     created = record_request(

@@ -236,10 +236,6 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
-    """Settings of `start-check`."""
-
-
 class ExperimentSettings(SubmitSettings):
     """Settings to start and stop an experiment."""
 
@@ -252,6 +248,10 @@ class CheckSettings(SubmitSettings):
     check_group: str
     check_role_arn: str
     start_check_arn: str
+
+
+class StartCheckSettings(CheckSettings, JudgeCheckSettings):
+    """Settings of `start-check`."""
 
 
 class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSettings):
