@@ -55,11 +55,13 @@ class NetworkPart(Construct):
         )
 
     def _made(self, config: DeploymentConfig) -> ec2.IVpc:
+        zones = config.network.availability_zones
         vpc = ec2.Vpc(
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(str(config.network.cidr)),
-            max_azs=2,
+            availability_zones=list(zones) or None,
+            max_azs=None if zones else 2,
             nat_gateways=0,
             create_internet_gateway=False,
             restrict_default_security_group=False,  # unused, and it lets nobody in

@@ -111,7 +111,12 @@ class PlimsollStack(Stack):
             machines=self.workflow.machines,
             janitor=self.fleet.functions["janitor"],
         )
-        self.api = ApiPart(self, api=config.api, function=self.fleet.functions["api"])
+        self.api = ApiPart(
+            self,
+            api=config.api,
+            function=self.fleet.functions["api"],
+            deploying=self.configuration.function,
+        )
         DashboardPart(
             self,
             machines=self.workflow.machines,
@@ -129,6 +134,11 @@ class PlimsollStack(Stack):
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
+        if config.permissions_boundary_arn is not None:
+            boundary = iam.ManagedPolicy.from_managed_policy_arn(
+                self, "Boundary", config.permissions_boundary_arn
+            )
+            iam.PermissionsBoundary.of(self).apply(boundary)
         self.encryption.allow_grants(self.targets.service)
         self.encryption.encrypt(self._list_roles_that_read_and_write())
         for key, value in {**config.tags, "plimsoll:deployment": name}.items():

@@ -47,6 +47,7 @@ class WorkflowPart(Construct):
         self._values = {
             **{name: function.function_arn for name, function in self._functions.items()},
             **{setting.value: value for setting, value in settings.items()},
+            "Partition": Stack.of(self).partition,
         }
         self.machines: dict[str, sfn.StateMachine] = {}
         self.logs: dict[str, logs.LogGroup] = {}
@@ -68,7 +69,8 @@ class WorkflowPart(Construct):
         return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
 
     def _machine(self, name: str) -> sfn.StateMachine:
-        definition = read_definition(name)
+        # the files name the partition `aws`, which is right on one machine
+        definition = read_definition(name).replace("arn:aws:", "arn:${Partition}:")
         used = list_placeholders(definition)
         place = Construct(self, name.capitalize())
         role = self._role(place, name, [f for placeholder in used for f in self._of(placeholder)])

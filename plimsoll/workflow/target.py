@@ -94,7 +94,9 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
 
 def template_url(bucket: str, key: str) -> str:
     """Return the URL at which CloudFormation reads a template from S3."""
-    return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
+    place = clients.s3().meta
+    domain = "amazonaws.com.cn" if place.partition == "aws-cn" else "amazonaws.com"
+    return f"https://{bucket}.s3.{place.region_name}.{domain}/{key}"
 
 
 def _fill_template(

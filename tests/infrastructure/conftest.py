@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aws_cdk import App
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "Plimsoll": {},
     "Existing": {
@@ -40,9 +41,11 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         ],
         "metrics": {"kind": "influxdb"},
         "alarm_addresses": ["dba@example.org"],
+        "spend_alarms": True,
         "reserved_load_clients": 200,
         "tags": {"cost-center": "42"},
         "kms_key_arn": KEY,
+        "permissions_boundary_arn": BOUNDARY,
         "keep_results": True,
         "api": {"organization_id": "o-exampleorgid", "makes_log_role": False},
         "cassandra": {"archive": "cdk.json"},  # any file will do where nothing is deployed
@@ -55,6 +58,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "Second": {
         "name": "plimsoll-second",
+        "network": {"availability_zones": ["eu-west-1a", "eu-west-1b", "eu-west-1c"]},
         "metrics": {"kind": "cloudwatch"},
         "grafana": "https://grafana.example.org/d/plimsoll-run-cloudwatch",
         "teams": {"payments": {}, "search": {}},

@@ -11,7 +11,7 @@ import pytest
 from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
-from tests.infrastructure.conftest import KEY
+from tests.infrastructure.conftest import BOUNDARY, KEY
 from tests.infrastructure.template import TEMPLATES, Template, as_list
 
 # what AWS checks besides the call itself
@@ -248,8 +248,15 @@ def test_a_customers_key_encrypts_all_that_is_kept(
     told = template.function("create-target")["Environment"]["Variables"]["KMS_KEY_ARN"]
     assert told == key
     for role, given in statements(template).items():
-        if role.startswith(("Fleet", "Workflow", "Configuration", "Guard", "TargetsServiceRole")):
+        reads = ("Fleet", "Workflow", "Configuration", "Guard", "TargetsServiceRole")
+        if role.startswith(reads) and "EventsRole" not in role:  # a rule's, which starts a machine
             assert uses_of_a_key() <= allowed(given), role
+
+
+def test_every_role_has_the_boundary_that_is_asked_for(templates: dict[str, Template]) -> None:
+    for name, boundary in (("Existing", BOUNDARY), ("Plimsoll", None)):
+        roles = templates[name].of_type("AWS::IAM::Role").values()
+        assert {role["Properties"].get("PermissionsBoundary") for role in roles} == {boundary}
 
 
 def test_without_cassandra_nobody_may_make_instances(app_template: Template) -> None:

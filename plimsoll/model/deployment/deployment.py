@@ -55,6 +55,7 @@ KmsKey = Annotated[
         r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))$"
     ),
 ]
+PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-)+-~]+$")]
 TAGS_MOST = 40  # of AWS's 50 for a resource; the others are Plimsoll's and CloudFormation's own
 
 DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
@@ -87,7 +88,18 @@ class Network(Model):
     """The network of targets and load clients."""
 
     cidr: IPv4Network = IPv4Network("10.73.0.0/20")
+    # Zones of the VPC that is created; empty for the region's first two
+    availability_zones: Annotated[tuple[Zone, ...], Field(max_length=6)] = ()
     existing: ExistingVpc | None = None  # None to create a VPC with the range `cidr`
+
+    @model_validator(mode="after")
+    def _zones_of_its_own(self) -> Self:
+        zones = self.availability_zones
+        if zones and self.existing is not None:
+            raise ValueError("`existing` names its own `availability_zones`")
+        if zones and (len(zones) < 2 or len(set(zones)) < len(zones)):
+            raise ValueError("RDS demands at least two different `availability_zones`")
+        return self
 
     @model_validator(mode="after")
     def _room_for_clients(self) -> Self:
@@ -157,7 +169,7 @@ class Team(Model):
     # At the same time, over all targets of the team
     provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000
     usd_per_run: Annotated[float, Field(gt=0)] | None = 50.0
-    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
+    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0
 
 
 def require_one_team_each(teams: Mapping[str, Team]) -> None:
@@ -185,7 +197,10 @@ class Api(Model):
     accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()
     calls_per_second: Annotated[int, Field(ge=1, le=10_000)] = 20
     calls_burst: Annotated[int, Field(ge=1, le=5_000)] = 40
-    makes_log_role: bool = True  # the role with which API Gateway writes all logs of the account
+    # The role with which API Gateway writes all logs of the account and region; whether it stays
+    # when the deployment is destroyed, since other APIs may have come to rely on it
+    makes_log_role: bool = True
+    keeps_log_role: bool = True
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -219,6 +234,8 @@ class DeploymentConfig(Model):
     api: Api = Api()
     prices: PriceOverrides = PriceOverrides()
     alarm_addresses: tuple[Address, ...] = ()  # each has to confirm one message
+    # Whether the account gets a budget for each team, with alarms at 80 % and 100 % of its month
+    spend_alarms: bool = False
     # None to share the account's concurrency
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
@@ -226,6 +243,8 @@ class DeploymentConfig(Model):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"  # of the functions' logs
     # Key for whatever is kept; None for AWS's own keys
     kms_key_arn: KmsKey | None = None
+    # Permissions boundary of every role that the deployment creates
+    permissions_boundary_arn: PolicyArn | None = None
     # Tags of everything that the deployment and its runs create
     tags: Annotated[dict[TagKey, TagValue], Field(max_length=TAGS_MOST)] = Field(
         default_factory=dict
@@ -237,6 +256,13 @@ class DeploymentConfig(Model):
     @model_validator(mode="after")
     def _everyone_has_one_team(self) -> Self:
         require_one_team_each(self.teams)
+        return self
+
+    @model_validator(mode="after")
+    def _zones_are_in_the_region(self) -> Self:
+        zones = self.network.availability_zones
+        if any(zone[:-1] != region for zone in zones for region in self.regions):
+            raise ValueError("`network.availability_zones` are of one region: deploy it alone")
         return self
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.aws import clients
 from plimsoll.aws.configuration import (
     delete_configuration,
     name_configuration,
@@ -91,7 +92,12 @@ def test_an_update_writes_the_new_values_before_it_deletes_the_former_ones(
     def event(kind: str, values: dict[str, str], physical_id: str | None) -> dict[str, Any]:
         properties = {"Name": name_configuration(values), "Values": values}
         known = {"PhysicalResourceId": physical_id} if physical_id else {}
-        return {"RequestType": kind, "ResourceProperties": properties, **known}
+        return {
+            "RequestType": kind,
+            "ResourceType": "Custom::Configuration",
+            "ResourceProperties": properties,
+            **known,
+        }
 
     module.handler(event("Create", old, None), None)
     module.handler(event("Update", new, names[0]), None)
@@ -107,3 +113,39 @@ def test_an_update_writes_the_new_values_before_it_deletes_the_former_ones(
 
 def test_deleting_twice_is_as_deleting_once() -> None:
     delete_configuration(SERVICE_TABLE, "never-there")
+
+
+def test_a_log_role_of_others_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _ = load_handler(monkeypatch)
+    answered: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        custom_resource, "_send_answer", lambda *given: answered.append((given[2], given[3]))
+    )
+    own, others = (f"arn:aws:iam::123456789012:role/{name}" for name in ("own", "others"))
+
+    def ask(kind: str) -> tuple[str, str]:
+        module.handler(
+            {
+                "RequestType": kind,
+                "ResourceType": "Custom::ApiLogRole",
+                "ResourceProperties": {"RoleArn": own},
+                "LogicalResourceId": "LogRoleIsFree",
+                "PhysicalResourceId": "LogRoleIsFree",
+            },
+            None,
+        )
+        return answered[-1]
+
+    def set_role(arn: str) -> None:
+        change: Any = {"op": "replace", "path": "/cloudwatchRoleArn", "value": arn}
+        clients.apigateway().update_account(patchOperations=[change])
+
+    assert ask("Create") == ("SUCCESS", "")  # the account has none
+    set_role(own)
+    assert ask("Update") == ("SUCCESS", "")
+    set_role(others)
+    status, reason = ask("Create")
+    assert status == "FAILED"
+    assert f"as {others}" in reason
+    assert "makes_log_role to false" in reason
+    assert ask("Delete") == ("SUCCESS", "")

@@ -66,6 +66,19 @@ def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
         ({"allowed_endpoints": [{**ENDPOINT, "cidr": "0.0.0.0/0"}]}, "too wide"),
         ({"allowed_endpoints": [{**ENDPOINT, "port": 0}]}, "allowed_endpoints.0.port"),
         ({"allowed_endpoints": ["db:3306"]}, "allowed_endpoints.0"),
+        (
+            {"network": {"existing": VPC, "availability_zones": ["eu-west-1a", "eu-west-1b"]}},
+            "`existing` names its own",
+        ),
+        ({"network": {"availability_zones": ["eu-west-1a"]}}, "at least two different"),
+        ({"network": {"availability_zones": ["eu-west-1a"] * 2}}, "at least two different"),
+        (
+            {
+                "network": {"availability_zones": ["eu-west-1a", "eu-west-1b"]},
+                "regions": ["eu-west-1", "us-east-1"],
+            },
+            "are of one region",
+        ),
         ({"kms_key_arn": "alias/plimsoll"}, "plimsoll.kms_key_arn"),
         ({"kms_key_arn": KEY, "regions": ["eu-west-1", "us-east-1"]}, "belongs to one region"),
         ({"tags": {"aws:owner": "me"}}, "`aws:` and `plimsoll:` are reserved"),
@@ -81,7 +94,7 @@ def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: st
     with pytest.raises(UsageError) as caught:
         read_deployment(context)
     assert named in str(caught.value)
-    assert str(caught.value).startswith("cdk.json: plimsoll.")
+    assert str(caught.value).startswith("cdk.json: plimsoll")
 
 
 def teams_of(number: int, members: int) -> dict[str, Any]:
