@@ -58,7 +58,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "Second": {
         "name": "plimsoll-second",
-        "network": {"availability_zones": ["eu-west-1a", "eu-west-1b", "eu-west-1c"]},
+        "network": {"availability_zones": ["eu-west-1b", "eu-west-1c"]},
         "metrics": {"kind": "cloudwatch"},
         "grafana": "https://grafana.example.org/d/plimsoll-run-cloudwatch",
         "teams": {"payments": {}, "search": {}},
