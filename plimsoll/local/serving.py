@@ -16,7 +16,7 @@ from plimsoll.local.runner import save_files, twin_settings
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.run.run_record import RunRecord
-from plimsoll.targets.deletion_schedule import DELETE_STACK, sdk_action
+from plimsoll.targets.deletion_schedule import DELETE_STACK
 
 STOP_PATIENCE_S = 300.0  # then the twin ends together with whatever still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
@@ -144,5 +144,5 @@ def _remove_schedules(twin: LocalTwin) -> None:
     client = twin.client("scheduler")
     for page in client.get_paginator("list_schedules").paginate():
         for schedule in page["Schedules"]:
-            if schedule["Target"]["Arn"] != sdk_action(DELETE_STACK):
+            if not schedule["Target"]["Arn"].endswith(f":aws-sdk:{DELETE_STACK}"):
                 client.delete_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])

@@ -68,7 +68,7 @@ def test_what_is_in_progress_is_named_and_waited_for(
         name = {"run": "run-1", "experiment": "matrix-1"}[machine.split(":")[-1]]
         clients.stepfunctions().stop_execution(executionArn=f"{execution}:{name}")
 
-    monkeypatch.setattr(verb.time, "sleep", end_one)
+    monkeypatch.setattr("plimsoll.cli.drain.time.sleep", end_one)
     waited = call("--wait")
     assert waited.return_value == 0
     assert machines == []
