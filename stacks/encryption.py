@@ -108,13 +108,13 @@ class EncryptionPart(Construct):
                 },
             )
         )
-        # docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+        # docs.aws.amazon.com/sns/latest/dg/sns-key-management.html. Not every service tells KMS for
+        # whom it publishes, so the account stands in the policies of the topics alone.
         key.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal(f"{name}.amazonaws.com") for name in PUBLISHERS],
                 actions=["kms:Decrypt", "kms:GenerateDataKey"],
                 resources=["*"],
-                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
             )
         )
         return key

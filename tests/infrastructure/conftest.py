@@ -68,6 +68,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
 
 def _synthesize(app: "App", folder: Path) -> dict[str, Template]:
     from aws_cdk import Validations
+    from aws_cdk.cx_api import SynthesisMessageLevel
     from cdk_nag import AwsSolutionsChecks
 
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
@@ -76,7 +77,16 @@ def _synthesize(app: "App", folder: Path) -> dict[str, Template]:
     except RuntimeError:
         pytest.fail(_open_violations(folder / "validation-report.json"), pytrace=False)
     return {
-        stack.stack_name: Template(stack.stack_name, Path(stack.template_full_path), stack.template)
+        stack.stack_name: Template(
+            stack.stack_name,
+            Path(stack.template_full_path),
+            stack.template,
+            tuple(
+                str(message.entry.data)
+                for message in stack.messages
+                if message.level == SynthesisMessageLevel.WARNING
+            ),
+        )
         for stack in stacks
     }
 

@@ -62,6 +62,12 @@ def test_the_organizations_tags_are_on_all_that_has_tags(templates: dict[str, Te
     assert tagged > 50
 
 
+def test_the_synthesis_warns_of_nothing(templates: dict[str, Template]) -> None:
+    assert {name: template.warnings for name, template in templates.items()} == dict.fromkeys(
+        templates, ()
+    )
+
+
 def test_nothing_is_deleted_before_the_guard_has_agreed(app_template: Template) -> None:
     # CloudFormation deletes in the reverse order of dependencies
     (guard_id,) = app_template.of_type("Custom::NoTargetAlive")
