@@ -41,6 +41,7 @@ from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, find_engine_whe
 from tests.support.aws_resources import (
     BUCKET,
     RUNS_TABLE,
+    SERVICE_TABLE,
     make_bucket,
     make_state_machine,
     make_tables,
@@ -76,7 +77,11 @@ for name, function in json.loads(sys.argv[2]).items():
         failures.setdefault(name, f"imports from elsewhere: {elsewhere}")
 print(json.dumps(failures))
 """
-NAMES = {Setting.RESULTS_BUCKET: BUCKET, Setting.RUNS_TABLE: RUNS_TABLE}
+NAMES = {
+    Setting.RESULTS_BUCKET: BUCKET,
+    Setting.RUNS_TABLE: RUNS_TABLE,
+    Setting.SERVICE_TABLE: SERVICE_TABLE,
+}
 # of extras, what is in a package for them and in no other
 OF_EXTRAS = {"service": "aws_lambda_powertools", "checks": "otava"}
 
