@@ -50,7 +50,7 @@ def find_table(stack: str) -> str:
 def put(file: Path, *, stack: str) -> int:
     """Add the teams of FILE (`teams:`, as in cdk.json), or replace those of the same names."""
     document = read_document(read_text(file), str(file))
-    teams = document.checked(partial(validate, Teams)).teams
+    teams = document.check(partial(validate, Teams)).teams
     put_teams(find_table(stack), teams)
     click.echo(f"{words.plural(len(teams), 'team')} written; they count from the next call on")
     return 0

@@ -223,7 +223,7 @@ def test_every_broken_promise_has_an_alarm_that_reaches_the_topic(
     ]
     alarms = app_template.of_type("AWS::CloudWatch::Alarm")
     described = " ".join(a["Properties"]["AlarmDescription"] for a in alarms.values())
-    for promise in ("teardown of a run failed", "alive past its run's time limit", "janitor"):
+    for promise in ("teardown of a run failed", "outlived its run's time limit", "janitor"):
         assert promise in described
     for alarm in alarms.values():
         assert alarm["Properties"]["AlarmActions"] == [{"Ref": topic}]
