@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.capacity.steps.audits import audit_rows_met
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.cli.output import console, make_table
@@ -16,8 +17,10 @@ from plimsoll.load_line.load import run_load
 from plimsoll.load_line.options import PASSWORD, LoadOptions
 from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
 from plimsoll.model.engine.asked import LoadSpec
-from plimsoll.model.judging.steps import STATISTICS
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import STATISTICS, Step
 from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
+from plimsoll.model.run.results import known_rows
 from plimsoll.workload import Compiled, load_workload
 
 # Output: a line each second, then the tables.
@@ -72,6 +75,10 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     if errors.row_count:
         click.echo()
         console().print(errors)
+    met, meant = known_rows(report.operations)
+    rows = audit_rows_met(Step(rows_met=met, rows_meant=meant), Rules().errors_max_share)
+    if rows.passed is False:
+        click.echo(f"\nthis load does not count: {rows.detail}")
     click.echo()
     _print_client(report)
 

@@ -48,6 +48,7 @@ class _Operation:
     succeeded: int = 0
     records: int = 0
     rows: int | None = 0  # None once a client did not know them
+    rows_least: int | None = 0
     errors: Counter[str] = field(default_factory=Counter)
 
 
@@ -158,8 +159,8 @@ class Fold:
             totals = self._operations.setdefault(name, _Operation())
             totals.succeeded += part.succeeded
             totals.records += part.records
-            known = totals.rows is not None and part.rows is not None
-            totals.rows = (totals.rows or 0) + (part.rows or 0) if known else None
+            totals.rows = _sum_if_known(totals.rows, part.rows)
+            totals.rows_least = _sum_if_known(totals.rows_least, part.rows_least)
             totals.errors.update(part.errors)
 
     @property
@@ -181,6 +182,7 @@ class Fold:
                 succeeded=counts.succeeded,
                 records=counts.records,
                 rows=counts.rows,
+                rows_least=counts.rows_least,
                 errors=dict(counts.errors),
                 latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),
                 histogram=merged[name]["histogram"],
@@ -213,6 +215,10 @@ def fold_clients(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
     for result in results:
         fold.add(result.model_dump_json().encode(), name=f"client {result.client}")
     return fold
+
+
+def _sum_if_known(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _greater_known(one: Number | None, other: Number | None) -> Number | None:

@@ -27,6 +27,7 @@ from plimsoll.model.run.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
+    known_rows,
 )
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
@@ -140,6 +141,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
+    met, meant = known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -166,6 +168,8 @@ def _make_step(
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
+        rows_met=met,
+        rows_meant=meant,
         clients_ran=fleet.ran,
         clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,

@@ -145,4 +145,5 @@ def run_load(
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    return Loaded(there, spec, LoadReport.model_validate_json(text))
+    report = LoadReport.model_validate_json(text).with_rows_meant(spec.workload)
+    return Loaded(there, spec, report)

@@ -141,9 +141,8 @@ def send_load(
         EngineError: The target refuses the client.
     """
     try:
-        return LoadReport.model_validate_json(
-            plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
-        )
+        text = plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
+        return LoadReport.model_validate_json(text).with_rows_meant(spec.workload)
     except plimsoll_engine.EngineError as error:
         if error.code in protocol_facts(spec.target.protocol).full:
             raise ConnectionsRefusedError(str(error)) from None

@@ -25,6 +25,7 @@ from plimsoll.workload.declared import (
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operations
 from plimsoll.workload.parameters import Parameter, Parameters, find_references, substitute
+from plimsoll.workload.rows import find_row_keys
 from plimsoll.workload.statements import require_short
 from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
@@ -209,11 +210,18 @@ class Workload:
         characters = 0
         with _locate_in_document(self.document):
             part = {"operations": self.document.value["operations"]}
-            for name, operation in read_part(
-                Operations, substitute(part, values)
-            ).operations.items():
+            operations = read_part(Operations, substitute(part, values)).operations
+            texts = [
+                text
+                for operation in operations.values()
+                for statement in operation.statements
+                if isinstance(statement, dict)
+                for text in statement.values()
+            ]
+            keys = find_row_keys(tables, texts)
+            for name, operation in operations.items():
                 with locate_errors("operations", name):
-                    resolved.append(operation.resolve(name, copies, names, wanted))
+                    resolved.append(operation.resolve(name, copies, names, wanted, keys))
                     require_short(characters := characters + _count_characters(resolved[-1]))
         return tables, resolved
 

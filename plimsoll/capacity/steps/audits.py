@@ -48,6 +48,8 @@ NO_HALVES = _make_not_run("steady_state", "the throughput of each half of the wi
 NO_PERCENTILES = _make_not_run("percentiles", "two percentiles of an operation")
 IN_ORDER = Audit(name="percentiles", passed=True, detail="in ascending order")
 NO_SERVER = _make_not_run("server_count", "the server's own count")
+NO_ROWS = _make_not_run("rows_met", "the rows that its operations met")
+ALL_ROWS = Audit(name="rows_met", passed=True, detail="as many rows as the workload means")
 NO_ESCAPES = _make_not_run("nothing_escaped", "the I/O that bypassed the emulated volume")
 NO_HOST = _make_not_run("undisturbed", "the figures of the machine on which it ran")
 
@@ -62,6 +64,7 @@ def audit_step(step: Step, rules: Rules) -> tuple[Audit, ...]:
         audit_steady_state(step),
         audit_percentiles(step),
         audit_server_count(step),
+        audit_rows_met(step, rules.errors_max_share),
         audit_disturbance(step),
         audit_escapes(step),
     )
@@ -162,6 +165,28 @@ def audit_server_count(step: Step) -> Audit:
         passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,
         detail=f"{sent:,} statements sent by the clients, {served:,} counted by the server",
     )
+
+
+def audit_rows_met(step: Step, missing_max_share: float) -> Audit:
+    """Check that the operations met the rows that the workload means.
+
+    A read or an update that finds no row is a success to the server, and often a cheap one.
+
+    Args:
+        step: The step.
+        missing_max_share: The largest share of the rows that may be missing.
+    """
+    if not step.rows_meant:
+        return NO_ROWS
+    short = [
+        f"{name} met {words.plural(step.rows_met[name], 'row')}, where the workload means at least"
+        f" {least:,}"
+        for name, least in step.rows_meant.items()
+        if step.rows_met[name] < least * (1 - missing_max_share)
+    ]
+    if not short:
+        return ALL_ROWS
+    return Audit(name="rows_met", passed=False, detail=f"rows are missing: {'; '.join(short)}")
 
 
 def audit_disturbance(step: Step) -> Audit:

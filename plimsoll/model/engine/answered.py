@@ -3,9 +3,10 @@
 The other half is `engine/src/report.rs`.
 """
 
-from typing import Literal
+from typing import Literal, Self
 
 from plimsoll.model.base import Model
+from plimsoll.model.engine.asked import EngineWorkload
 
 
 class LatencySummary(Model):
@@ -27,6 +28,8 @@ class OperationReport(Model):
     # Rows that the statements of its successes met, as the server counts them: returned, inserted,
     # matched for an update or deleted. None if unknown: CQL does not tell it, nor do old results
     rows: int | None = None
+    # The fewest that they mean to meet, by the workload; the engine does not tell it
+    rows_least: int | None = None
     # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
     # Successes and time-outs (at full length, CQL servers' time-outs too)
@@ -113,3 +116,12 @@ class LoadReport(Model):
     transaction_commands_sent: int  # BEGIN, COMMIT and ROLLBACK, including warm-up
     operations_sent: int  # including warm-up
     ended: Literal["duration", "operations", "cancelled"]
+
+    def with_rows_meant(self, workload: EngineWorkload) -> Self:
+        """Return the report with the rows that its operations mean to meet."""
+        each = {operation.name: operation.rows_least for operation in workload.operations}
+        operations = {
+            name: totals.model_copy(update={"rows_least": totals.succeeded * each.get(name, 0)})
+            for name, totals in self.operations.items()
+        }
+        return self.model_copy(update={"operations": operations})

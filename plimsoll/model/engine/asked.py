@@ -131,13 +131,15 @@ class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
-    if it is None, each is equally likely.
+    if it is None, each is equally likely. `rows_least` is the fewest rows that one execution meets,
+    0 if it may meet none; the engine does not use it.
     """
 
     sql: tuple[str, ...]
     binds: tuple[Value, ...] = ()
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
+    rows_least: Annotated[int, Field(ge=0)] = Field(0, exclude=True)
 
 
 class EngineOperation(Model):
@@ -150,6 +152,11 @@ class EngineOperation(Model):
     statements: tuple[EngineStatement, ...]
     records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts as, in records/s
     consistency: Consistency = "ONE"  # CQL: which replicas must acknowledge
+
+    @property
+    def rows_least(self) -> int:
+        """The fewest rows that one success meets, 0 if it may meet none."""
+        return sum(statement.rows_least * statement.repeat for statement in self.statements)
 
 
 class KeySpace(Model):

@@ -49,6 +49,7 @@ AuditName = Literal[
     "steady_state",
     "percentiles",
     "server_count",
+    "rows_met",
     "undisturbed",
     "nothing_escaped",
     "recovered",

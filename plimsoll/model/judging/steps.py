@@ -131,6 +131,10 @@ class Step(Model):
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits
+    # For each operation: the rows that its successes met, and the fewest that the workload means;
+    # without operations of which one is unknown
+    rows_met: dict[str, Count] = Field(default_factory=dict)
+    rows_meant: dict[str, Count] = Field(default_factory=dict)
     clients_ran: Count | None = None  # clients that returned a result
     clients_late: Count | None = None  # clients that were not ready when the window began
     statements_sent: Count | None = None  # counted by the clients, over the whole load

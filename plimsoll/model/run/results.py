@@ -1,6 +1,6 @@
 """The result of a run: `result.json` and the files of each step. See docs/results.md."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import geometric_mean
 from typing import Literal, Self
@@ -10,7 +10,7 @@ from pydantic import Field
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
-from plimsoll.model.engine.answered import LatencySummary
+from plimsoll.model.engine.answered import LatencySummary, OperationReport
 from plimsoll.model.judging.capacity import Capacity, Resource
 from plimsoll.model.judging.steps import Step, TargetFigures, TargetSample, Trend
 from plimsoll.model.request.expectations import Expectation
@@ -103,9 +103,26 @@ class OperationTotals(Model):
     # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
     # None if unknown: CQL does not tell it, nor do old results
     rows: int | None = None
+    rows_least: int | None = None  # the fewest that they mean to meet, by the workload
     errors: dict[str, int]  # {error code: failed operations}
     latency_us: LatencySummary  # from the merged histogram
     histogram: str  # HdrHistogram V2 compressed, base64
+
+
+def known_rows(
+    operations: Mapping[str, OperationReport | OperationTotals],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the rows that each operation met, and the fewest that it means to meet.
+
+    Operations of which one is unknown are in neither.
+    """
+    known = {
+        name: (totals.rows, totals.rows_least)
+        for name, totals in operations.items()
+        if totals.rows is not None and totals.rows_least is not None
+    }
+    met = {name: rows for name, (rows, _) in known.items()}
+    return met, {name: least for name, (_, least) in known.items()}
 
 
 class FleetFigures(Model):
