@@ -180,6 +180,14 @@ class SqlDatasets(ABC):
         ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
         return int(count)
 
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+        rows = self._execute(
+            f"SELECT * FROM {self._quoted(table)} WHERE {self._quoted(column)} = ?",  # noqa: S608 - checked names
+            key,
+        )
+        return tuple(rows[0]) if rows else None
+
     @abstractmethod
     def scan(
         self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet.nodes import NodeSums
-from plimsoll.model.engine.answered import LatencySummary, LoadReport, SelfReport
+from plimsoll.model.engine.answered import LatencySummary, LoadReport, ReadBack, SelfReport
 from plimsoll.model.run.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.run.results import NodeTotals, OperationTotals, SecondTotals
 
@@ -73,6 +73,8 @@ class Fold:
             processor.
         send_lateness_us: In an open loop, the worst client's p99 of the delay from due to sent.
         backlog_end: In an open loop, the operations that were due and unsent at the end.
+        read_back: What a second session found of written rows; None if none could.
+        writing: The names of the operations that write.
     """
 
     plan: StepPlan
@@ -95,6 +97,8 @@ class Fold:
     most_waiting_percent: float | None = None
     send_lateness_us: int | None = None
     backlog_end: int | None = None
+    read_back: ReadBack | None = None
+    writing: set[str] = field(default_factory=set)
     _operations: dict[str, _Operation] = field(default_factory=dict)
     _nodes: NodeSums = field(default_factory=NodeSums)
     _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
@@ -135,6 +139,7 @@ class Fold:
         self.engine_version = self.engine_version or report.engine_version
         self.memory_max_mib = _greater_known(self.memory_max_mib, client.memory_max_mib)
         self.threads_s += report.window_s * report.threads
+        self.read_back = self.read_back or report.read_back
         self._note_self(report.client)
         self._note_operations(report)
 
@@ -162,6 +167,8 @@ class Fold:
             totals.rows = _sum_if_known(totals.rows, part.rows)
             totals.rows_least = _sum_if_known(totals.rows_least, part.rows_least)
             totals.errors.update(part.errors)
+            if part.writes:
+                self.writing.add(name)
 
     @property
     def succeeded(self) -> int:

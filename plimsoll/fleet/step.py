@@ -86,6 +86,10 @@ def build_step(
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
+    commits = _count_commits(server, server_after)
+    if commits:
+        writes = sum(second.succeeded for second in seconds if second.operation in fold.writing)
+        step = step.model_copy(update={"writes": writes, "commits": commits})
     if window is not None:
         throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
@@ -126,6 +130,13 @@ def _make_server_figures(
     family = family_of(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
     return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
+
+
+def _count_commits(server: ServerFigures | None, after: ServerCounters | None) -> int | None:
+    """Return the commits that the server counted over the whole load; None if unknown."""
+    if server is None or after is None or server.restarted:
+        return None
+    return family_of(after.family).waits(server).commits
 
 
 def _make_step(
@@ -170,6 +181,8 @@ def _make_step(
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
         rows_met=met,
         rows_meant=meant,
+        written_back=fold.read_back.written if fold.read_back else None,
+        read_back=fold.read_back.kept if fold.read_back else None,
         clients_ran=fleet.ran,
         clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,

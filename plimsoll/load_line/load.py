@@ -8,6 +8,7 @@ from typing import Any
 import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
@@ -145,5 +146,5 @@ def run_load(
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    report = LoadReport.model_validate_json(text).with_rows_meant(spec.workload)
-    return Loaded(there, spec, report)
+    report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
+    return Loaded(there, spec, add_read_back(spec, report))

@@ -23,6 +23,7 @@ AUDIT_NAMES = {
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
     "rows_met": "rows were there",
+    "writes_kept": "writes were committed",
     "undisturbed": "this machine undisturbed",
     "nothing_escaped": "no I/O bypassed the volume",
 }

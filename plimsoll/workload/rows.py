@@ -13,10 +13,13 @@ from plimsoll.model.databases import Language
 from plimsoll.model.engine.values import (
     FormatValue,
     HashValue,
+    IntegerValue,
     KeyValue,
     LiteralValue,
+    PatternValue,
     RowValue,
     SumValue,
+    TextValue,
     Value,
     VariableValue,
 )
@@ -31,6 +34,7 @@ _DELETES = re.compile(r"\s*DELETE\b[^{]*\{(\w+)\}", re.IGNORECASE)
 _UPDATES = re.compile(r"\s*UPDATE\b[^{]*\{(\w+)\}\s*SET\b(.*)", re.IGNORECASE | re.DOTALL)
 # words with which an INSERT may leave a row out
 _MAY_SKIP = {"SELECT", "IGNORE", "NOTHING", "WHERE", "IF"}
+_DIGITS = 3  # a value of so many digits or letters is rarely the same twice
 _AFTER_KEY = ([], ["FOR", "UPDATE"], ["FOR", "SHARE"], ["LOCK", "IN", "SHARE", "MODE"])
 
 
@@ -76,10 +80,13 @@ class RowKey:
     Attributes:
         columns: The name of the key's column, in small letters, by language.
         value: The value of the column in a row.
+        stays: Whether the rows are there throughout a load: no statement deletes one, or sets its
+            key.
     """
 
     columns: Mapping[Language, str]
     value: Value
+    stays: bool
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class KnownRows:
     """What is known of the rows that statements can name.
 
     Attributes:
-        keys: The keys of the tables whose rows are surely there, by the table's name.
+        keys: The keys of tables with rows, by the table's name.
         variables: The values of the operation's `let`.
     """
 
@@ -95,15 +102,26 @@ class KnownRows:
     variables: Mapping[str, Value] = field(default_factory=dict)
 
     def names_row(self, table: str, bind: Value) -> bool:
-        """Whether a bind is the key of a row of the table that is surely there."""
-        known = self.keys.get(table)
-        return known is not None and self._find_row(table, bind) == known.value
+        """Whether a bind is the key of a row that the table has at the beginning of a load."""
+        return self._find_row(table, bind) == self.keys[table].value
+
+    def write_out(self, value: Value) -> Value:
+        """Return a value with those of `let` in place of their names."""
+        match value:
+            case VariableValue(name=name):
+                return self.write_out(self.variables[name])
+            case SumValue(of=of) | HashValue(of=of):
+                return value.model_copy(update={"of": self.write_out(of)})
+            case FormatValue(of=parts):
+                return value.model_copy(update={"of": tuple(map(self.write_out, parts))})
+            case _:
+                return value
 
     def _find_row(self, table: str, value: Value) -> Value | None:
         """Return a value with the row's number in place of the drawn key; None if it has others."""
         match value:
-            case VariableValue(name=name):
-                return self._find_row(table, self.variables[name])
+            case VariableValue():
+                return self._find_row(table, self.write_out(value))
             case KeyValue(key_space=space):
                 return RowValue() if space == table else None
             case LiteralValue():
@@ -121,10 +139,10 @@ class KnownRows:
 
 
 def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> dict[str, RowKey]:
-    """Return the keys of the tables whose rows are there throughout a load, by the table's name.
+    """Return the keys of the tables of which a statement can name one row, by the table's name.
 
-    Left out are tables without rows, with a key of several columns, with a key that does not follow
-    from the row's number alone, and those from which a statement deletes, or whose key it sets.
+    Left out are tables without rows, with a key of several columns, and with a key that does not
+    follow from the row's number alone.
 
     Args:
         shapes: The tables.
@@ -135,7 +153,7 @@ def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> 
     changed = [(match[1], match[2]) for text in written if (match := _UPDATES.match(text))]
     keys: dict[str, RowKey] = {}
     for table, shape in shapes.items():
-        if table in deleted or not shape.rows or len(shape.primary_key) != 1:
+        if not shape.rows or len(shape.primary_key) != 1:
             continue
         (column,) = shape.primary_key
         value = shape.columns[column].value
@@ -145,9 +163,11 @@ def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> 
             for other, assigned in changed
             if other == table
         )
-        if not moved and _follows_from_number(value):
+        if _follows_from_number(value):
             own, cql = column.lower(), shape.cql_names[column]
-            keys[table] = RowKey({"sql": own, "postgres": own, "cql": cql}, value)
+            columns: dict[Language, str] = {"sql": own, "postgres": own, "cql": cql}
+            stays = table not in deleted and not moved
+            keys[table] = RowKey(columns, value, stays)
     return keys
 
 
@@ -166,35 +186,64 @@ def _follows_from_number(value: Value) -> bool:
             return False
 
 
+@dataclass(frozen=True)
+class NamedRow:
+    """The one row that a statement names by its key.
+
+    Attributes:
+        column: The key's column.
+        bind: The index of the key among the statement's binds.
+        key: The value of the key, without names of `let`.
+        stays: Whether the row is there throughout a load.
+        changes: Whether the statement is an UPDATE after which the row surely differs.
+    """
+
+    column: str
+    bind: int
+    key: Value
+    stays: bool
+    changes: bool
+
+
 def derive_least_rows(
+    tokens: tuple[Token, ...], *, named: NamedRow | None, rows_per_statement: int
+) -> int:
+    """Return the fewest rows that an execution surely meets, by the statement's kind and key.
+
+    An INSERT of VALUES meets all of its rows. A SELECT or UPDATE of one row by its key meets that
+    row if it stays. Whatever else may meet none.
+
+    Args:
+        tokens: The statement.
+        named: The row that it names; None if it names none.
+        rows_per_statement: The number of rows of an INSERT.
+    """
+    words = [unquoted_word(token) for token in tokens]
+    if words[0] in {"INSERT", "REPLACE"}:
+        return rows_per_statement if "VALUES" in words and not _MAY_SKIP & {*words} else 0
+    return int(named is not None and named.stays)
+
+
+def find_named_row(
     tokens: tuple[Token, ...],
     language: Language,
     *,
     table: str | None,
     binds: tuple[Value, ...],
-    rows_per_statement: int,
     known: KnownRows,
-) -> int:
-    """Return the fewest rows that an execution surely meets, by the statement's kind and key.
-
-    An INSERT of VALUES meets all of its rows. A SELECT or UPDATE with `WHERE key = ?` and no other
-    condition meets one, if the bind draws from the rows that are there. Whatever else may meet
-    none.
+) -> NamedRow | None:
+    """Return the row that a SELECT or UPDATE with `WHERE key = ?` alone names; None if it does not.
 
     Args:
         tokens: The statement.
         language: Its language.
         table: The workload's name of the only table in it; None if it has several.
         binds: The values of its `?`.
-        rows_per_statement: The number of rows of an INSERT.
-        known: The rows that are there.
+        known: The rows that it can name.
     """
     words = [unquoted_word(token) for token in tokens]
-    if words[0] in {"INSERT", "REPLACE"}:
-        return rows_per_statement if "VALUES" in words and not _MAY_SKIP & {*words} else 0
-    key = known.keys.get(table or "")
-    if key is None or words.count("WHERE") != 1:
-        return 0
+    if table is None or table not in known.keys or words.count("WHERE") != 1:
+        return None
     where = words.index("WHERE")
     match words[0]:
         case "SELECT":
@@ -204,10 +253,45 @@ def derive_least_rows(
             plain = words[2] == "SET" and "SELECT" not in words
         case _:
             plain = False
+    key = known.keys[table]
     if not plain or not _is_key_alone(tokens[where + 1 :], key.columns[language]):
-        return 0
-    before = sum(token.is_mark("?") for token in tokens[:where])
-    return int(known.names_row(table or "", binds[before]))
+        return None
+    bind = sum(token.is_mark("?") for token in tokens[:where])
+    if not known.names_row(table, binds[bind]):
+        return None
+    drawn = [known.write_out(value) for value in binds[:bind]]
+    changes = words[0] == "UPDATE" and (
+        any(map(_has_many_values, drawn)) or _counts_up(tokens[:where])
+    )
+    value = known.write_out(binds[bind])
+    return NamedRow(key.columns[language], bind, value, key.stays, changes)
+
+
+def _has_many_values(value: Value) -> bool:
+    """Whether a value is hardly ever the one that is there already."""
+    match value:
+        case TextValue(length=length):
+            return length >= _DIGITS
+        case PatternValue(pattern=pattern):
+            return pattern.count("#") + pattern.count("@") >= _DIGITS
+        case IntegerValue(low=low, high=high):
+            return high - low >= 10**_DIGITS
+        case _:
+            return False
+
+
+def _counts_up(tokens: tuple[Token, ...]) -> bool:
+    """Whether a statement sets a column to itself plus or minus a number: `k = k + 1`."""
+    return any(
+        column.text.lower() == again.text.lower()
+        and equals.is_mark("=")
+        and (sign.is_mark("+") or sign.is_mark("-"))
+        and number.kind == "number"
+        and number.text.strip("0") not in {"", "."}
+        for column, equals, again, sign, number in zip(
+            tokens, tokens[1:], tokens[2:], tokens[3:], tokens[4:], strict=False
+        )
+    )
 
 
 def _is_key_alone(condition: tuple[Token, ...], column: str) -> bool:

@@ -11,12 +11,12 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import EngineStatement, Protocol
+from plimsoll.model.engine.asked import EngineStatement, Protocol, RowUpdated
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import Declared, Given, Listed, Text, locate_errors, workload_error
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
-from plimsoll.workload.rows import KnownRows, RowRangeText, derive_least_rows
+from plimsoll.workload.rows import KnownRows, RowRangeText, derive_least_rows, find_named_row
 from plimsoll.workload.tables import copy_names
 from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.values import AnyValue, WholeNumber
@@ -156,7 +156,9 @@ class Statement(Declared):
             stated = self.rows
             if language == "postgres" and self.postgres_rows is not None:
                 stated = self.postgres_rows
-            named = {name for name in _NAME.findall(template) if name in tables}
+            used = {name for name in _NAME.findall(template) if name in tables}
+            table = used.pop() if len(used) == 1 else None
+            named = find_named_row(tokens, language, table=table, binds=binds, known=known)
             return EngineStatement(
                 sql=tuple(
                     _number_parameters(
@@ -170,12 +172,15 @@ class Statement(Declared):
                 rows_least=stated.least
                 if stated is not None
                 else derive_least_rows(
-                    tokens,
-                    language,
-                    table=named.pop() if len(named) == 1 else None,
-                    binds=binds,
-                    rows_per_statement=self.rows_per_statement,
-                    known=known,
+                    tokens, named=named, rows_per_statement=self.rows_per_statement
+                ),
+                row_updated=None
+                if named is None or table is None or not named.changes
+                else RowUpdated(
+                    table=_fold(copy_names(table, tables[table])[0], language),
+                    column=named.column,
+                    bind=named.bind,
+                    key=named.key,
                 ),
             )
 
@@ -227,9 +232,14 @@ def _quote_table_name(name: str, language: Language) -> str:
         case "cql":
             return name
         case "postgres":
-            return f'"{name.lower()}"'
+            return f'"{_fold(name, language)}"'
         case _:
             assert_never(language)
+
+
+def _fold(name: str, language: Language) -> str:
+    """Return a table's name in the database."""
+    return name if language == "sql" else name.lower()
 
 
 def require_short(characters: int) -> None:

@@ -60,6 +60,8 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         operation_counts=counts,
         rows_met=met,
         rows_meant=meant,
+        written_back=report.read_back.written if report.read_back else None,
+        read_back=report.read_back.kept if report.read_back else None,
         clients_ran=1,
         client_busy=None if busy is None else min(busy, 1.0),
         send_lateness_us=late_us.p99 if late_us else None,

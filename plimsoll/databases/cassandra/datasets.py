@@ -178,6 +178,15 @@ class CassandraDatasets:
                     waiting.extend(divide_tokens(2, span))
         return counted
 
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+        self._session.use(self._keyspace)
+        rows = self._session.execute(
+            f"SELECT * FROM {quote_name(table)} WHERE {quote_name(column)} = %s",  # noqa: S608 - checked names
+            [key],
+        )
+        return tuple(rows[0]) if rows else None
+
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables and the keyspace stay."""
         if self.read_note(compiled.dataset) is None:

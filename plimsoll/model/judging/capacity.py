@@ -50,6 +50,7 @@ AuditName = Literal[
     "percentiles",
     "server_count",
     "rows_met",
+    "writes_kept",
     "undisturbed",
     "nothing_escaped",
     "recovered",

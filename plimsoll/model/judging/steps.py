@@ -135,6 +135,13 @@ class Step(Model):
     # without operations of which one is unknown
     rows_met: dict[str, Count] = Field(default_factory=dict)
     rows_meant: dict[str, Count] = Field(default_factory=dict)
+    # Successes of operations that write, and commits that the server counted, over the whole load;
+    # None if unknown, or if the server counts no commit at all
+    writes: Count | None = None
+    commits: Count | None = None
+    # Rows that were written as the load writes, and those that a second session saw changed
+    written_back: Count | None = None
+    read_back: Count | None = None
     clients_ran: Count | None = None  # clients that returned a result
     clients_late: Count | None = None  # clients that were not ready when the window began
     statements_sent: Count | None = None  # counted by the clients, over the whole load

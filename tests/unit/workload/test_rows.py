@@ -5,6 +5,7 @@ import re
 import pytest
 
 from plimsoll.model.engine.asked import EngineOperation, Protocol
+from plimsoll.model.engine.values import KeyValue
 from plimsoll.workload import WorkloadError, list_builtin_names, load_workload, parse_workload
 
 DOCUMENT = """\
@@ -145,3 +146,41 @@ def test_in_postgresql_a_replaced_row_may_be_met_by_none() -> None:
     for name, least in (("sysbench-oltp-read-write", 14), ("sysbench-oltp-write-only", 0)):
         (one,) = load_workload(name).compile(1000, {}, "postgres").engine.operations
         assert one.rows_least == least
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ('{sql: "UPDATE {part} SET n = n + 1 WHERE id = ?", binds: [part]}', ("part1", 0)),
+        (
+            '{sql: "UPDATE {item} SET name = ? WHERE id = ?", binds: [{text: 9}, item]}',
+            ("item", 1),
+        ),
+        (
+            '{sql: "UPDATE {part} SET n = ? WHERE id = ?", binds: [{integer: [0, 5000]}, part]}',
+            ("part1", 1),
+        ),
+        # after these the row may be as it was
+        ('{sql: "UPDATE {part} SET n = 1 WHERE id = ?", binds: [part]}', None),
+        ('{sql: "UPDATE {part} SET n = n + 0 WHERE id = ?", binds: [part]}', None),
+        (
+            '{sql: "UPDATE {part} SET n = ? WHERE id = ?", binds: [{integer: [0, 1]}, part]}',
+            None,
+        ),
+        ('{sql: "UPDATE {item} SET name = ? WHERE name = ?", binds: [{text: 9}, item]}', None),
+        ('{sql: "SELECT n FROM {part} WHERE id = ?", binds: [part]}', None),
+    ],
+)
+def test_a_row_that_an_update_surely_changes_can_be_read_back(
+    statement: str, found: tuple[str, int] | None
+) -> None:
+    row = compile_one(statement).statements[0].row_updated
+    assert (None if row is None else (row.table, row.bind)) == found
+
+
+@pytest.mark.parametrize("protocol", ["mysql", "postgres"])
+def test_the_key_to_read_back_is_written_without_names(protocol: Protocol) -> None:
+    statement = '{sql: "UPDATE {part} SET n = n + 1 WHERE id = ?", binds: [part]}'
+    row = compile_one(statement, protocol).statements[0].row_updated
+    assert row is not None
+    assert (row.table, row.column, row.key) == ("part1", "id", KeyValue(key_space="part"))
