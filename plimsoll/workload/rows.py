@@ -163,7 +163,7 @@ def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> 
             for other, assigned in changed
             if other == table
         )
-        if _follows_from_number(value):
+        if follows_from_number(value):
             own, cql = column.lower(), shape.cql_names[column]
             columns: dict[Language, str] = {"sql": own, "postgres": own, "cql": cql}
             stays = table not in deleted and not moved
@@ -171,16 +171,17 @@ def find_row_keys(shapes: Mapping[str, TableShape], texts: Iterable[object]) -> 
     return keys
 
 
-def _follows_from_number(value: Value) -> bool:
+def follows_from_number(value: Value) -> bool:
+    """Whether a column's value follows from the row's number alone, without chance."""
     match value:
         case RowValue():
             return True
         case SumValue(of=of) | HashValue(of=of):
-            return _follows_from_number(of)
+            return follows_from_number(of)
         case FormatValue(of=parts):
             constant = [part for part in parts if isinstance(part, LiteralValue)]
             return len(constant) < len(parts) and all(
-                _follows_from_number(part) for part in parts if part not in constant
+                follows_from_number(part) for part in parts if part not in constant
             )
         case _:
             return False

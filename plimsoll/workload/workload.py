@@ -110,6 +110,12 @@ class Workload:
         sent = tuple(each[protocol] for each in operations if protocol in each)
         if len(sent) < len(operations):
             raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
+        sampled = tuple(name for name, shape in tables.items() if shape.keys == "sampled")
+        if sampled and protocol == "cql":
+            raise self._refusal(
+                f"tables.{sampled[0]}.keys: Cassandra's keys cannot be sampled: rows lie by their"
+                " tokens, and a read of all keys has no bound"
+            )
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
         in_tables = find_references(self.tables_document.value["tables"])
@@ -128,6 +134,7 @@ class Workload:
                 ),
                 operations=sent,
             ),
+            sampled=sampled,
         )
 
     @property
