@@ -83,11 +83,11 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
 
 def _list_doubts(report: LoadReport) -> list[str]:
     """Describe what a server's successes hide: rows that are missing, writes that are not kept."""
-    met, meant = known_rows(report.operations)
+    meant, missing = known_rows(report.operations)
     read_back = report.read_back
     step = Step(
-        rows_met=met,
         rows_meant=meant,
+        rows_missing=missing,
         written_back=read_back.written if read_back else None,
         read_back=read_back.kept if read_back else None,
     )

@@ -48,6 +48,7 @@ class _Operation:
     succeeded: int = 0
     records: int = 0
     rows: int | None = 0  # None once a client did not know them
+    rows_missing: int | None = 0
     rows_least: int | None = 0
     errors: Counter[str] = field(default_factory=Counter)
 
@@ -165,6 +166,7 @@ class Fold:
             totals.succeeded += part.succeeded
             totals.records += part.records
             totals.rows = _sum_if_known(totals.rows, part.rows)
+            totals.rows_missing = _sum_if_known(totals.rows_missing, part.rows_missing)
             totals.rows_least = _sum_if_known(totals.rows_least, part.rows_least)
             totals.errors.update(part.errors)
             if part.writes:
@@ -189,6 +191,7 @@ class Fold:
                 succeeded=counts.succeeded,
                 records=counts.records,
                 rows=counts.rows,
+                rows_missing=counts.rows_missing,
                 rows_least=counts.rows_least,
                 errors=dict(counts.errors),
                 latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),

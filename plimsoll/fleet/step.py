@@ -152,7 +152,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
-    met, meant = known_rows(operations)
+    meant, missing = known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -179,8 +179,8 @@ def _make_step(
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
-        rows_met=met,
         rows_meant=meant,
+        rows_missing=missing,
         written_back=fold.read_back.written if fold.read_back else None,
         read_back=fold.read_back.kept if fold.read_back else None,
         clients_ran=fleet.ran,

@@ -35,7 +35,12 @@ _UPDATES = re.compile(r"\s*UPDATE\b[^{]*\{(\w+)\}\s*SET\b(.*)", re.IGNORECASE | 
 # words with which an INSERT may leave a row out
 _MAY_SKIP = {"SELECT", "IGNORE", "NOTHING", "WHERE", "IF"}
 _DIGITS = 3  # a value of so many digits or letters is rarely the same twice
-_AFTER_KEY = ([], ["FOR", "UPDATE"], ["FOR", "SHARE"], ["LOCK", "IN", "SHARE", "MODE"])
+_AFTER_KEY: tuple[list[str], ...] = (
+    [],
+    ["FOR", "UPDATE"],
+    ["FOR", "SHARE"],
+    ["LOCK", "IN", "SHARE", "MODE"],
+)
 
 
 class RowRange(NamedTuple):
@@ -276,7 +281,7 @@ def _has_many_values(value: Value) -> bool:
         case PatternValue(pattern=pattern):
             return pattern.count("#") + pattern.count("@") >= _DIGITS
         case IntegerValue(low=low, high=high):
-            return high - low >= 10**_DIGITS
+            return high - low >= 1_000
         case _:
             return False
 

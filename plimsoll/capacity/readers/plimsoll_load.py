@@ -38,7 +38,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
     latency = {
         operation: totals.latency_us.model_dump() for operation, totals in report.operations.items()
     }
-    met, meant = known_rows(report.operations)
+    meant, missing = known_rows(report.operations)
     late_us = report.client.send_lateness_us
     busy = report.client.busy_fraction
     warmup_s = number_at(value, "load.warmup_s", name) or 0.0
@@ -58,8 +58,8 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         },
         shares={o: count / succeeded for o, count in counts.items() if succeeded},
         operation_counts=counts,
-        rows_met=met,
         rows_meant=meant,
+        rows_missing=missing,
         written_back=report.read_back.written if report.read_back else None,
         read_back=report.read_back.kept if report.read_back else None,
         clients_ran=1,

@@ -181,10 +181,10 @@ def audit_rows_met(step: Step, missing_max_share: float) -> Audit:
     if not step.rows_meant:
         return NO_ROWS
     short = [
-        f"{name} met {words.plural(step.rows_met[name], 'row')}, where the workload means at least"
-        f" {least:,}"
-        for name, least in step.rows_meant.items()
-        if step.rows_met[name] < least * (1 - missing_max_share)
+        f"{name} did not meet {words.plural(missing, 'row')} of {step.rows_meant[name]:,} that the"
+        " workload means"
+        for name, missing in step.rows_missing.items()
+        if missing > step.rows_meant[name] * missing_max_share
     ]
     if not short:
         return ALL_ROWS

@@ -28,6 +28,8 @@ class OperationReport(Model):
     # Rows that the statements of its successes met, as the server counts them: returned, inserted,
     # matched for an update or deleted. None if unknown: CQL does not tell it, nor do old results
     rows: int | None = None
+    # How many fewer each statement met than the workload means, over all of them
+    rows_missing: int | None = None
     # The fewest that they mean to meet, and whether the operation writes, by the workload; the
     # engine does not tell them
     rows_least: int | None = None

@@ -143,15 +143,15 @@ class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
-    if it is None, each is equally likely. The engine does not use the last two: the fewest rows
-    that one execution meets, 0 if it may meet none, and the row that it updates.
+    if it is None, each is equally likely. `rows_least` is the fewest rows that one execution is to
+    meet, 0 if it may meet none. The engine does not use `row_updated`.
     """
 
     sql: tuple[str, ...]
     binds: tuple[Value, ...] = ()
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
-    rows_least: Annotated[int, Field(ge=0)] = Field(0, exclude=True)
+    rows_least: Annotated[int, Field(ge=0)] = 0
     row_updated: RowUpdated | None = Field(None, exclude=True)
 
 

@@ -131,10 +131,10 @@ class Step(Model):
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits
-    # For each operation: the rows that its successes met, and the fewest that the workload means;
-    # without operations of which one is unknown
-    rows_met: dict[str, Count] = Field(default_factory=dict)
+    # For each operation: the fewest rows that its successes mean to meet, and how many of them
+    # were missing; without operations of which one is unknown
     rows_meant: dict[str, Count] = Field(default_factory=dict)
+    rows_missing: dict[str, Count] = Field(default_factory=dict)
     # Successes of operations that write, and commits that the server counted, over the whole load;
     # None if unknown, or if the server counts no commit at all
     writes: Count | None = None

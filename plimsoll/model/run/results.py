@@ -103,6 +103,8 @@ class OperationTotals(Model):
     # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
     # None if unknown: CQL does not tell it, nor do old results
     rows: int | None = None
+    # How many fewer each of their statements met than the workload means, over all of them
+    rows_missing: int | None = None
     rows_least: int | None = None  # the fewest that they mean to meet, by the workload
     errors: dict[str, int]  # {error code: failed operations}
     latency_us: LatencySummary  # from the merged histogram
@@ -112,17 +114,17 @@ class OperationTotals(Model):
 def known_rows(
     operations: Mapping[str, OperationReport | OperationTotals],
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the rows that each operation met, and the fewest that it means to meet.
+    """Return the rows that each operation means to meet, and how many of them were missing.
 
     Operations of which one is unknown are in neither.
     """
     known = {
-        name: (totals.rows, totals.rows_least)
+        name: (totals.rows_least, totals.rows_missing)
         for name, totals in operations.items()
-        if totals.rows is not None and totals.rows_least is not None
+        if totals.rows_least is not None and totals.rows_missing is not None
     }
-    met = {name: rows for name, (rows, _) in known.items()}
-    return met, {name: least for name, (_, least) in known.items()}
+    meant = {name: least for name, (least, _) in known.items()}
+    return meant, {name: missing for name, (_, missing) in known.items()}
 
 
 class FleetFigures(Model):

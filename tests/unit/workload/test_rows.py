@@ -46,7 +46,7 @@ operations:
 def compile_one(statement: str, protocol: Protocol = "mysql") -> EngineOperation:
     """Compile the document with one more statement."""
     text = DOCUMENT.replace("STATEMENT", statement)
-    (operation,) = parse_workload(text, name="test").compile(None, {}, protocol).engine.operations
+    (operation,) = parse_workload(text).compile(None, {}, protocol).engine.operations
     return operation
 
 
@@ -93,7 +93,7 @@ def test_rows_of_a_table_from_which_an_operation_deletes_may_be_gone() -> None:
     reading = DOCUMENT.replace("      - STATEMENT", read)
     gone = f"  gone:\n    weight: 1\n    statements:\n{delete}\n"
     for text, least in ((reading, 1), (reading + gone, 0)):
-        operation, *_ = parse_workload(text, name="test").compile(None, {}).engine.operations
+        operation, *_ = parse_workload(text).compile(None, {}).engine.operations
         assert operation.rows_least == least
 
 
