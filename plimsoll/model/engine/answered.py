@@ -26,7 +26,8 @@ class OperationReport(Model):
     succeeded: int
     records: int  # succeeded x records of one operation
     # Rows that the statements of its successes met, as the server counts them: returned, inserted,
-    # matched for an update or deleted. None if unknown: CQL does not tell it, nor do old results
+    # matched for an update or deleted. None if unknown: CQL does not tell it of plain writes, nor
+    # do old results
     rows: int | None = None
     # How many fewer each statement met than the workload means, over all of them
     rows_missing: int | None = None

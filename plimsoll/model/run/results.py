@@ -101,7 +101,7 @@ class OperationTotals(Model):
     succeeded: int
     records: int
     # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
-    # None if unknown: CQL does not tell it, nor do old results
+    # None if unknown: CQL does not tell it of plain writes, nor do old results
     rows: int | None = None
     # How many fewer each of their statements met than the workload means, over all of them
     rows_missing: int | None = None
