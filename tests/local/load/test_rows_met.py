@@ -24,7 +24,7 @@ from tests.support.command import Output
 from tests.support.postgres_connection import connected
 
 BRIEF = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
-RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000}
+RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
 
 
 def measure(target: EngineTarget, compiled: Compiled, operations: int) -> LoadReport:
@@ -75,7 +75,8 @@ def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
 def test_each_workload_meets_the_rows_that_it_means(target: EngineTarget, name: str) -> None:
     workload = load_workload(name)
     # few rows, so that operations meet on the same ones
-    compiled = workload.compile(RECORDS.get(workload.dataset, 200), {}, target.protocol)
+    records = RECORDS.get(name, RECORDS.get(workload.dataset, 200))
+    compiled = workload.compile(records, {}, target.protocol)
     prepare_dataset(target, compiled, connections=4)
     report = measure(target, compiled, 1500)
     assert judge_rows(report) is True, report.operations
