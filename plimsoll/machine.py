@@ -1,9 +1,15 @@
-"""CPU time of this machine: of a run's processes, of other processes, and stolen time."""
+"""This machine: CPU time of a run's processes, of others, and stolen time; and its clock."""
 
 import os
-from collections.abc import Collection
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+
+from plimsoll.errors import PlimsollError
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
@@ -218,3 +224,68 @@ def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
         idle=(after.idle - before.idle) / total,
         others=max(0.0, (after.others - before.others) / total),
     )
+
+
+# The clock. Loads are timed by the monotonic clock, but barriers and the times of steps are on the
+# calendar, which may be wrong, or be set while something is measured.
+
+EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)  # Plimsoll is younger
+SET_BACK_LEAST_S = 1.0  # smaller changes move no barrier by more than what is allowed to a client
+_CLOCK_LOOK_S = 1.0
+
+
+def require_set_clock() -> None:
+    """Refuse to measure by a clock that nobody has set.
+
+    Raises:
+        PlimsollError: The clock shows a time before 2020.
+    """
+    now = datetime.fromtimestamp(time.time(), UTC)
+    if now < EARLIEST:
+        raise PlimsollError(
+            f"this machine's clock shows {now:%Y-%m-%d %H:%M} UTC: set it first"
+            " (timedatectl set-ntp true), since steps are timed by it"
+        )
+
+
+class ClockWatch:
+    """Notices that this machine's clock is set back. Looks are to follow each other closely.
+
+    A clock that is slowed down, as NTP does it, loses half a millisecond in a second.
+    """
+
+    def __init__(self) -> None:
+        self._ahead_s = _read_ahead_s()
+
+    def look(self) -> str | None:
+        """Return a sentence if the clock was set back since the last look, else None."""
+        before_s, self._ahead_s = self._ahead_s, _read_ahead_s()
+        back_s = before_s - self._ahead_s
+        if back_s < SET_BACK_LEAST_S:
+            return None
+        return f"this machine's clock was set back by {back_s:,.0f} s"
+
+
+@contextmanager
+def watch_clock(tell: Callable[[str], None]) -> Iterator[None]:
+    """Look at the clock each second; tell the first time that it is set back, from a thread."""
+    ended, watch = threading.Event(), ClockWatch()
+
+    def look() -> None:
+        while not ended.wait(_CLOCK_LOOK_S):
+            if (set_back := watch.look()) is not None:
+                tell(set_back)
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _read_ahead_s() -> float:
+    """Return by how much the calendar is ahead of the monotonic clock, in seconds."""
+    return time.time() - time.monotonic()

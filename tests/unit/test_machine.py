@@ -1,21 +1,28 @@
-"""This machine's processor time: what its hypervisor, other processes and nobody had of it."""
+"""This machine's processor time: what its hypervisor, other processes and nobody had of it; its
+clock, where nobody set it, and where it is set back."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from plimsoll import machine
+from plimsoll.cli.main import main
+from plimsoll.errors import PlimsollError
 from plimsoll.machine import (
+    ClockWatch,
     CpuShares,
     CpuTimes,
     cpu_seconds,
     cpu_times,
     find_listeners,
+    require_set_clock,
     servers,
     shares,
+    watch_clock,
 )
 
 KERNEL_THREAD = 0x00200040
@@ -177,3 +184,80 @@ def test_shares(
     before: CpuTimes | None, after: CpuTimes | None, expected: CpuShares | None
 ) -> None:
     assert shares(before, after) == expected
+
+
+class FakeTime:
+    """The calendar and the monotonic clock of a machine, in seconds."""
+
+    def __init__(self) -> None:
+        self.calendar_s = 1_800_000_000.0
+        self.monotonic_s = 100.0
+
+    def time(self) -> float:
+        return self.calendar_s
+
+    def monotonic(self) -> float:
+        return self.monotonic_s
+
+    def go(self, seconds: float, *, set_back_s: float = 0.0) -> None:
+        self.monotonic_s += seconds
+        self.calendar_s += seconds - set_back_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    fake = FakeTime()
+    monkeypatch.setattr(machine, "time", fake)
+    return fake
+
+
+def test_a_clock_that_nobody_set_is_told(clock: FakeTime) -> None:
+    require_set_clock()
+    clock.calendar_s = 180.0
+    with pytest.raises(PlimsollError, match="clock shows 1970-01-01 00:03 UTC: set it first"):
+        require_set_clock()
+
+
+@pytest.mark.parametrize("verb", ["load", "find"])
+def test_nothing_is_measured_by_a_clock_that_nobody_set(
+    clock: FakeTime, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    clock.calendar_s = 180.0
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "mysql://u@127.0.0.1:1/d", "--workload", "ycsb-c"])
+    told = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "this machine's clock shows 1970-01-01 00:03 UTC" in told
+    assert told.count("\n") == 1
+
+
+def test_a_clock_that_is_set_back_is_told_with_how_far(clock: FakeTime) -> None:
+    watch = ClockWatch()
+    clock.go(3600, set_back_s=0.9)  # slowed down, as NTP does it
+    assert watch.look() is None
+    clock.go(1, set_back_s=3600)
+    assert watch.look() == "this machine's clock was set back by 3,600 s"
+    clock.go(1)
+    assert watch.look() is None
+
+
+@pytest.mark.parametrize("ahead_s", [0, 3600])
+def test_a_clock_that_is_right_or_is_set_ahead_is_no_matter(
+    clock: FakeTime, ahead_s: float
+) -> None:
+    """After a suspension the calendar is ahead of the monotonic clock, which stood still."""
+    watch = ClockWatch()
+    clock.go(1, set_back_s=-ahead_s)
+    assert watch.look() is None
+
+
+def test_who_watches_the_clock_is_told_once(
+    clock: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_CLOCK_LOOK_S", 0.001)
+    told: SimpleQueue[str] = SimpleQueue()
+    with watch_clock(told.put):
+        clock.go(1, set_back_s=90)
+        assert told.get() == "this machine's clock was set back by 90 s"
+        clock.go(1, set_back_s=90)
+    assert told.empty()
