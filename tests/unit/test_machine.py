@@ -16,7 +16,6 @@ from plimsoll.machine import (
     ClockWatch,
     CpuShares,
     CpuTimes,
-    cpu_seconds,
     cpu_times,
     find_listeners,
     require_set_clock,
@@ -41,6 +40,24 @@ PROCESSES = {
 }
 
 
+class FakeTime:
+    """The calendar and the monotonic clock of a machine, in seconds."""
+
+    def __init__(self) -> None:
+        self.calendar_s = 1_800_000_000.0
+        self.monotonic_s = 100.0
+
+    def time(self) -> float:
+        return self.calendar_s
+
+    def monotonic(self) -> float:
+        return self.monotonic_s
+
+    def go(self, seconds: float, *, set_back_s: float = 0.0) -> None:
+        self.monotonic_s += seconds
+        self.calendar_s += seconds - set_back_s
+
+
 @pytest.fixture
 def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine of which user, nice and system took 160 of 1000 ticks."""
@@ -59,7 +76,9 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_others_are_whoever_is_neither_of_the_run_nor_a_thread_of_the_kernels() -> None:
     of_the_run, of_the_kernel = 5 + 10 + 40 + 30 + 3, 3 + 9
     others = 160 - of_the_run - of_the_kernel
-    assert cpu_times(run={10}) == CpuTimes(total=1000, stolen=15, idle=820, others=others)
+    assert cpu_times(run={10}) == CpuTimes(
+        total=1000, stolen=15, idle=820, others=others, run=of_the_run
+    )
 
 
 @pytest.mark.usefixtures("proc")
@@ -116,10 +135,38 @@ def test_a_server_of_another_user_is_known_by_its_sockets_user_and_its_program(
 
 
 @pytest.mark.usefixtures("proc")
-def test_processor_time_is_that_of_all_the_processes_and_of_those_below_them_or_none() -> None:
-    ticks = 40 + 30 + 3
-    assert cpu_seconds({20, 30}) == pytest.approx(ticks / os.sysconf("SC_CLK_TCK"))
-    assert cpu_seconds({20, 99}) is None
+@pytest.mark.parametrize(
+    ("servers", "ticks"), [({20, 30}, 40 + 30 + 3), ({20, 99}, None), (set(), None)]
+)
+def test_the_servers_time_is_that_of_its_processes_and_of_those_below_them_or_none(
+    servers: set[int], ticks: int | None
+) -> None:
+    seen = cpu_times({10}, servers=servers)
+    assert seen is not None
+    assert seen.server == ticks
+
+
+def test_all_times_come_from_the_reading_that_was_complete(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where processes end all the time, half a second may pass from the first try to the last."""
+    read = Path.read_text
+
+    def read_and_go_on(path: Path) -> str:
+        text = read(path)
+        if path == proc / "31/stat" and (proc / "7").exists():
+            (proc / "7/stat").unlink()  # it ends, so all are read again
+            (proc / "7").rmdir()
+            (proc / "stat").write_text("cpu  200 10 50 800 20 1 4 15 90 9\n")
+            clock.go(0.5)
+        return text
+
+    clock = FakeTime()
+    monkeypatch.setattr(machine, "time", clock)
+    monkeypatch.setattr(Path, "read_text", read_and_go_on)
+    seen = cpu_times({10}, servers={30})
+    assert seen is not None
+    assert (seen.at_s, seen.total) == (100.5, 1100)
 
 
 def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:
@@ -147,7 +194,9 @@ def test_the_time_of_a_process_that_ends_as_all_are_read_is_its_parents(
         return text
 
     monkeypatch.setattr(Path, "read_text", read_and_end)
-    assert cpu_seconds({30}) == pytest.approx((30 + 3) / os.sysconf("SC_CLK_TCK"))
+    seen = cpu_times({10}, servers={30})
+    assert seen is not None
+    assert seen.server == 30 + 3
 
 
 def test_a_system_without_the_kernels_figures_says_nothing(
@@ -165,7 +214,8 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
     ) as busy:
         assert busy.stdout is not None
         busy.stdout.readline()
-        known = [machine._sum_known_ticks({busy.pid}, strangers) for strangers in ((), {busy.pid})]
+        processes = machine._Processes.read()
+        known = [processes.below({busy.pid}, strangers) for strangers in ((), {busy.pid})]
         busy.kill()
     assert known[0] - known[1] >= 0.4 * os.sysconf("SC_CLK_TCK")
 
@@ -176,6 +226,16 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 45, 860, 70), CpuShares(0.15, 0.3, 0.1)),
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 15, 800, 44), CpuShares(0.0, 0.0, 0.0)),
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1000, 15, 800, 50), None),
+        (
+            CpuTimes(1000, 15, 800, 50, server=20),
+            CpuTimes(1200, 15, 800, 50, server=170),
+            CpuShares(0.0, 0.0, 0.0, server=0.75),
+        ),
+        (
+            CpuTimes(1000, 15, 800, 50, server=20),
+            CpuTimes(1200, 15, 800, 50),
+            CpuShares(0.0, 0.0, 0.0),
+        ),
         (None, CpuTimes(1000, 15, 800, 50), None),
         (CpuTimes(1000, 15, 800, 50), None, None),
     ],
@@ -184,24 +244,6 @@ def test_shares(
     before: CpuTimes | None, after: CpuTimes | None, expected: CpuShares | None
 ) -> None:
     assert shares(before, after) == expected
-
-
-class FakeTime:
-    """The calendar and the monotonic clock of a machine, in seconds."""
-
-    def __init__(self) -> None:
-        self.calendar_s = 1_800_000_000.0
-        self.monotonic_s = 100.0
-
-    def time(self) -> float:
-        return self.calendar_s
-
-    def monotonic(self) -> float:
-        return self.monotonic_s
-
-    def go(self, seconds: float, *, set_back_s: float = 0.0) -> None:
-        self.monotonic_s += seconds
-        self.calendar_s += seconds - set_back_s
 
 
 @pytest.fixture
