@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.conftest import LONGEST_FIRST, group, rank
 from tools import suite
 from tools.suite import FAILED, NO_TESTS, PASSED, SECOND_OPINION, TIERS, TOGETHER, Times
 
@@ -151,6 +152,29 @@ def test_programs_of_others_run_only_where_they_are_named() -> None:
     ignored = f"--ignore={SECOND_OPINION}"
     assert ignored in suite.pytest((), ["tests"])
     assert ignored not in suite.pytest((), [SECOND_OPINION])
+
+
+@pytest.mark.parametrize(
+    ("test", "of_group"),
+    [
+        ("tests/unit/test_words.py::test_a", "unit/test_words.py"),
+        ("tests/local/service/test_verbs.py::test_a[b::c]", "local/service"),
+        ("tests/browser/test_report.py::test_a", "browser"),
+        ("tests/local/workflow/test_run_verb.py::test_a", "local/workflow/test_run_verb.py"),
+        ("tests/local/databases/cassandra/test_grants.py::test_a", "cassandra"),
+        ("tests/local/load/test_cassandra.py::test_a", "cassandra"),
+        ("tests/infrastructure/test_cassandra_target.py::test_a", "infrastructure"),
+    ],
+)
+def test_a_group_is_a_file_or_all_that_share_what_is_costly(test: str, of_group: str) -> None:
+    assert group(test) == of_group
+
+
+def test_the_longest_groups_start_first_and_those_that_compute_last() -> None:
+    names = ["unit/test_a.py", "aws/test_a.py", "local/load/test_a.py", *reversed(LONGEST_FIRST)]
+    assert sorted(names, key=rank) == [
+        *LONGEST_FIRST, "local/load/test_a.py", "aws/test_a.py", "unit/test_a.py",
+    ]  # fmt: skip
 
 
 def test_a_test_marked_alone_is_refused_where_no_part_would_run_it(project: Path) -> None:
