@@ -260,13 +260,13 @@ def test_a_clock_that_nobody_set_is_told(clock: FakeTime) -> None:
         require_set_clock()
 
 
-@pytest.mark.parametrize("verb", ["load", "find"])
+@pytest.mark.parametrize("verb", [["load", "--dsn"], ["find"]])
 def test_nothing_is_measured_by_a_clock_that_nobody_set(
-    clock: FakeTime, capsys: pytest.CaptureFixture[str], verb: str
+    clock: FakeTime, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:
     clock.calendar_s = 180.0
     with pytest.raises(SystemExit) as ended:
-        main([verb, "mysql://u@127.0.0.1:1/d", "--workload", "ycsb-c"])
+        main([*verb, "mysql://u@127.0.0.1:1/d", "--workload", "ycsb-c"])
     told = capsys.readouterr().err
     assert ended.value.code == 1
     assert "this machine's clock shows 1970-01-01 00:03 UTC" in told
