@@ -263,7 +263,7 @@ def test_every_other_run_of_a_hunt_is_beside_a_busy_core(
 
     monkeypatch.setattr(suite, "busy_core", busy_core)
     monkeypatch.setattr(suite, "fingerprint", lambda *_: "state")
-    monkeypatch.setattr(suite.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     assert suite.hunt("test-all", 3, ["tests/local/load"]) == PASSED
     assert ran == [
         (number == 2, f"{number}-{part}.jsonl", ["tests/local/load"])
