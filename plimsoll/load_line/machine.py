@@ -80,7 +80,7 @@ class Host:
         return frozenset({os.getpid(), *self.servers} if self.servers or not self.shared else ())
 
     @contextmanager
-    def watched(self, plan: StepPlan) -> Iterator[None]:
+    def watch(self, plan: StepPlan) -> Iterator[None]:
         """Record processor times when the step's window begins and when the load has ended."""
         begins_s = plan.start_at_epoch_ms / 1000 + plan.warmup_s - time.time()
         first = Timer(max(0.0, begins_s), self._look)
@@ -95,7 +95,7 @@ class Host:
     def _look(self) -> None:
         self._looks.append(cpu_times(self.ours, servers=self.servers))
 
-    def seen_in(self, step: StepResult) -> StepResult:
+    def add_figures(self, step: StepResult) -> StepResult:
         """Add this machine's figures and the server's CPU utilization to a step."""
         looks = self._looks
         now = shares(looks[0], looks[-1]) if looks else None

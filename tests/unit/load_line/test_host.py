@@ -77,7 +77,7 @@ def looked(server: tuple[int | None, int | None]) -> list[CpuTimes | None]:
 
 def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None:
     seen = Host(shared=True, servers=frozenset({77}), _looks=looked((500, 500 + 600)))
-    step = seen.seen_in(synthetic_run()[0].steps[0])
+    step = seen.add_figures(synthetic_run()[0].steps[0])
     assert step.target is not None
     assert step.target.period_s == 10
     assert step.target.cpu_percent == pytest.approx(60)
@@ -93,7 +93,7 @@ def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None
 @pytest.mark.parametrize("server", [(None, None), (500, None)])
 def test_a_server_that_is_not_seen_has_no_figure(server: tuple[int | None, int | None]) -> None:
     step = synthetic_run()[0].steps[0].model_copy(update={"target": None})
-    seen = Host(shared=True, servers=frozenset(), _looks=looked(server)).seen_in(step)
+    seen = Host(shared=True, servers=frozenset(), _looks=looked(server)).add_figures(step)
     assert seen.target is None
     assert seen.step.host_idle_percent == pytest.approx(30)
     assert seen.step.host_others_percent is None  # the server's time is among that of others

@@ -227,6 +227,7 @@ def test_a_hunt_that_was_cut_off_goes_on_from_its_record(
 
 
 def test_a_hunt_belongs_to_one_state_of_the_sources(project: Path) -> None:
+    (project / "link").symlink_to(project / "tests")  # no file: it has no text
     states = [suite.fingerprint("test", [])]
     states.append(suite.fingerprint("test-all", []))
     states.append(suite.fingerprint("test", ["tests/local"]))
