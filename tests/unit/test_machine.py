@@ -158,11 +158,11 @@ def test_all_times_come_from_the_reading_that_was_complete(
             (proc / "7/stat").unlink()  # it ends, so all are read again
             (proc / "7").rmdir()
             (proc / "stat").write_text("cpu  200 10 50 800 20 1 4 15 90 9\n")
-            clock.go(0.5)
+            fake.go(0.5)
         return text
 
-    clock = FakeTime()
-    monkeypatch.setattr(machine, "time", clock)
+    fake = FakeTime()
+    monkeypatch.setattr(machine, "time", fake)
     monkeypatch.setattr(Path, "read_text", read_and_go_on)
     seen = cpu_times({10}, servers={30})
     assert seen is not None

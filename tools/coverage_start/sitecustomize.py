@@ -1,8 +1,9 @@
 """Measures the lines that a Python process runs, for `make coverage`.
 
 Python imports a module of this name when it starts, if its folder is on PYTHONPATH. That also
-reaches processes that get no other variable, such as the functions of the twin. Most processes of
-tests are killed at their end, so each writes down every second what it has run.
+reaches processes that get no other variable, such as the functions of the twin. These are forked,
+and killed at their end, so a forked process writes down every second what it has run. Others write
+at their end; they have no thread for it, since some of them fork and rely on having one alone.
 """
 
 import atexit
@@ -25,8 +26,8 @@ class Measurement:
     """Lines that this process runs; a forked one begins anew."""
 
     def __init__(self) -> None:
-        # held while data is written: a child that is forked then could never write
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # held while data is written
+        self._ended = threading.Event()
         self._begin()
 
     def _begin(self) -> None:
@@ -38,8 +39,6 @@ class Measurement:
         )
         self._coverage.set_option("run:disable_warnings", _EXPECTED)
         self._coverage.start()
-        self._ended = threading.Event()
-        threading.Thread(target=self._save_each_second, daemon=True).start()
 
     def _save_each_second(self) -> None:
         while not self._ended.wait(SAVED_EVERY_S):
@@ -53,19 +52,13 @@ class Measurement:
             self._coverage.stop()
             self._coverage.save()
 
-    def before_fork(self) -> None:
-        """Wait until nothing is being written."""
-        self._lock.acquire()
-
-    def after_fork(self) -> None:
-        """Go on in the parent."""
-        self._lock.release()
-
     def begin_in_child(self) -> None:
         """Begin anew in a forked process."""
         self._coverage.stop()
         self._lock = threading.Lock()
+        self._ended = threading.Event()
         self._begin()
+        threading.Thread(target=self._save_each_second, daemon=True).start()
 
 
 def exit_at_once(status: int) -> NoReturn:
@@ -77,8 +70,4 @@ def exit_at_once(status: int) -> NoReturn:
 measurement = Measurement()
 atexit.register(measurement.end)
 os._exit = exit_at_once
-os.register_at_fork(
-    before=measurement.before_fork,
-    after_in_parent=measurement.after_fork,
-    after_in_child=measurement.begin_in_child,
-)
+os.register_at_fork(after_in_child=measurement.begin_in_child)
