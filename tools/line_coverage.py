@@ -40,7 +40,7 @@ def main() -> int:
 def print_report() -> None:
     """Add up the data of all processes; print the files with lines that were not run."""
     reading = {**os.environ, "PYTHONPATH": str(PACKAGE)}
-    file = f"--data-file={DATA / 'all'}"
+    file = f"--data-file={DATA / 'lines'}"  # beside those of the processes, by its name
     for arguments in (
         ["combine", "--quiet", file, str(DATA)],
         ["report", file, "--skip-covered", "--sort=cover", "--precision=1", "--ignore-errors"],
