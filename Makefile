@@ -179,6 +179,16 @@ TIER ?= test
 hunt: $(WHAT_TESTS_NEED) $(STAMPS)/generators ## Look for tests that fail by chance: RUNS=3 TIER=test FILES=
 	$(BIN)/python -m tools.suite hunt --runs $(RUNS) --tier $(TIER) $(FILES)
 
+# what measures lines, apart: nothing else needs it
+$(STAMPS)/coverage: tools/coverage.txt $(STAMPS)/venv
+	rm -rf .cache/coverage
+	$(UV) pip install --quiet --no-config --require-hashes --target .cache/coverage --python $(BIN)/python -r tools/coverage.txt
+	@touch $@
+
+.PHONY: coverage
+coverage: $(WHAT_TESTS_NEED) $(STAMPS)/generators $(STAMPS)/coverage ## Which lines of plimsoll/ the tests run, subprocesses included: TIER=test FILES=
+	$(BIN)/python -m tools.line_coverage --tier $(TIER) $(FILES)
+
 .PHONY: faults
 faults: namespaces setup ## Every fault in every phase of a run, and the table of docs/security.md
 	$(BIN)/pytest -q -n 2 -p no:schemathesis --write-faults tests/faults
@@ -270,6 +280,7 @@ lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --extra service --extra checks pyproject.toml -o requirements.txt
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/generators.in -o tools/generators.txt
+	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/coverage.in -o tools/coverage.txt
 	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command "make lock" requirements.in -o requirements.txt
 
 .PHONY: clean

@@ -37,6 +37,7 @@ SOURCES = {
 PYTHON_LOCKS = (
     "requirements-dev.txt",
     "tests/second_opinion/environment/requirements.txt",
+    "tools/coverage.txt",
     "tools/generators.txt",
 )
 AFFECTED, UNCHECKED = 1, 3  # exit codes

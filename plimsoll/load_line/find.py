@@ -36,6 +36,7 @@ from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
 from plimsoll.load_line.request import add_credentials, describe_endpoint, write_search_request
 from plimsoll.load_line.search_loop import Finder, Shows
+from plimsoll.machine import require_set_clock
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import engine_of
@@ -134,8 +135,10 @@ def find(asked: Asked, caller: Caller) -> Outcome:
 
     Raises:
         UsageError: An option is not valid, or the rows do not exist.
-        PlimsollError: The database is unreachable or refuses.
+        PlimsollError: The database is unreachable or refuses, or this machine's clock was never
+            set.
     """
+    require_set_clock()
     found = look(asked.target, asked.workload, asked.options.records, asked.parameters)
     _plan_search(asked, found, Made())  # refuse invalid options before any row is made
     to_drop = asked.options.drop and found.note is None  # a refusal drops no existing dataset
@@ -247,8 +250,10 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
 
     Raises:
         UsageError: The environment has no credentials, or the request asks for faults.
-        PlimsollError: The database refuses, or a table of the dataset belongs to something else.
+        PlimsollError: The database refuses, a table of the dataset belongs to something else, or
+            this machine's clock was never set.
     """
+    require_set_clock()
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
     if request.faults:
         raise UsageError("faults: an existing database has no emulated volume to make fail")

@@ -15,6 +15,7 @@ from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.machine import require_set_clock
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import (
@@ -121,8 +122,10 @@ def run_load(
         token: Token that ends the load early.
 
     Raises:
-        PlimsollError: The database refuses, is unreachable or does not have the rows.
+        PlimsollError: The database refuses, is unreachable or does not have the rows, or this
+            machine's clock was never set.
     """
+    require_set_clock()
     there = _prepare_load(target, workload, options.records, parameters)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
     loop: ClosedLoop | OpenLoop = ClosedLoop()

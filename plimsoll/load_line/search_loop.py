@@ -19,6 +19,7 @@ from plimsoll.fleet.step import build_step
 from plimsoll.load_line.clients import compute_local_barrier_ms, run_clients
 from plimsoll.load_line.machine import Host, choose_poll_us, report_other_statements
 from plimsoll.load_line.options import StopRule
+from plimsoll.machine import watch_clock
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
@@ -89,6 +90,10 @@ class Finder:
             StepError: A step had no usable result, and further steps would have none either.
             UsageError: The steps cannot be judged.
         """
+        with watch_clock(self.end):
+            self._search()
+
+    def _search(self) -> None:
         until = time.monotonic() + self.request.time_limit_s
         if self.request.prepare.warm_s:
             self._warm()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import geometric_mean
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -93,6 +93,7 @@ class PhaseResult(Model):
 
 
 SCHEMA_VERSION: Literal[1] = 1
+Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class OperationTotals(Model):
@@ -215,10 +216,11 @@ class SecondTotals(Model):
     epoch_s: int
     step: int
     operation: str
-    succeeded: int
-    errors: int
-    max_us: int | None
-    buckets: dict[int, int]  # {upper bound in us: operations}; empty if unknown
+    succeeded: Count
+    errors: Count
+    max_us: Count | None
+    # {upper bound in us: operations}; empty if unknown
+    buckets: dict[Annotated[int, Field(ge=1, le=2**53)], Count]
 
 
 class BackgroundResult(Model):

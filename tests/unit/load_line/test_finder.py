@@ -1,5 +1,8 @@
 """The loop of a search in this process: when it ends, and what it adds to a step."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from plimsoll.fleet.plan import plan_step
@@ -134,3 +137,20 @@ def test_a_search_over_rates_warms_the_caches_at_no_more_than_its_first_one(
     monkeypatch.setattr(searching, "_run", run)
     searching._warm()
     assert [plan.rate_ops_per_second for plan in plans] == [25]
+
+
+def test_a_clock_that_is_set_back_ends_the_search_with_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client would wait for its barrier as long as the clock was set back."""
+
+    @contextmanager
+    def set_back(tell: Callable[[str], None]) -> Iterator[None]:
+        tell("this machine's clock was set back by 3,600 s")
+        yield
+
+    monkeypatch.setattr(module, "watch_clock", set_back)
+    searching = finder()
+    searching.search()
+    assert searching.cut_short == "this machine's clock was set back by 3,600 s"
+    assert searching.steps == []
