@@ -9,6 +9,7 @@ import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
 from plimsoll.databases.existing_keys import draw_from_existing
+from plimsoll.databases.family import family_of
 from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import end_on_signals
@@ -152,4 +153,5 @@ def run_load(
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
     report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
-    return Loaded(there, spec, add_read_back(spec, report))
+    connect = family_of(target.protocol).open_datasets
+    return Loaded(there, spec, add_read_back(spec, report, connect))

@@ -45,7 +45,7 @@ def check_machine() -> None:
     Raises:
         UsageError: This is not Linux.
         MissingToolError: The packages for it are not installed.
-        PlimsollError: Its clock was never set.
+        PlimsollError: This machine's clock was never set.
     """
     require_set_clock()
     if sys.platform != "linux":

@@ -242,7 +242,7 @@ def find_named_row(
 
     Args:
         tokens: The statement.
-        language: Its language.
+        language: The statement's language.
         table: The workload's name of the only table in it; None if it has several.
         binds: The values of its `?`.
         known: The rows that it can name.

@@ -133,10 +133,10 @@ class Let(Model):
 class RowUpdated(Model):
     """The row that an UPDATE names by its key and changes, for a second session that reads it."""
 
-    table: str  # of the statement's first alternative
+    table: str  # the one that the statement's first alternative names
     column: str  # the key's
     bind: int  # index of the key among the statement's binds
-    key: Value  # as in `binds`, without names of `let`
+    key: Value  # the same as in `binds`, without names of `let`
 
 
 class EngineStatement(Model):

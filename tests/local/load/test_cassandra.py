@@ -309,7 +309,7 @@ def test_reads_tell_their_rows_writes_do_not_and_another_session_sees_them(
         duration_s=120,
         operations_limit=400,
     )
-    report = add_read_back(spec, send_load(spec))
+    report = add_read_back(spec, send_load(spec), open_datasets)
     read, modified = (report.operations[name] for name in ("read", "read_modify_write"))
     assert (read.rows, read.rows_missing) == (read.succeeded, 0)
     assert (modified.rows, modified.rows_missing) == (None, None), "never 0"
