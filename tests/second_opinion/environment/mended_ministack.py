@@ -214,14 +214,15 @@ def keep_what_the_guard_depends_on():
     stacks._delete_resource = delete
 
 
-def evaluate_template_urls():
-    """Give policies the condition key `cloudformation:TemplateUrl`."""
+def evaluate_conditions_of_stacks():
+    """Give policies the condition keys `cloudformation:TemplateUrl` and `RoleArn`."""
     read_tags = iam_actions.request_tag_context
 
     def read_context(service, iam_action, body, params):
         context = dict(read_tags(service, iam_action, body, params))
-        if service == "cloudformation" and (url := helpers._p(params, "TemplateURL")):
-            context["cloudformation:TemplateUrl"] = url
+        for key, field in (("TemplateUrl", "TemplateURL"), ("RoleArn", "RoleARN")):
+            if service == "cloudformation" and (value := helpers._p(params, field)):
+                context[f"cloudformation:{key}"] = value
         return context
 
     iam_actions.request_tag_context = read_context
@@ -264,7 +265,7 @@ if __name__ == "__main__":
     hide_own_packages_from_functions()
     empty_buckets_without_the_node_sdk()
     keep_what_the_guard_depends_on()
-    evaluate_template_urls()
+    evaluate_conditions_of_stacks()
     read_groups_of_schedules()
     be_called_by_tls()
     app.main()
