@@ -5,6 +5,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -130,6 +131,7 @@ def run_emulator(folder: Path, *, secured: bool) -> Iterator[Emulator]:
     authority = Authority.new()
     certificate = authority.sign(folder / "tls", "127.0.0.1")
     (folder / "authority.pem").write_text(authority.pem)
+    (folder / "temporary").mkdir()
     server = [sys.executable, "-m", "tests.second_opinion.rds_server", str(folder)]
     port = _find_free_port()
     variables = {
@@ -138,7 +140,7 @@ def run_emulator(folder: Path, *, secured: bool) -> Iterator[Emulator]:
         "MINISTACK_ACCOUNT_ID": ACCOUNT,
         "MINISTACK_REGION": REGION,
         "AUTH": "true" if secured else "false",
-        "TMPDIR": str(folder),
+        "TMPDIR": str(folder / "temporary"),
         "RDS_AUTHORITY": str(folder / "authority.pem"),
         "RDS_SERVER": json.dumps([*server, str(certificate.certificate), str(certificate.key)]),
     }
@@ -163,6 +165,7 @@ def run_emulator(folder: Path, *, secured: bool) -> Iterator[Emulator]:
         process.wait()
         with suppress(ProcessLookupError):  # functions whose environment is still warm
             os.killpg(process.pid, signal.SIGKILL)
+        shutil.rmtree(folder / "temporary")  # gigabytes: each environment unpacks its package
 
 
 def _without_aws(variables: Mapping[str, str]) -> dict[str, str]:

@@ -5,11 +5,12 @@ real MariaDB. docs/evidence/aws.md names what the emulator lacks.
 """
 
 import json
+import shutil
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,21 +62,23 @@ class Assemblies:
 
 
 @pytest.fixture(scope="module")
-def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Assemblies:
-    """Synthesize the app twice, each time with its packages."""
+def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assemblies]:
+    """Synthesize the app twice, each time with its packages; delete them afterwards."""
+    home = tmp_path_factory.mktemp("assemblies")
 
     def synthesize(name: str, configuration: Mapping[str, Any]) -> str:
-        folder = str(tmp_path_factory.mktemp("assemblies") / name)
+        folder = str(home / name)
         context = f"plimsoll={json.dumps(configuration)}"
         options = ("--app", APP, "--output", folder, "--context", context, "--quiet")
         code, told = run_cdk("synth", *options, variables={"AWS_REGION": REGION})
         assert code == 0, told[-3000:]
         return folder
 
-    return Assemblies(
+    yield Assemblies(
         synthesize("first", CONFIGURATION),
         synthesize("changed", {**CONFIGURATION, "results_days": 30}),
     )
+    shutil.rmtree(home)
 
 
 @pytest.mark.whole
