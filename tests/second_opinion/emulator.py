@@ -165,7 +165,8 @@ def run_emulator(folder: Path, *, secured: bool) -> Iterator[Emulator]:
         process.wait()
         with suppress(ProcessLookupError):  # functions whose environment is still warm
             os.killpg(process.pid, signal.SIGKILL)
-        shutil.rmtree(folder / "temporary")  # gigabytes: each environment unpacks its package
+        # gigabytes: each environment unpacks its package
+        shutil.rmtree(folder / "temporary", ignore_errors=True)
 
 
 def _without_aws(variables: Mapping[str, str]) -> dict[str, str]:
