@@ -197,7 +197,8 @@ faults: namespaces setup ## Every fault in every phase of a run, and the table o
 audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories
 	$(BIN)/python -m tools.audit
 
-# programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator
+# programs that others wrote, in environments of their own: LocalStack, JSONata, an IAM simulator,
+# the emulator that the app is deployed on, checkov
 $(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb $(STAMPS)/postgres # Maven by Maven
 	$(BIN)/python -m tests.second_opinion.environment_of_its_own
 	@touch $@
@@ -282,6 +283,8 @@ lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/generators.in -o tools/generators.txt
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/coverage.in -o tools/coverage.txt
 	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command "make lock" requirements.in -o requirements.txt
+	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" ministack.in -o ministack.txt
+	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --no-config --python-version 3.13 --generate-hashes --custom-compile-command "make lock" checkov.in -o checkov.txt
 
 .PHONY: clean
 clean: ## Remove what setup made

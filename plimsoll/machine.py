@@ -86,7 +86,7 @@ class _Processes:
     """CPU time of every process, including ended children, and the process tree."""
 
     at_s: float  # on the monotonic clock
-    machine_ticks: list[int]  # of each kind: user, nice, system, ...; empty if the system hides them
+    machine_ticks: list[int]  # user, nice, system and so on; empty if the system hides them
     ticks: dict[int, int]
     children: dict[int, list[int]]
     kernel_ticks: int  # used by kernel threads

@@ -36,6 +36,8 @@ SOURCES = {
 }
 PYTHON_LOCKS = (
     "requirements-dev.txt",
+    "tests/second_opinion/environment/checkov.txt",
+    "tests/second_opinion/environment/ministack.txt",
     "tests/second_opinion/environment/requirements.txt",
     "tools/coverage.txt",
     "tools/generators.txt",
