@@ -12,6 +12,7 @@ from statistics import fmean, median
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend
+from plimsoll.capacity.steps.debt import TimedDebt, measure_growth
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
@@ -174,6 +175,7 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
+        debt=measure_growth(list_debts(fold.looks), filled=plan.fill_s > 0),
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )
@@ -301,6 +303,16 @@ def summarize_fleet(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
         most_waiting_percent=fold.most_waiting_percent,
         engine_version=fold.engine_version,
     )
+
+
+def list_debts(looks: Sequence[ServerLook]) -> list[TimedDebt]:
+    """Return the readings of a server's write debt, in the order of their times."""
+    readings = [
+        TimedDebt(look.epoch_ms / 1000, look.debt)
+        for look in looks
+        if look.debt is not None and look.epoch_ms is not None
+    ]
+    return sorted(readings, key=lambda reading: reading.at_s)
 
 
 def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:

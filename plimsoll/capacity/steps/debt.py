@@ -1,0 +1,194 @@
+"""Write debt: whether a window measured what the database sustains, or what its log lends. Pure.
+
+An update costs a log record now and the writing of its page later. Until the log is nearly full,
+the server may put the second off: a window that begins with an empty log measures how fast the log
+is written, not how fast pages are. docs/evidence/write-debt.md has the worlds in which the rules
+here were tried.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from plimsoll import words
+from plimsoll.model.judging.debt import DebtGrowth, WriteDebt
+from plimsoll.model.judging.steps import Purpose, Step
+
+GROWTH_MAX = 0.03  # growth of the debt, as a share of what was written, that counts as balance
+FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
+# Share of the limit from which on growth shows that pages cannot be written as fast as the log:
+# below it, a server that adapts to the log's level does not try to
+ADAPTS_SHARE = 0.5
+WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
+LASTS_S = 3600.0  # a log that takes longer to fill lends nothing worth mentioning
+BALANCE_S = 10.0  # growth of a filling log is looked at over so long
+
+FILL_CONNECTIONS = 32  # of the load that fills the log
+FILL_LEAST_S = 60.0  # time that a step may take to fill the log: this, or `FILL_FACTOR` loads
+FILL_FACTOR = 2.0
+RESERVE_FACTOR = 2.0  # on the estimated time, since pages are written meanwhile
+# Their latency, without any load before them, is what other steps are compared with
+UNFILLED: frozenset[Purpose | str] = frozenset({"baseline", "sentinel", "warm", "phase"})
+
+
+class TimedDebt(NamedTuple):
+    """A reading of write debt, and when it was taken, in seconds."""
+
+    at_s: float
+    debt: WriteDebt
+
+
+# What a window's readings say.
+
+
+def measure_growth(readings: Sequence[TimedDebt], *, filled: bool) -> DebtGrowth | None:
+    """Return how write debt changed over a window; None with fewer than two readings.
+
+    Args:
+        readings: The readings within the window, in the order of their times.
+        filled: Whether the step filled the log before its window.
+    """
+    if len(readings) < 2 or readings[-1].at_s <= readings[0].at_s:
+        return None
+    debts = [reading.debt for reading in readings]
+    first, last = debts[0], debts[-1]
+    written = last.written_bytes - first.written_bytes
+    if written < 0:
+        return None  # another server answered, or its log was made anew
+    return DebtGrowth(
+        limit_bytes=last.limit_bytes,
+        start_bytes=first.owed_bytes,
+        end_bytes=last.owed_bytes,
+        peak_bytes=max(debt.owed_bytes for debt in debts),
+        written_bytes=written,
+        lent_bytes=_sum_lent(debts),
+        interval_s=readings[-1].at_s - readings[0].at_s,
+        waves=count_waves([debt.owed_bytes / debt.limit_bytes for debt in debts]),
+        filled=filled,
+    )
+
+
+def _sum_lent(debts: Sequence[WriteDebt]) -> int:
+    """Return by how much debt grew; where checkpoints pay it, what was written without one."""
+    if any(debt.paying is None for debt in debts):
+        return debts[-1].owed_bytes - debts[0].owed_bytes
+    pairs = pairwise(debts)
+    return sum(
+        max(0, after.written_bytes - before.written_bytes)
+        for before, after in pairs
+        if not after.paying
+    )
+
+
+def count_waves(levels: Sequence[float]) -> int:
+    """Return the number of whole waves: from one peak to the next, or from trough to trough.
+
+    >>> count_waves([0.2, 0.8, 0.3, 0.8, 0.4])
+    1
+
+    Args:
+        levels: The debt's share of its limit at each reading.
+    """
+    turns, rising, extreme = [0, 0], None, levels[0]  # troughs, peaks
+    lowest = highest = levels[0]
+    for level in levels:
+        if rising is None:
+            lowest, highest = min(lowest, level), max(highest, level)
+            if highest - lowest >= WAVE_SHARE:
+                rising, extreme = level == highest, level
+        elif (level > extreme) == rising:
+            extreme = level
+        elif abs(level - extreme) >= WAVE_SHARE:
+            turns[rising] += 1
+            rising, extreme = not rising, level
+    return max(0, max(turns) - 1)
+
+
+def compute_growth(debt: DebtGrowth) -> float:
+    """Return the growth of debt as a share of what was written; negative if it shrank."""
+    return debt.lent_bytes / debt.written_bytes if debt.written_bytes else 0.0
+
+
+def lasts_s(debt: DebtGrowth) -> float | None:
+    """Return how long an empty log lasts at this growth, in seconds; None if it does not grow."""
+    return debt.limit_bytes / debt.lent_bytes * debt.interval_s if debt.lent_bytes > 0 else None
+
+
+def is_lent(debt: DebtGrowth) -> bool:
+    """Return whether a window measured what the log lends: it filled, and held no whole wave."""
+    lasts = lasts_s(debt)
+    growing = compute_growth(debt) > GROWTH_MAX and not debt.waves
+    return growing and lasts is not None and lasts <= LASTS_S
+
+
+def describe_outgrown(debt: DebtGrowth | None) -> str | None:
+    """Return why a load writes more than its pages can follow; None if nothing shows that.
+
+    The log has to be half full: below that, a server that adapts does not try.
+    """
+    if debt is None or not is_lent(debt) or debt.start_bytes < ADAPTS_SHARE * debt.limit_bytes:
+        return None
+    return (
+        f"the log only filled: {words.percent(compute_growth(debt))} of what was written to it is"
+        f" not written back, {words.percent(GROWTH_MAX)} allowed"
+    )
+
+
+def is_unproven(step: Step) -> bool:
+    """Return whether a window says nothing of what lasts: its log only filled, and was not full."""
+    debt = step.debt
+    return debt is not None and is_lent(debt) and describe_outgrown(debt) is None
+
+
+def is_only_filling(step: Step) -> bool:
+    """Return whether that is so although the step filled the log before, for as long as it may."""
+    return step.debt is not None and step.debt.filled and is_unproven(step)
+
+
+# How long a step fills the log.
+
+
+def plan_fill_s(
+    purpose: Purpose | str, finished: Sequence[Step], now: WriteDebt | None, load_s: float
+) -> float:
+    """Return the longest time for which a step fills the log before its warm-up, in seconds.
+
+    0 if its latency is what others are compared with, if write debt cannot be read, or if no window
+    so far wrote enough to fill the log within an hour: read-only workloads take no extra time.
+
+    Args:
+        purpose: Why the search runs the step.
+        finished: The finished steps.
+        now: The server's write debt; None if it cannot be read.
+        load_s: Warm-up and window of the step.
+    """
+    if now is None or purpose in UNFILLED:
+        return 0.0
+    speeds = [
+        step.debt.written_bytes
+        / step.debt.interval_s
+        * max(1.0, FILL_CONNECTIONS / (step.connections or FILL_CONNECTIONS)) ** 0.5
+        for step in finished
+        if step.debt is not None
+    ]
+    fastest = max(speeds, default=0.0)
+    if fastest * LASTS_S < now.limit_bytes:
+        return 0.0
+    estimate_s = RESERVE_FACTOR * FILLED_SHARE * now.limit_bytes / fastest
+    return min(estimate_s, max(FILL_LEAST_S, FILL_FACTOR * load_s))
+
+
+def is_filled(readings: Sequence[TimedDebt]) -> bool:
+    """Return whether a log is as full as a heavy load makes it.
+
+    Args:
+        readings: The readings since the filling began.
+    """
+    now = readings[-1]
+    if now.debt.paying or now.debt.owed_bytes >= FILLED_SHARE * now.debt.limit_bytes:
+        return True
+    before = [reading for reading in readings if reading.at_s <= now.at_s - BALANCE_S]
+    if not before:
+        return False
+    growth = measure_growth((before[-1], now), filled=True)
+    return growth is not None and growth.written_bytes > 0 and compute_growth(growth) <= GROWTH_MAX

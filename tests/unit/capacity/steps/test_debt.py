@@ -1,0 +1,169 @@
+"""Write debt: whether a window measured what lasts, or what the log lends while it fills."""
+
+import pytest
+
+from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.steps.debt import (
+    FILL_LEAST_S,
+    TimedDebt,
+    compute_growth,
+    count_waves,
+    describe_outgrown,
+    is_filled,
+    is_lent,
+    is_only_filling,
+    measure_growth,
+    plan_fill_s,
+)
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.debt import DebtGrowth, WriteDebt
+from plimsoll.model.judging.steps import Purpose, Step
+
+LIMIT = 100_000
+ONCE = Rules(limits_us={"update": 10_000}, confirmation=None)
+
+
+def reading(
+    at_s: float, owed: int, *, written: int | None = None, paying: bool | None = None
+) -> TimedDebt:
+    """A reading of a server that writes 1,000 bytes a second."""
+    position = round(1_000 * at_s) if written is None else written
+    debt = WriteDebt(owed_bytes=owed, limit_bytes=LIMIT, written_bytes=position, paying=paying)
+    return TimedDebt(at_s, debt)
+
+
+def grown(start: int, end: int, *, waves: int = 0, filled: bool = True) -> DebtGrowth:
+    """A window of a minute in which 60,000 bytes were written."""
+    return DebtGrowth(
+        limit_bytes=LIMIT, start_bytes=start, end_bytes=end, peak_bytes=max(start, end),
+        written_bytes=60_000, lent_bytes=end - start, interval_s=60, waves=waves, filled=filled,
+    )  # fmt: skip
+
+
+def step(
+    connections: int, debt: DebtGrowth | None, *, us: float = 5_000, purpose: Purpose = "climb"
+) -> Step:
+    return Step(
+        clients=1, connections=connections, purpose=purpose, window_s=60, debt=debt,
+        throughput_ops_per_second=100.0 * connections, operations=6_000 * connections, errors=0,
+        latency_us={"update": {"p99": us}},
+    )  # fmt: skip
+
+
+def test_growth_is_the_share_of_what_was_written_that_is_owed_at_the_end() -> None:
+    found = measure_growth(
+        [reading(0, 40_000), reading(30, 41_000), reading(60, 43_000)], filled=True
+    )
+    assert found is not None
+    assert (found.start_bytes, found.end_bytes, found.peak_bytes) == (40_000, 43_000, 43_000)
+    assert compute_growth(found) == pytest.approx(0.05)
+    assert is_lent(found)
+
+
+def test_one_reading_shows_no_growth_and_nor_do_two_servers() -> None:
+    assert measure_growth([reading(0, 1)], filled=True) is None
+    assert measure_growth([reading(0, 1), reading(9, 1, written=0)], filled=True) is not None
+    other = [reading(5, 1), reading(9, 1, written=0)]
+    assert measure_growth(other, filled=True) is None
+
+
+def test_where_checkpoints_pay_the_log_is_lent_only_what_is_written_without_one() -> None:
+    during = [reading(s, 40_000 + 1_000 * s, paying=s > 0) for s in range(61)]
+    found = measure_growth(during, filled=True)
+    assert found is not None
+    assert found.lent_bytes == 0
+    without = [reading(s, 40_000 + 1_000 * s, paying=False) for s in range(61)]
+    found = measure_growth(without, filled=True)
+    assert found is not None
+    assert compute_growth(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("levels", "waves"),
+    [
+        ([0.5], 0),
+        ([0.1, 0.5, 0.9], 0),  # it fills
+        ([0.6, 0.88, 0.75, 0.8], 0),  # a part of a wave
+        ([0.2, 0.8, 0.3, 0.8, 0.4], 1),  # from peak to peak
+        ([0.8, 0.2, 0.7, 0.2, 0.7, 0.2, 0.8], 2),  # from trough to trough, twice
+        ([0.80, 0.83, 0.80, 0.84, 0.79, 0.82], 0),  # scatter
+    ],
+)
+def test_a_whole_wave_lasts_from_one_peak_or_trough_to_the_next(
+    levels: list[float], waves: int
+) -> None:
+    assert count_waves(levels) == waves
+
+
+def test_growth_lends_nothing_within_a_whole_wave_or_if_the_log_lasts_for_hours() -> None:
+    assert is_lent(grown(80_000, 83_000))
+    assert not is_lent(grown(80_000, 81_500))
+    assert not is_lent(grown(80_000, 60_000))
+    assert not is_lent(grown(20_000, 80_000, waves=1))
+    slow = grown(20_000, 21_000).model_copy(update={"written_bytes": 1_000})
+    assert not is_lent(slow)  # all of it is owed, and the log lasts for 100 min
+
+
+def test_a_load_that_outgrows_a_full_log_fails() -> None:
+    full = grown(80_000, 83_000)
+    assert describe_outgrown(full) == (
+        "the log only filled: 5 % of what was written to it is not written back, 3 % allowed"
+    )
+    capacity = judge([step(1, grown(80_000, 80_000)), step(2, full)], ONCE)
+    assert (capacity.verdict, capacity.at, capacity.cause) == ("KNEE", 1, "log")
+
+
+def test_a_log_that_was_not_full_says_nothing_of_what_lasts() -> None:
+    empty = grown(5_000, 40_000)
+    assert describe_outgrown(empty) is None
+    assert is_only_filling(step(2, empty))
+    assert not is_only_filling(step(2, grown(5_000, 40_000, filled=False)))
+
+
+def test_what_only_the_log_lent_is_a_burst_and_says_how_long_it_lasts() -> None:
+    steps = [step(1, grown(0, 30_000)), step(2, grown(0, 40_000)), step(3, None, us=50_000)]
+    capacity = judge_sustained(steps, ONCE)
+    assert capacity.verdict == "BURST", capacity.summary
+    assert capacity.max_sustainable_throughput_ops_per_second is None
+    assert capacity.burst is not None
+    assert (capacity.burst.at, capacity.burst.bucket) == (2, "log")
+    assert capacity.burst.lasts_s == pytest.approx(150)
+    assert "the log lent it" in capacity.summary
+    assert "for 2.5 min from an empty log" in capacity.summary
+
+
+def test_steps_without_readings_are_judged_as_before() -> None:
+    steps = [step(1, None), step(2, None, us=50_000)]
+    assert judge_sustained(steps, ONCE) == judge(steps, ONCE)
+
+
+NOW = WriteDebt(owed_bytes=0, limit_bytes=LIMIT, written_bytes=0)
+
+
+@pytest.mark.parametrize("purpose", ["baseline", "sentinel"])
+def test_no_log_is_filled_before_steps_that_others_are_compared_with(purpose: Purpose) -> None:
+    assert plan_fill_s(purpose, [step(1, grown(0, 100))], NOW, 90) == 0
+
+
+def test_a_log_is_filled_as_long_as_the_fastest_window_needs_twice_over_and_no_longer() -> None:
+    writes = [step(32, grown(0, 100)), step(16, grown(0, 100).model_copy(update={"waves": 1}))]
+    assert plan_fill_s("climb", writes[:1], NOW, 90) == pytest.approx(160)
+    assert plan_fill_s("climb", writes, NOW, 10) == FILL_LEAST_S
+    assert plan_fill_s("climb", writes, None, 90) == 0
+    assert plan_fill_s("climb", [], NOW, 90) == 0
+
+
+def test_a_load_that_only_reads_takes_no_extra_time() -> None:
+    reads = grown(0, 20).model_copy(update={"written_bytes": 30})
+    assert plan_fill_s("climb", [step(32, reads)], NOW, 90) == 0
+
+
+def test_a_log_is_filled_once_it_is_or_a_checkpoint_runs_or_no_more_can_be_owed() -> None:
+    assert is_filled([reading(0, 80_000)])
+    assert is_filled([reading(0, 10_000, paying=True)])
+    assert not is_filled([reading(0, 10_000)])
+    balance = [reading(s, 50_000) for s in range(12)]
+    assert not is_filled(balance[:10])
+    assert is_filled(balance)
+    assert not is_filled([reading(s, 1_000 * s) for s in range(12)])
