@@ -25,7 +25,7 @@ from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
-from plimsoll.capacity.steps.debt import plan_fill_s
+from plimsoll.capacity.steps.debt import began_filled, plan_fill_s
 from plimsoll.databases.family import family_of
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
@@ -74,9 +74,7 @@ def prepare_step(
     if counters is None and plan.purpose in CLOSING:
         return None
     ended = Recovered(recovered=None, how=None)
-    after_filling = plan.purpose == "sentinel" and any(
-        step.debt is not None and step.debt.filled for step in finished
-    )
+    after_filling = plan.purpose == "sentinel" and any(map(began_filled, finished))
     if following.recover_first or after_filling:
         if counters is None:
             work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")

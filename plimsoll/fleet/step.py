@@ -12,7 +12,7 @@ from statistics import fmean, median
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.capacity.statistics.trends import detect_trend
-from plimsoll.capacity.steps.debt import TimedDebt, measure_growth
+from plimsoll.capacity.steps.debt import UNFILLED, TimedDebt, measure_growth
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
@@ -175,7 +175,7 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
-        debt=measure_growth(list_debts(fold.looks), filled=plan.fill_s > 0),
+        debt=measure_growth(list_debts(fold.looks), judged=plan.purpose not in UNFILLED),
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )

@@ -5,6 +5,7 @@ own load begins, since a log drains within seconds without load. Progress is rep
 seconds.
 """
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,6 @@ from plimsoll import words
 from plimsoll.capacity.steps.debt import FILL_CONNECTIONS, TimedDebt, is_filled
 from plimsoll.databases.watching import open_watcher
 from plimsoll.errors import PlimsollError
-from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import ClosedLoop, EngineWorkload, LoadSpec
 from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.run.fleet import StepPlan
@@ -161,8 +161,8 @@ class LogFilling:
     def _send(self, token: plimsoll_engine.CancelToken) -> None:
         spec = self._spec.model_copy(update={"duration_s": self._longest_s + SPARE_S})
         with suppress(plimsoll_engine.EngineError):
-            answer = plimsoll_engine.run(spec.model_dump_json(), None, token)
-            self.statements_sent += LoadReport.model_validate_json(answer).statements_sent
+            report = json.loads(plimsoll_engine.run(spec.model_dump_json(), None, token))
+            self.statements_sent += report["statements_sent"]
 
     def _stop_load(self) -> None:
         if self._load is not None and self._token is not None:

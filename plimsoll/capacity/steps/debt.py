@@ -26,6 +26,7 @@ BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 FILL_CONNECTIONS = 32  # of the load that fills the log
 FILL_LEAST_S = 60.0  # time that a step may take to fill the log: this, or `FILL_FACTOR` loads
 FILL_FACTOR = 2.0
+STEPS_TO_FILL = 3.0  # a log that several steps together do not fill is not worth the time
 RESERVE_FACTOR = 2.0  # on the estimated time, since pages are written meanwhile
 # Their latency, without any load before them, is what other steps are compared with
 UNFILLED: frozenset[Purpose | str] = frozenset({"baseline", "sentinel", "warm", "phase"})
@@ -41,12 +42,12 @@ class TimedDebt(NamedTuple):
 # What a window's readings say.
 
 
-def measure_growth(readings: Sequence[TimedDebt], *, filled: bool) -> DebtGrowth | None:
+def measure_growth(readings: Sequence[TimedDebt], *, judged: bool) -> DebtGrowth | None:
     """Return how write debt changed over a window; None with fewer than two readings.
 
     Args:
         readings: The readings within the window, in the order of their times.
-        filled: Whether the step filled the log before its window.
+        judged: Whether the step's purpose is judged by it (`UNFILLED`).
     """
     if len(readings) < 2 or readings[-1].at_s <= readings[0].at_s:
         return None
@@ -64,7 +65,7 @@ def measure_growth(readings: Sequence[TimedDebt], *, filled: bool) -> DebtGrowth
         lent_bytes=_sum_lent(debts),
         interval_s=readings[-1].at_s - readings[0].at_s,
         waves=count_waves([debt.owed_bytes / debt.limit_bytes for debt in debts]),
-        filled=filled,
+        judged=judged,
     )
 
 
@@ -141,11 +142,17 @@ def is_unproven(step: Step) -> bool:
 
 
 def is_only_filling(step: Step) -> bool:
-    """Return whether that is so although the step filled the log before, for as long as it may."""
-    return step.debt is not None and step.debt.filled and is_unproven(step)
+    """Return whether that is so although the step was to fill the log before its window."""
+    return step.debt is not None and step.debt.judged and is_unproven(step)
 
 
 # How long a step fills the log.
+
+
+def began_filled(step: Step) -> bool:
+    """Return whether a step's window began with a log that was filled, at least by half."""
+    debt = step.debt
+    return debt is not None and debt.start_bytes >= ADAPTS_SHARE * debt.limit_bytes
 
 
 def plan_fill_s(
@@ -153,8 +160,9 @@ def plan_fill_s(
 ) -> float:
     """Return the longest time for which a step fills the log before its warm-up, in seconds.
 
-    0 if its latency is what others are compared with, if write debt cannot be read, or if no window
-    so far wrote enough to fill the log within an hour: read-only workloads take no extra time.
+    0 if its latency is what others are compared with, if write debt cannot be read, if no window so
+    far wrote enough to fill the log within an hour (read-only workloads take no extra time), or if
+    the log is so large that a step cannot fill even half of it.
 
     Args:
         purpose: Why the search runs the step.
@@ -174,8 +182,11 @@ def plan_fill_s(
     fastest = max(speeds, default=0.0)
     if fastest * LASTS_S < now.limit_bytes:
         return 0.0
-    estimate_s = RESERVE_FACTOR * FILLED_SHARE * now.limit_bytes / fastest
-    return min(estimate_s, max(FILL_LEAST_S, FILL_FACTOR * load_s))
+    each_s = now.limit_bytes / fastest
+    most_s = max(FILL_LEAST_S, FILL_FACTOR * load_s)
+    if ADAPTS_SHARE * each_s > STEPS_TO_FILL * most_s:
+        return 0.0
+    return min(RESERVE_FACTOR * FILLED_SHARE * each_s, most_s)
 
 
 def is_filled(readings: Sequence[TimedDebt]) -> bool:
@@ -190,5 +201,5 @@ def is_filled(readings: Sequence[TimedDebt]) -> bool:
     before = [reading for reading in readings if reading.at_s <= now.at_s - BALANCE_S]
     if not before:
         return False
-    growth = measure_growth((before[-1], now), filled=True)
+    growth = measure_growth((before[-1], now), judged=True)
     return growth is not None and growth.written_bytes > 0 and compute_growth(growth) <= GROWTH_MAX

@@ -36,4 +36,5 @@ class DebtGrowth(Model):
     lent_bytes: int
     interval_s: Annotated[float, Field(gt=0)]  # from the first reading to the last
     waves: Annotated[int, Field(ge=0)]  # whole waves: from one peak, or trough, to the next
-    filled: bool  # whether the step filled the log before its window
+    # False for steps whose latency others are compared with: nothing fills the log before them
+    judged: bool

@@ -17,6 +17,7 @@ from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.steps.debt import (
     FILL_CONNECTIONS,
+    UNFILLED,
     TimedDebt,
     is_filled,
     measure_growth,
@@ -167,7 +168,6 @@ class Searcher:
     def _answer(self, server: Server, wish: NextStep) -> Step:
         server.idle(self.world.gap_s)
         warmup_s, window_s = WARMUP_S * wish.window_factor, WINDOW_S * wish.window_factor
-        fill_s = 0.0
         if self.blind:
             server.idle(max(0.0, server.owed - server.limit / 2) / CLEANED_MOST)
         else:
@@ -179,7 +179,7 @@ class Searcher:
         for second in server.hold(wish.connections, window_s):
             seconds.append(second)
             readings.append(server.read())
-        return self._make_step(wish, seconds, readings, fill_s)
+        return self._make_step(wish, seconds, readings)
 
     def _fill(self, server: Server, longest_s: float) -> None:
         began_s, readings = server.at_s, [server.read()]
@@ -199,7 +199,6 @@ class Searcher:
         wish: NextStep,
         seconds: list[tuple[float, float]],
         readings: list[TimedDebt],
-        fill_s: float,
     ) -> Step:
         total = sum(done for done, _ in seconds)
         counts = merge_seconds(seconds)
@@ -218,5 +217,7 @@ class Searcher:
             window_factor=wish.window_factor,
             latency_us={"update": {"p99": p99_us}},
             latency_counts={"update": counts},
-            debt=None if self.blind else measure_growth(readings, filled=fill_s > 0),
+            debt=None
+            if self.blind
+            else measure_growth(readings, judged=wish.purpose not in UNFILLED),
         )

@@ -33,11 +33,11 @@ def reading(
     return TimedDebt(at_s, debt)
 
 
-def grown(start: int, end: int, *, waves: int = 0, filled: bool = True) -> DebtGrowth:
+def grown(start: int, end: int, *, waves: int = 0, judged: bool = True) -> DebtGrowth:
     """A window of a minute in which 60,000 bytes were written."""
     return DebtGrowth(
         limit_bytes=LIMIT, start_bytes=start, end_bytes=end, peak_bytes=max(start, end),
-        written_bytes=60_000, lent_bytes=end - start, interval_s=60, waves=waves, filled=filled,
+        written_bytes=60_000, lent_bytes=end - start, interval_s=60, waves=waves, judged=judged,
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def step(
 
 def test_growth_is_the_share_of_what_was_written_that_is_owed_at_the_end() -> None:
     found = measure_growth(
-        [reading(0, 40_000), reading(30, 41_000), reading(60, 43_000)], filled=True
+        [reading(0, 40_000), reading(30, 41_000), reading(60, 43_000)], judged=True
     )
     assert found is not None
     assert (found.start_bytes, found.end_bytes, found.peak_bytes) == (40_000, 43_000, 43_000)
@@ -62,19 +62,19 @@ def test_growth_is_the_share_of_what_was_written_that_is_owed_at_the_end() -> No
 
 
 def test_one_reading_shows_no_growth_and_nor_do_two_servers() -> None:
-    assert measure_growth([reading(0, 1)], filled=True) is None
-    assert measure_growth([reading(0, 1), reading(9, 1, written=0)], filled=True) is not None
+    assert measure_growth([reading(0, 1)], judged=True) is None
+    assert measure_growth([reading(0, 1), reading(9, 1, written=0)], judged=True) is not None
     other = [reading(5, 1), reading(9, 1, written=0)]
-    assert measure_growth(other, filled=True) is None
+    assert measure_growth(other, judged=True) is None
 
 
 def test_where_checkpoints_pay_the_log_is_lent_only_what_is_written_without_one() -> None:
     during = [reading(s, 40_000 + 1_000 * s, paying=s > 0) for s in range(61)]
-    found = measure_growth(during, filled=True)
+    found = measure_growth(during, judged=True)
     assert found is not None
     assert found.lent_bytes == 0
     without = [reading(s, 40_000 + 1_000 * s, paying=False) for s in range(61)]
-    found = measure_growth(without, filled=True)
+    found = measure_growth(without, judged=True)
     assert found is not None
     assert compute_growth(found) == 1
 
@@ -118,7 +118,7 @@ def test_a_log_that_was_not_full_says_nothing_of_what_lasts() -> None:
     empty = grown(5_000, 40_000)
     assert describe_outgrown(empty) is None
     assert is_only_filling(step(2, empty))
-    assert not is_only_filling(step(2, grown(5_000, 40_000, filled=False)))
+    assert not is_only_filling(step(2, grown(5_000, 40_000, judged=False)))
 
 
 def test_what_only_the_log_lent_is_a_burst_and_says_how_long_it_lasts() -> None:
