@@ -11,7 +11,7 @@ from statistics import fmean, median
 
 import plimsoll_engine
 from plimsoll import words
-from plimsoll.capacity.statistics.trends import detect_trend
+from plimsoll.capacity.statistics.trends import detect_trend, find_wave_s
 from plimsoll.capacity.steps.debt import UNFILLED, TimedDebt, measure_growth
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.background import add_background_results
@@ -90,10 +90,12 @@ def build_step(
         throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
             throughput = 0.0  # the load has failed, however briefly those that were let in ran
+        each_second = list_second_counts(fold, window, seconds)
         read = {
             "throughput_ops_per_second": throughput,
             "halves": compute_halves(fold, window, seconds),
-            "trend": detect_trend(list_second_counts(fold, window, seconds)),
+            "trend": detect_trend(each_second),
+            "wave_s": find_wave_s(each_second) if step.debt is None else None,
         }
         step = step.model_copy(update=read)
     result = StepResult(

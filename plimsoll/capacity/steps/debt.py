@@ -8,6 +8,7 @@ here were tried.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 from plimsoll import words
@@ -144,6 +145,36 @@ def is_unproven(step: Step) -> bool:
 def is_only_filling(step: Step) -> bool:
     """Return whether that is so although the step was to fill the log before its window."""
     return step.debt is not None and step.debt.judged and is_unproven(step)
+
+
+def describe_debt(steps: Sequence[Step]) -> str | None:
+    """Say how write debt changed in the windows of an answer; where it is not known, their waves.
+
+    None for loads that write next to nothing, and for windows without waves.
+    """
+    debts = [step.debt for step in steps if step.debt is not None and fills_soon(step.debt)]
+    if debts:
+        growth = max(map(compute_growth, debts))
+        level = min(debt.start_bytes / debt.limit_bytes for debt in debts)
+        grew = "did not grow"
+        if growth > 0:
+            grew = f"grew by at most {words.percent(growth)} of what was written"
+        return (
+            f"write debt was read: in the windows of the answer it {grew}, and the log was at least"
+            f" {words.percent(level)} full when they began"
+        )
+    waves = [step.wave_s for step in steps if step.debt is None and step.wave_s is not None]
+    if 2 * len(waves) <= len(steps):
+        return None
+    return (
+        "write debt cannot be read, but throughput comes in waves of about"
+        f" {words.duration(round(median(waves)))}: a window has to hold several of them"
+    )
+
+
+def fills_soon(debt: DebtGrowth) -> bool:
+    """Return whether a window wrote enough to fill the log within an hour."""
+    return debt.written_bytes / debt.interval_s * LASTS_S >= debt.limit_bytes
 
 
 # How long a step fills the log.

@@ -163,6 +163,8 @@ class Step(Model):
     credits: tuple[CreditUse, ...] | None = None  # None if unknown
     # Write debt in the window; None if it cannot be read, or in an older result
     debt: DebtGrowth | None = None
+    # Where it cannot be read: period of the waves in the throughput; None if there are none
+    wave_s: Amount | None = None
     poll_us: Count | None = None  # how long clients busy-polled at most; None if unknown
     window_factor: Positive | None = None  # length of the window / length in the request
     # Whether the target had recovered from an overload before this step

@@ -9,6 +9,7 @@ from plimsoll.capacity.steps.debt import (
     TimedDebt,
     compute_growth,
     count_waves,
+    describe_debt,
     describe_outgrown,
     is_filled,
     is_lent,
@@ -167,3 +168,19 @@ def test_a_log_is_filled_once_it_is_or_a_checkpoint_runs_or_no_more_can_be_owed(
     assert not is_filled(balance[:10])
     assert is_filled(balance)
     assert not is_filled([reading(s, 1_000 * s) for s in range(12)])
+
+
+def test_an_answer_says_how_its_write_debt_is_known() -> None:
+    known = [step(2, grown(80_000, 81_200)), step(2, grown(70_000, 60_000))]
+    assert describe_debt(known) == (
+        "write debt was read: in the windows of the answer it grew by at most 2 % of what was"
+        " written, and the log was at least 70 % full when they began"
+    )
+    waves = [step(2, None).model_copy(update={"wave_s": 20.0})] * 2
+    assert describe_debt(waves) == (
+        "write debt cannot be read, but throughput comes in waves of about 20 s: a window has to"
+        " hold several of them"
+    )
+    assert describe_debt([*waves, *[step(2, None)] * 2]) is None
+    reads = grown(0, 20).model_copy(update={"written_bytes": 30})
+    assert describe_debt([step(2, reads)]) is None
