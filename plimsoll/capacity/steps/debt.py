@@ -6,6 +6,7 @@ is written, not how fast pages are. docs/evidence/write-debt.md has the worlds i
 here were tried.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -23,6 +24,11 @@ ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
 LASTS_S = 3600.0  # a log that takes longer to fill lends nothing worth mentioning
 BALANCE_S = 10.0  # growth of a filling log is looked at over so long
+
+# Windows hold a wave if they last for so many times in which an empty log fills; in InnoDB a wave
+# takes most of the log
+WAVES_HELD = 1.5
+WAVE_FACTOR_MOST, WAVE_WINDOW_MOST_S = 16, 240.0
 
 FILL_CONNECTIONS = 32  # of the load that fills the log
 FILL_LEAST_S = 60.0  # time that a step may take to fill the log: this, or `FILL_FACTOR` loads
@@ -145,6 +151,22 @@ def is_unproven(step: Step) -> bool:
 def is_only_filling(step: Step) -> bool:
     """Return whether that is so although the step was to fill the log before its window."""
     return step.debt is not None and step.debt.judged and is_unproven(step)
+
+
+def count_windows_for_wave(step: Step) -> int | None:
+    """Return the multiple of the request's window that holds a whole wave of a log that only fills.
+
+    Returns:
+        None if the window needs no longer one, or if a wave is too long for any.
+    """
+    debt = step.debt
+    if debt is None or step.window_s is None or not is_lent(debt) or not debt.judged:
+        return None
+    factor = step.window_factor or 1
+    usual_s = step.window_s / factor
+    needed = math.ceil(WAVES_HELD * (lasts_s(debt) or 0.0) / usual_s)
+    most = min(WAVE_FACTOR_MOST, WAVE_WINDOW_MOST_S / usual_s)
+    return needed if factor < needed <= most else None
 
 
 def describe_debt(steps: Sequence[Step]) -> str | None:

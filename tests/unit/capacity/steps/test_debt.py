@@ -9,6 +9,7 @@ from plimsoll.capacity.steps.debt import (
     TimedDebt,
     compute_growth,
     count_waves,
+    count_windows_for_wave,
     describe_debt,
     describe_outgrown,
     is_filled,
@@ -184,3 +185,14 @@ def test_an_answer_says_how_its_write_debt_is_known() -> None:
     assert describe_debt([*waves, *[step(2, None)] * 2]) is None
     reads = grown(0, 20).model_copy(update={"written_bytes": 30})
     assert describe_debt([step(2, reads)]) is None
+
+
+def test_a_longer_window_is_asked_for_where_the_waves_of_the_log_are_short() -> None:
+    fills_in_90_s = grown(10_000, 76_667)
+    assert count_windows_for_wave(step(2, fills_in_90_s)) == 3  # of a minute: 1.5 times 90 s
+    longer = step(2, fills_in_90_s).model_copy(update={"window_factor": 3, "window_s": 180.0})
+    assert count_windows_for_wave(longer) is None  # it was asked for once
+    assert count_windows_for_wave(step(2, grown(10_000, 20_000))) is None  # 15 min are too long
+    assert count_windows_for_wave(step(2, grown(10_000, 76_667, waves=1))) is None
+    assert count_windows_for_wave(step(2, grown(10_000, 76_667, judged=False))) is None
+    assert count_windows_for_wave(step(2, None)) is None
