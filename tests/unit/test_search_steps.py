@@ -192,8 +192,8 @@ OWES = ServerCounters(
 WROTE = Step(
     connections=32,
     debt=DebtGrowth(
-        limit_bytes=100_000, start_bytes=80_000, end_bytes=80_000, peak_bytes=85_000,
-        written_bytes=50_000, lent_bytes=0, interval_s=10, waves=0, judged=True,
+        limit_bytes=100_000, start_bytes=80_000, end_bytes=85_000, peak_bytes=85_000,
+        written_bytes=50_000, lent_bytes=5_000, interval_s=10, waves=0, judged=True,
     ),
 )  # fmt: skip
 

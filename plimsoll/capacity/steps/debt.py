@@ -214,8 +214,8 @@ def plan_fill_s(
     """Return the longest time for which a step fills the log before its warm-up, in seconds.
 
     0 if its latency is what others are compared with, if write debt cannot be read, if no window so
-    far wrote enough to fill the log within an hour (read-only workloads take no extra time), or if
-    the log is so large that a step cannot fill even half of it.
+    far was lent anything (read-only workloads take no extra time, nor do servers that write pages
+    at once), or if the log is so large that a step cannot fill even half of it.
 
     Args:
         purpose: Why the search runs the step.
@@ -223,7 +223,8 @@ def plan_fill_s(
         now: The server's write debt; None if it cannot be read.
         load_s: Warm-up and window of the step.
     """
-    if now is None or purpose in UNFILLED:
+    lent = any(step.debt is not None and is_lent(step.debt) for step in finished)
+    if now is None or not lent or purpose in UNFILLED:
         return 0.0
     speeds = [
         step.debt.written_bytes
@@ -232,10 +233,7 @@ def plan_fill_s(
         for step in finished
         if step.debt is not None
     ]
-    fastest = max(speeds, default=0.0)
-    if fastest * LASTS_S < now.limit_bytes:
-        return 0.0
-    each_s = now.limit_bytes / fastest
+    each_s = now.limit_bytes / max(speeds)
     most_s = max(FILL_LEAST_S, FILL_FACTOR * load_s)
     if ADAPTS_SHARE * each_s > STEPS_TO_FILL * most_s:
         return 0.0

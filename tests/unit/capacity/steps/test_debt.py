@@ -145,15 +145,16 @@ NOW = WriteDebt(owed_bytes=0, limit_bytes=LIMIT, written_bytes=0)
 
 @pytest.mark.parametrize("purpose", ["baseline", "sentinel"])
 def test_no_log_is_filled_before_steps_that_others_are_compared_with(purpose: Purpose) -> None:
-    assert plan_fill_s(purpose, [step(1, grown(0, 100))], NOW, 90) == 0
+    assert plan_fill_s(purpose, [step(1, grown(0, 9_000))], NOW, 90) == 0
 
 
 def test_a_log_is_filled_as_long_as_the_fastest_window_needs_twice_over_and_no_longer() -> None:
-    writes = [step(32, grown(0, 100)), step(16, grown(0, 100).model_copy(update={"waves": 1}))]
+    writes = [step(32, grown(0, 9_000)), step(16, grown(0, 100))]
     assert plan_fill_s("climb", writes[:1], NOW, 90) == pytest.approx(160)
     assert plan_fill_s("climb", writes, NOW, 10) == FILL_LEAST_S
     assert plan_fill_s("climb", writes, None, 90) == 0
     assert plan_fill_s("climb", [], NOW, 90) == 0
+    assert plan_fill_s("climb", writes[1:], NOW, 90) == 0  # its pages are written at once
 
 
 def test_a_load_that_only_reads_takes_no_extra_time() -> None:
