@@ -177,7 +177,11 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
-        debt=measure_growth(list_debts(fold.looks), judged=plan.purpose not in UNFILLED),
+        debt=measure_growth(
+            list_debts(fold.looks),
+            judged=plan.purpose not in UNFILLED,
+            operations_per_s=succeeded / window.length_s if window and window.length_s else None,
+        ),
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )

@@ -23,6 +23,8 @@ FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
 LASTS_S = 3600.0  # a log that takes longer to fill lends nothing worth mentioning
+# Nor does one whose operations leave fewer page writes for later: they change the same few pages
+PAGES_LEAST = 0.01
 BALANCE_S = 10.0  # growth of a filling log is looked at over so long
 
 # Windows hold a wave if they last for so many times in which an empty log fills; in InnoDB a wave
@@ -49,11 +51,14 @@ class TimedDebt(NamedTuple):
 # What a window's readings say.
 
 
-def measure_growth(readings: Sequence[TimedDebt], *, judged: bool) -> DebtGrowth | None:
+def measure_growth(
+    readings: Sequence[TimedDebt], *, judged: bool, operations_per_s: float | None = None
+) -> DebtGrowth | None:
     """Return how write debt changed over a window; None with fewer than two readings.
 
     Args:
         readings: The readings within the window, in the order of their times.
+        operations_per_s: The window's throughput; None if unknown.
         judged: Whether the step's purpose is judged by it (`UNFILLED`).
     """
     if len(readings) < 2 or readings[-1].at_s <= readings[0].at_s:
@@ -63,7 +68,7 @@ def measure_growth(readings: Sequence[TimedDebt], *, judged: bool) -> DebtGrowth
     written = last.written_bytes - first.written_bytes
     if written < 0:
         return None  # another server answered, or its log was made anew
-    return DebtGrowth(
+    growth = DebtGrowth(
         limit_bytes=last.limit_bytes,
         start_bytes=first.owed_bytes,
         end_bytes=last.owed_bytes,
@@ -74,6 +79,19 @@ def measure_growth(readings: Sequence[TimedDebt], *, judged: bool) -> DebtGrowth
         waves=count_waves([debt.owed_bytes / debt.limit_bytes for debt in debts]),
         judged=judged,
     )
+    each = _count_pages_per_operation(first, last, growth, operations_per_s)
+    return growth.model_copy(update={"pages_per_operation": each})
+
+
+def _count_pages_per_operation(
+    first: WriteDebt, last: WriteDebt, growth: DebtGrowth, operations_per_s: float | None
+) -> float | None:
+    """Return the greater of what the window added, and of what is owed once for each full log."""
+    if first.owed_pages is None or last.owed_pages is None or not operations_per_s:
+        return None
+    added = max(0, last.owed_pages - first.owed_pages) / growth.interval_s
+    lasts = lasts_s(growth)
+    return max(added, last.owed_pages / lasts if lasts else 0.0) / operations_per_s
 
 
 def _sum_lent(debts: Sequence[WriteDebt]) -> int:
@@ -125,8 +143,9 @@ def lasts_s(debt: DebtGrowth) -> float | None:
 def is_lent(debt: DebtGrowth) -> bool:
     """Return whether a window measured what the log lends: it filled, and held no whole wave."""
     lasts = lasts_s(debt)
-    growing = compute_growth(debt) > GROWTH_MAX and not debt.waves
-    return growing and lasts is not None and lasts <= LASTS_S
+    if lasts is None or lasts > LASTS_S or debt.waves or compute_growth(debt) <= GROWTH_MAX:
+        return False
+    return debt.pages_per_operation is None or debt.pages_per_operation >= PAGES_LEAST
 
 
 def describe_outgrown(debt: DebtGrowth | None) -> str | None:

@@ -32,8 +32,9 @@ _REDO_LOG = (  # MySQL, from 8.0.30 on
     "Innodb_redo_log_checkpoint_lsn",
     "Innodb_redo_log_capacity_resized",
 )
+_DIRTY_PAGES = "Innodb_buffer_pool_pages_dirty"
 LOG_NAMES = (*_CHECKPOINT, *_REDO_LOG)
-_NAMES = (_ROW_LOCK_WAITERS, *LOG_NAMES)
+_NAMES = (_ROW_LOCK_WAITERS, _DIRTY_PAGES, *LOG_NAMES)
 
 
 class MySqlWatcher:
@@ -76,14 +77,20 @@ def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
     Returns:
         None if the server does not report it.
     """
+    pages = values.get(_DIRTY_PAGES)
     age, age_max, written = (values.get(name) for name in _CHECKPOINT)
     if age is not None and age_max and written is not None:
-        return WriteDebt(owed_bytes=age, limit_bytes=age_max, written_bytes=written)
+        return WriteDebt(
+            owed_bytes=age, limit_bytes=age_max, written_bytes=written, owed_pages=pages
+        )
     written, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)
     if written is None or checkpoint is None or not capacity:
         return None
     return WriteDebt(
-        owed_bytes=max(0, written - checkpoint), limit_bytes=capacity, written_bytes=written
+        owed_bytes=max(0, written - checkpoint),
+        limit_bytes=capacity,
+        written_bytes=written,
+        owed_pages=pages,
     )
 
 

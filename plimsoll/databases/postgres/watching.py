@@ -51,6 +51,11 @@ SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS wal_bytes_sinc
   FROM pg_control_checkpoint()
 """
 _LIMIT = "SELECT pg_size_bytes(current_setting('max_wal_size'))"
+# Pages that a checkpoint can write at most: those of this database, or what the buffers hold
+_PAGES = """
+SELECT LEAST(pg_database_size(current_database()), pg_size_bytes(current_setting('shared_buffers')))
+       / current_setting('block_size')::bigint
+"""
 # Pages that checkpoints have written, which grow while one is in progress; from 17 on, and before
 _PAGES_PAID = (
     "SELECT buffers_written FROM pg_stat_checkpointer",
@@ -64,6 +69,7 @@ class PostgresWatcher:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._limit_bytes = _read_number(connection, _LIMIT)
+        self._pages = _read_number(connection, _PAGES)
         paid = [_read_number(connection, sql) for sql in _PAGES_PAID]
         known = [sql for sql, pages in zip(_PAGES_PAID, paid, strict=True) if pages is not None]
         self._paid_by, self._paid = (known or [None])[0], max(filter(None, paid), default=0)
@@ -115,6 +121,7 @@ class PostgresWatcher:
             limit_bytes=self._limit_bytes,
             written_bytes=int(position),
             paying=bool(in_progress) or grown,
+            owed_pages=self._pages,
         )
 
 

@@ -22,6 +22,8 @@ class WriteDebt(Model):
     # PostgreSQL: whether a checkpoint writes pages, in pace with the log. None if pages are written
     # at any time, so that a decrease of `owed_bytes` shows it.
     paying: bool | None = None
+    # Pages that wait to be written, or the most that may; None if unknown
+    owed_pages: Annotated[int, Field(ge=0)] | None = None
 
 
 class DebtGrowth(Model):
@@ -36,5 +38,7 @@ class DebtGrowth(Model):
     lent_bytes: int
     interval_s: Annotated[float, Field(gt=0)]  # from the first reading to the last
     waves: Annotated[int, Field(ge=0)]  # whole waves: from one peak, or trough, to the next
+    # Pages whose writing each operation left for later, once the log is full; None if unknown
+    pages_per_operation: Annotated[float, Field(ge=0)] | None = None
     # False for steps whose latency others are compared with: nothing fills the log before them
     judged: bool

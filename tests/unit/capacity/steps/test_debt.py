@@ -197,3 +197,21 @@ def test_a_longer_window_is_asked_for_where_the_waves_of_the_log_are_short() -> 
     assert count_windows_for_wave(step(2, grown(10_000, 76_667, waves=1))) is None
     assert count_windows_for_wave(step(2, grown(10_000, 76_667, judged=False))) is None
     assert count_windows_for_wave(step(2, None)) is None
+
+
+def test_changes_of_the_same_few_pages_lend_nothing() -> None:
+    def over(pages: int) -> DebtGrowth | None:
+        debts = [(0.0, 0, 25), (60.0, 30_000, pages)]
+        readings = [
+            TimedDebt(s, reading(s, owed).debt.model_copy(update={"owed_pages": known}))
+            for s, owed, known in debts
+        ]
+        return measure_growth(readings, judged=True, operations_per_s=100)
+
+    few, many = over(25), over(3_000)
+    assert few is not None
+    assert few.pages_per_operation == pytest.approx(25 / 200 / 100)  # a full log lasts for 200 s
+    assert not is_lent(few)
+    assert many is not None
+    assert many.pages_per_operation == pytest.approx((3_000 - 25) / 60 / 100)
+    assert is_lent(many)

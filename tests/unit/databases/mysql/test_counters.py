@@ -169,6 +169,10 @@ MYSQL = {
     ("values", "debt"),
     [
         (MARIADB, WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000)),
+        (
+            MARIADB | {"Innodb_buffer_pool_pages_dirty": 8},
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, owed_pages=8),
+        ),
         (MYSQL, WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600)),
         (MARIADB | {"Innodb_checkpoint_max_age": 0}, None),
         ({"Innodb_lsn_current": 4000}, None),  # MySQL before 8.0.30 reports no checkpoint
