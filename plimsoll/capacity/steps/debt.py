@@ -248,7 +248,7 @@ def plan_fill_s(
     speeds = [
         step.debt.written_bytes
         / step.debt.interval_s
-        * max(1.0, FILL_CONNECTIONS / (step.connections or FILL_CONNECTIONS)) ** 0.5
+        * math.sqrt(max(1.0, FILL_CONNECTIONS / (step.connections or FILL_CONNECTIONS)))
         for step in finished
         if step.debt is not None
     ]

@@ -72,7 +72,8 @@ class PostgresWatcher:
         self._pages = _read_number(connection, _PAGES)
         paid = [_read_number(connection, sql) for sql in _PAGES_PAID]
         known = [sql for sql, pages in zip(_PAGES_PAID, paid, strict=True) if pages is not None]
-        self._paid_by, self._paid = (known or [None])[0], max(filter(None, paid), default=0)
+        self._paid_by = known[0] if known else None
+        self._paid = max(filter(None, paid), default=0)
 
     def cut_off(self) -> None:
         """Abort a sample that takes too long; called from another thread."""

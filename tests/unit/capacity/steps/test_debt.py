@@ -132,7 +132,7 @@ def test_what_only_the_log_lent_is_a_burst_and_says_how_long_it_lasts() -> None:
     assert (capacity.burst.at, capacity.burst.bucket) == (2, "log")
     assert capacity.burst.lasts_s == pytest.approx(150)
     assert "the log lent it" in capacity.summary
-    assert "for 2.5 min from an empty log" in capacity.summary
+    assert "for 2 min 30 s from an empty log" in capacity.summary
 
 
 def test_steps_without_readings_are_judged_as_before() -> None:
