@@ -22,7 +22,7 @@ FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 # below it, a server that adapts to the log's level does not try to
 ADAPTS_SHARE = 0.5
 WAVE_SHARE = 0.1  # rises and falls of less than this share of the limit are no wave
-LASTS_S = 3600.0  # a log that takes longer to fill lends nothing worth mentioning
+LASTS_S = 86_400.0  # a log that takes longer to fill lends nothing worth mentioning
 # Nor does one whose operations leave fewer page writes for later: they change the same few pages
 PAGES_LEAST = 0.01
 BALANCE_S = 10.0  # growth of a filling log is looked at over so long
