@@ -53,7 +53,6 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     rich = [step for step in valid if not is_empty(step)]
     # One baseline for both judgements: with credits, if there is such a step
     baseline = rich or valid
-    notes += void_notes(steps)
     closing = [step for step in closing if step.void is None]
     bursting = None
     if any(map(spends_credits, rich)):
@@ -63,6 +62,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     lent = any(map(is_only_filling, valid))
     proven = [s for s in valid if not (spends_credits(s) or (lent and is_unproven(s)))]
     lasting = [s for s in valid if s in proven or id(s) in failed]
+    if lent and bursting and bursting.bound not in {"=", ">="}:  # nothing was lent an answer
+        return _with_notes(judge(steps, rules, axis), notes)
+    notes += void_notes(steps)
     only_lent = lent and all(id(step) in failed for step in proven)
     burst = _judge_burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:

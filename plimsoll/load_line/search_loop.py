@@ -154,7 +154,7 @@ class Finder:
         return None
 
     def _step(self, plan: StepPlan) -> None:
-        number, host = self.load_number(self.target), Host.of(self.target)
+        number, host, beside = self.load_number(self.target), Host.of(self.target), 0
         plan = plan.model_copy(update={"load_number": number})
         with self._fill_log(plan) as filling:
             # Computed last: the clients need the whole lead.
@@ -169,13 +169,14 @@ class Finder:
                 first, *others = results
                 report = add_statements(first.report, filling.join())
                 results = [first.model_copy(update={"report": report}), *others]
+                beside = filling.other_statements
         if self._ended.is_set():
             return  # half a step says nothing
         after = family_of(self.target.protocol).read_counters(self.target)
         fold = fold_clients(plan, results)
         statistic = self.request.limits.statistic
         merged = build_step(fold, failed, server_after=after, statistic=statistic)
-        merged = host.seen_in(report_other_statements(merged, results))
+        merged = host.seen_in(report_other_statements(merged, results, beside))
         merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)

@@ -23,6 +23,8 @@ from plimsoll.model.run.fleet import StepPlan
 
 EVERY_S = 0.2  # between two readings of the write debt
 TOLD_EVERY_S = 5.0
+OPENING_STATEMENTS = 4  # that open a connection
+LOOK_STATEMENTS = 2  # of one look at the server
 SPARE_S = 3600.0  # the load is cut off when it is told to end, long before its own end
 
 
@@ -71,7 +73,8 @@ class LogFilling:
 
     Attributes:
         filled: Event that says that nothing more is gained: the log is filled, or cannot be.
-        statements_sent: The statements sent so far by loads that have ended.
+        statements_sent: The statements of operations, sent so far by loads that have ended.
+        other_statements: Likewise, those of transactions and connections, and of the readings.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class LogFilling:
             tell: Called every few seconds with the progress.
         """
         self.filled = threading.Event()
-        self.statements_sent = 0
+        self.statements_sent = self.other_statements = 0
         self._spec, self._longest_s, self._tell = spec, longest_s, tell
         self._ends_s = inf
         self._load: threading.Thread | None = None
@@ -124,6 +127,7 @@ class LogFilling:
         readings: list[TimedDebt] = []
         while time.time() < self._ends_s:
             debt = read()
+            self.other_statements += LOOK_STATEMENTS
             if debt is None:
                 return
             now_s = time.monotonic()
@@ -163,6 +167,8 @@ class LogFilling:
         with suppress(plimsoll_engine.EngineError):
             report = json.loads(plimsoll_engine.run(spec.model_dump_json(), None, token))
             self.statements_sent += report["statements_sent"]
+            self.other_statements += report["transaction_commands_sent"]
+            self.other_statements += OPENING_STATEMENTS * report["connection_report"]["opened"]
 
     def _stop_load(self) -> None:
         if self._load is not None and self._token is not None:

@@ -1,5 +1,6 @@
 """The load that fills a server's log before a window, and keeps it so until it is told to end."""
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +53,13 @@ class FakeEngine:
         if self.refuses:
             raise RuntimeError("Too many connections")
         token.cancelled.wait()
-        return '{"statements_sent": 100}'
+        return json.dumps(
+            {
+                "statements_sent": 100,
+                "transaction_commands_sent": 20,
+                "connection_report": {"opened": 3},
+            }
+        )
 
 
 class Levels:
@@ -97,6 +104,7 @@ def test_a_log_is_filled_and_kept_so_until_the_load_that_is_measured_begins(
     load.end_at(0.0)
     assert load.join() == 200  # once to fill it, and once more after it had drained
     assert engine.runs == 2
+    assert load.other_statements == 2 * (20 + 4 * 3) + 2 * server.looked
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,13 @@ def test_a_whole_wave_lasts_from_one_peak_or_trough_to_the_next(
     assert count_waves(levels) == waves
 
 
-def test_growth_lends_nothing_within_a_whole_wave_or_if_the_log_lasts_for_hours() -> None:
+def test_growth_lends_nothing_within_a_whole_wave_or_if_the_log_lasts_for_days() -> None:
     assert is_lent(grown(80_000, 83_000))
     assert not is_lent(grown(80_000, 81_500))
     assert not is_lent(grown(80_000, 60_000))
     assert not is_lent(grown(20_000, 80_000, waves=1))
-    slow = grown(20_000, 21_000).model_copy(update={"written_bytes": 1_000})
-    assert not is_lent(slow)  # all of it is owed, and the log lasts for 100 min
+    slow = grown(20_000, 20_050).model_copy(update={"written_bytes": 100})
+    assert not is_lent(slow)  # half of it is owed, and the log lasts for 33 hours
 
 
 def test_a_load_that_outgrows_a_full_log_fails() -> None:
