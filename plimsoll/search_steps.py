@@ -25,7 +25,7 @@ from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
-from plimsoll.capacity.steps.debt import began_filled, plan_fill_s
+from plimsoll.capacity.steps.debt import FILL_LEAST_S, began_filled, plan_fill_s
 from plimsoll.databases.family import family_of
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
@@ -110,18 +110,23 @@ def _find_owed_work(counters: ServerCounters) -> UnfinishedWork | None:
     )
 
 
-def plan_fill(plan: StepPlan, finished: Sequence[Step]) -> StepPlan:
+def plan_fill(
+    plan: StepPlan, finished: Sequence[Step], *, least_s: float = FILL_LEAST_S
+) -> StepPlan:
     """Add to a plan how long it may fill the server's log before its window.
 
     Args:
         plan: The step, with the server's counters before it.
         finished: The finished steps of the search.
+        least_s: The time that it may always take; 0 where it cannot end as soon as the log is full.
     """
     counters = plan.server_before
     debt = None if counters is None else family_of(counters.family).write_debt(counters)
     load_s = plan.warmup_s + plan.duration_s
     room_s = longest_load_s(plan.clients_in_all) - load_s
-    fill_s = min(plan_fill_s(plan.purpose, finished, debt, load_s), max(0.0, room_s))
+    fill_s = min(
+        plan_fill_s(plan.purpose, finished, debt, load_s, least_s=least_s), max(0.0, room_s)
+    )
     return plan.model_copy(update={"fill_s": fill_s})
 
 

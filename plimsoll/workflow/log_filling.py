@@ -91,6 +91,7 @@ class LogFilling:
         self.statements_sent = self.other_statements = 0
         self._spec, self._longest_s, self._tell = spec, longest_s, tell
         self._ends_s = inf
+        self._succeeded = 0  # operations
         self._load: threading.Thread | None = None
         self._token: plimsoll_engine.CancelToken | None = None
         self._thread = threading.Thread(target=self._fill, daemon=True)
@@ -133,7 +134,8 @@ class LogFilling:
             now_s = time.monotonic()
             readings.append(TimedDebt(now_s, debt))
             full = is_filled(readings[-1:])
-            if full or is_filled(readings) or now_s - began_s >= self._longest_s:
+            speed = self._succeeded / (now_s - began_s) if now_s > began_s else None
+            if full or is_filled(readings, speed) or now_s - began_s >= self._longest_s:
                 self.filled.set()
             if full:
                 self._stop_load()
@@ -165,10 +167,13 @@ class LogFilling:
     def _send(self, token: plimsoll_engine.CancelToken) -> None:
         spec = self._spec.model_copy(update={"duration_s": self._longest_s + SPARE_S})
         with suppress(plimsoll_engine.EngineError):
-            report = json.loads(plimsoll_engine.run(spec.model_dump_json(), None, token))
+            report = json.loads(plimsoll_engine.run(spec.model_dump_json(), self._count, token))
             self.statements_sent += report["statements_sent"]
             self.other_statements += report["transaction_commands_sent"]
             self.other_statements += OPENING_STATEMENTS * report["connection_report"]["opened"]
+
+    def _count(self, second: str) -> None:
+        self._succeeded += sum(each["succeeded"] for each in json.loads(second))
 
     def _stop_load(self) -> None:
         if self._load is not None and self._token is not None:

@@ -33,8 +33,10 @@ WAVES_HELD = 1.5
 WAVE_FACTOR_MOST, WAVE_WINDOW_MOST_S = 16, 240.0
 
 FILL_CONNECTIONS = 32  # of the load that fills the log
-FILL_LEAST_S = 60.0  # time that a step may take to fill the log: this, or `FILL_FACTOR` loads
+# Time that a step may take to fill the log, as a multiple of its warm-up and window; where it ends
+# as soon as the log is filled, at least so many seconds
 FILL_FACTOR = 2.0
+FILL_LEAST_S = 60.0
 STEPS_TO_FILL = 3.0  # a log that several steps together do not fill is not worth the time
 RESERVE_FACTOR = 2.0  # on the estimated time, since pages are written meanwhile
 # Their latency, without any load before them, is what other steps are compared with
@@ -228,7 +230,12 @@ def began_filled(step: Step) -> bool:
 
 
 def plan_fill_s(
-    purpose: Purpose | str, finished: Sequence[Step], now: WriteDebt | None, load_s: float
+    purpose: Purpose | str,
+    finished: Sequence[Step],
+    now: WriteDebt | None,
+    load_s: float,
+    *,
+    least_s: float = FILL_LEAST_S,
 ) -> float:
     """Return the longest time for which a step fills the log before its warm-up, in seconds.
 
@@ -241,6 +248,7 @@ def plan_fill_s(
         finished: The finished steps.
         now: The server's write debt; None if it cannot be read.
         load_s: Warm-up and window of the step.
+        least_s: The time that it may always take; 0 where it cannot end before that time.
     """
     lent = any(step.debt is not None and is_lent(step.debt) for step in finished)
     if now is None or not lent or purpose in UNFILLED:
@@ -253,17 +261,18 @@ def plan_fill_s(
         if step.debt is not None
     ]
     each_s = now.limit_bytes / max(speeds)
-    most_s = max(FILL_LEAST_S, FILL_FACTOR * load_s)
+    most_s = max(least_s, FILL_FACTOR * load_s)
     if ADAPTS_SHARE * each_s > STEPS_TO_FILL * most_s:
         return 0.0
     return min(RESERVE_FACTOR * FILLED_SHARE * each_s, most_s)
 
 
-def is_filled(readings: Sequence[TimedDebt]) -> bool:
-    """Return whether a log is as full as a heavy load makes it.
+def is_filled(readings: Sequence[TimedDebt], operations_per_s: float | None = None) -> bool:
+    """Return whether a log is as full as a heavy load makes it, or lends nothing more.
 
     Args:
         readings: The readings since the filling began.
+        operations_per_s: The throughput of the load that fills; None if unknown.
     """
     now = readings[-1]
     if now.debt.paying or now.debt.owed_bytes >= FILLED_SHARE * now.debt.limit_bytes:
@@ -271,5 +280,5 @@ def is_filled(readings: Sequence[TimedDebt]) -> bool:
     before = [reading for reading in readings if reading.at_s <= now.at_s - BALANCE_S]
     if not before:
         return False
-    growth = measure_growth((before[-1], now), judged=True)
-    return growth is not None and growth.written_bytes > 0 and compute_growth(growth) <= GROWTH_MAX
+    growth = measure_growth((before[-1], now), judged=True, operations_per_s=operations_per_s)
+    return growth is not None and growth.written_bytes > 0 and not is_lent(growth)

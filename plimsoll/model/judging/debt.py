@@ -16,7 +16,7 @@ LogSize = Annotated[int, Field(ge=1)]
 class WriteDebt(Model):
     """A server's write debt at one moment."""
 
-    owed_bytes: Bytes  # of the log; their pages are not written yet
+    owed_bytes: Bytes  # bytes of the log whose pages are not written yet
     limit_bytes: LogSize  # at which the server writes pages before anything else
     written_bytes: Bytes  # position of the log's end: two readings differ by what was written
     # PostgreSQL: whether a checkpoint writes pages, in pace with the log. None if pages are written

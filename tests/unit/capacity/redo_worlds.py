@@ -17,6 +17,7 @@ from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.steps.debt import (
     FILL_CONNECTIONS,
+    FILL_LEAST_S,
     UNFILLED,
     TimedDebt,
     is_filled,
@@ -172,7 +173,10 @@ class Searcher:
             server.idle(max(0.0, server.owed - server.limit / 2) / CLEANED_MOST)
         else:
             now = server.read().debt
-            fill_s = plan_fill_s(wish.purpose, self.steps, now, warmup_s + window_s)
+            least_s = 0.0 if self.world.fleet else FILL_LEAST_S
+            fill_s = plan_fill_s(
+                wish.purpose, self.steps, now, warmup_s + window_s, least_s=least_s
+            )
             self._fill(server, fill_s)
         list(server.hold(wish.connections, warmup_s))
         readings, seconds = [server.read()], []

@@ -20,7 +20,7 @@ def test_a_search_claims_no_more_than_pages_can_follow(strategy: str, sustained:
         capacity = each.search(SEARCHES[strategy])
         figure = capacity.max_sustainable_throughput_ops_per_second
         assert figure is not None, capacity.summary
-        assert 0.85 * sustained < figure < OVER_CLAIM * sustained, capacity.summary
+        assert 0.7 * sustained < figure < OVER_CLAIM * sustained, capacity.summary
 
 
 def test_a_search_that_reads_no_debt_measures_what_the_log_lends(sustained: float) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -48,10 +48,11 @@ class FakeEngine:
     def __init__(self, *, refuses: bool = False) -> None:
         self.refuses, self.runs = refuses, 0
 
-    def run(self, _: str, __: None, token: Token) -> str:
+    def run(self, _: str, on_second: Callable[[str], None], token: Token) -> str:
         self.runs += 1
         if self.refuses:
             raise RuntimeError("Too many connections")
+        on_second('[{"succeeded": 50}]')
         token.cancelled.wait()
         return json.dumps(
             {

@@ -152,6 +152,7 @@ def test_a_log_is_filled_as_long_as_the_fastest_window_needs_twice_over_and_no_l
     writes = [step(32, grown(0, 9_000)), step(16, grown(0, 100))]
     assert plan_fill_s("climb", writes[:1], NOW, 90) == pytest.approx(160)
     assert plan_fill_s("climb", writes, NOW, 10) == FILL_LEAST_S
+    assert plan_fill_s("climb", writes, NOW, 10, least_s=0) == 20
     assert plan_fill_s("climb", writes, None, 90) == 0
     assert plan_fill_s("climb", [], NOW, 90) == 0
     assert plan_fill_s("climb", writes[1:], NOW, 90) == 0  # its pages are written at once
