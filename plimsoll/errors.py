@@ -31,7 +31,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     ├── TeardownError               its target could not be deleted
     ├── TargetsAliveError           the deployment still has targets, so it must not be deleted
     ├── DatasetError                a run ends: its dataset is not what it should be
-    ├── StepError                   ... a step says nothing of its target
+    ├── StepError                   ... a step has no usable result
     ├── ClientRefusedError          a client of a step was refused
     ├── ClientTooLateError          a client of a step came too late to send anything
     ├── ConnectionsRefusedError     the target has no room for a client's connections

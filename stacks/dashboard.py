@@ -53,7 +53,7 @@ class DashboardPart(Construct):
         page.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Promises", alarms=list(alarms), width=24, height=3)
         )
-        page.add_widgets(*self._held(config))
+        page.add_widgets(*self._make_janitor_graphs(config))
         page.add_widgets(
             cloudwatch.LogQueryWidget(
                 title="Runs that ended, newest first; costs are estimates by list prices",
@@ -63,22 +63,28 @@ class DashboardPart(Construct):
                 height=8,
             )
         )
-        page.add_widgets(*[self._machine(name, machine) for name, machine in machines.items()])
-        page.add_widgets(*self._fleet(functions[LOAD_CLIENT]))
-        page.add_widgets(*self._panels(told_of_runs=config.metrics.kind == "cloudwatch"))
+        page.add_widgets(
+            *[self._make_executions_graph(name, machine) for name, machine in machines.items()]
+        )
+        page.add_widgets(*self._make_fleet_graphs(functions[LOAD_CLIENT]))
+        page.add_widgets(*self._make_panels(told_of_runs=config.metrics.kind == "cloudwatch"))
 
-    def _held(self, config: DeploymentConfig) -> Iterator[cloudwatch.GraphWidget]:
+    def _make_janitor_graphs(self, config: DeploymentConfig) -> Iterator[cloudwatch.GraphWidget]:
         """Yield graphs of the janitor's counts, which have a point every quarter of an hour."""
-        alive = self._told("targets_alive", {"deployment": self._stack.stack_name}, "all teams")
-        yield self._counts("Targets alive in this account and region", [alive])
-        running = [self._told("runs_under_way", {"team": team}, team) for team in config.teams]
-        yield self._counts("Runs under way, by team", running)
-        spent = [self._told("spend_usd", {"team": team}, team) for team in config.teams]
-        yield self._counts(
+        alive = self._make_metric(
+            "targets_alive", {"deployment": self._stack.stack_name}, "all teams"
+        )
+        yield self._make_graph("Targets alive in this account and region", [alive])
+        running = [
+            self._make_metric("runs_under_way", {"team": team}, team) for team in config.teams
+        ]
+        yield self._make_graph("Runs under way, by team", running)
+        spent = [self._make_metric("spend_usd", {"team": team}, team) for team in config.teams]
+        yield self._make_graph(
             "Spend this month, USD: runs that ended as estimated, others at their most", spent
         )
 
-    def _told(self, name: str, of: Mapping[str, str], label: str) -> cloudwatch.Metric:
+    def _make_metric(self, name: str, of: Mapping[str, str], label: str) -> cloudwatch.Metric:
         return cloudwatch.Metric(
             namespace=self._stack.stack_name,
             metric_name=name,
@@ -88,7 +94,9 @@ class DashboardPart(Construct):
             period=TOLD_EVERY,
         )
 
-    def _counts(self, title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    def _make_graph(
+        self, title: str, metrics: Sequence[cloudwatch.IMetric]
+    ) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
             title=title,
             width=8,
@@ -96,7 +104,9 @@ class DashboardPart(Construct):
             left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
         )
 
-    def _machine(self, name: str, machine: sfn.StateMachine) -> cloudwatch.GraphWidget:
+    def _make_executions_graph(
+        self, name: str, machine: sfn.StateMachine
+    ) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
             title=f"Executions: {name}",
             width=12,
@@ -106,7 +116,7 @@ class DashboardPart(Construct):
             ],
         )
 
-    def _fleet(self, load_client: lambda_.Function) -> list[cloudwatch.GraphWidget]:
+    def _make_fleet_graphs(self, load_client: lambda_.Function) -> list[cloudwatch.GraphWidget]:
         return [
             cloudwatch.GraphWidget(
                 title="Load clients at once",
@@ -125,20 +135,20 @@ class DashboardPart(Construct):
             ),
         ]
 
-    def _panels(self, *, told_of_runs: bool) -> Iterator[cloudwatch.GraphWidget]:
+    def _make_panels(self, *, told_of_runs: bool) -> Iterator[cloudwatch.GraphWidget]:
         """Yield the panels that CloudWatch can fill: RDS targets, and runs if it gets metrics."""
         for panel in PANELS:
             metrics = [m for m in panel.cloudwatch if told_of_runs or m.namespace != NAMESPACE]
             if metrics:
-                yield self._panel(panel, metrics)
+                yield self._make_panel(panel, metrics)
 
-    def _panel(self, panel: Panel, metrics: Sequence[Metric]) -> cloudwatch.GraphWidget:
+    def _make_panel(self, panel: Panel, metrics: Sequence[Metric]) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
             title=panel.title,
             width=12,
             left=[
                 cloudwatch.MathExpression(
-                    expression=self._search(metric),
+                    expression=self._write_search(metric),
                     label=metric.name,
                     using_metrics={},
                     period=MINUTE,
@@ -147,7 +157,7 @@ class DashboardPart(Construct):
             ],
         )
 
-    def _search(self, metric: Metric) -> str:
+    def _write_search(self, metric: Metric) -> str:
         """Return a search for a metric over all runs, since runs come and go."""
         own = metric.namespace == NAMESPACE
         namespace = f'"{self._stack.stack_name}"' if own else metric.namespace

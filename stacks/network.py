@@ -29,7 +29,7 @@ class NetworkPart(Construct):
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
         super().__init__(scope, "Network")
         existing = config.network.existing
-        self.vpc = self._existing(existing) if existing else self._made(config)
+        self.vpc = self._find_vpc(existing) if existing else self._create_vpc(config)
         subnets = self.vpc.isolated_subnets or self.vpc.private_subnets
         self.fleet_subnet = subnets[0]
         self.zones = [subnet.availability_zone for subnet in subnets]
@@ -54,7 +54,7 @@ class NetworkPart(Construct):
             subnet_ids=[subnet.subnet_id for subnet in subnets],
         )
 
-    def _made(self, config: DeploymentConfig) -> ec2.IVpc:
+    def _create_vpc(self, config: DeploymentConfig) -> ec2.IVpc:
         vpc = ec2.Vpc(
             self,
             "Vpc",
@@ -75,7 +75,7 @@ class NetworkPart(Construct):
         )
         return vpc
 
-    def _existing(self, existing: ExistingVpc) -> ec2.IVpc:
+    def _find_vpc(self, existing: ExistingVpc) -> ec2.IVpc:
         return ec2.Vpc.from_vpc_attributes(
             self,
             "Vpc",

@@ -89,7 +89,7 @@ class PlimsollStack(Stack):
         )
         self.events.allow_events_from(self.workflow.machines["run"].role)
         self.storage.allow_failures_from(self.workflow.machines["run"].role)
-        self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
+        self.checks.call_at_run_end(self.fleet.functions[RUN_ENDED.function], self.events.bus)
         self.watch = WatchPart(
             self,
             config=config,

@@ -136,7 +136,7 @@ class WatchPart(Construct):
             )
         self._alarm(
             "TeardownNotStarted",
-            "The end of a run did not start its teardown: its target may be alive",
+            "A run ended and its teardown did not start: its target may be alive",
             undelivered.metric_approximate_number_of_messages_visible(
                 period=Duration.minutes(5), statistic="Maximum"
             ),
@@ -146,7 +146,7 @@ class WatchPart(Construct):
         for ending in ("failed", "timed_out", "aborted"):
             self._alarm(
                 f"ExperimentEnd{ending.title().replace('_', '')}",
-                f"The end of an experiment {ending.replace('_', ' ')}: runs of it may go on",
+                f"The teardown of an experiment {ending.replace('_', ' ')}: its runs may go on",
                 getattr(machine, f"metric_{ending}")(period=JANITOR_INTERVAL, statistic="Sum"),
             )
 
@@ -162,7 +162,7 @@ class WatchPart(Construct):
         )
         self._alarm(
             "TargetPastItsLimit",
-            "The janitor found a target alive past its run's time limit",
+            "The janitor found a target that outlived its run's time limit",
             expired.metric(period=JANITOR_INTERVAL, statistic="Sum"),
         )
         self._alarm(

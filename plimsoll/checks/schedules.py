@@ -131,7 +131,7 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
         raise UsageError(Complaint(("name",), problem, check.name, allowed, listed=False))
     expression = parse_expression(check.schedule)
     if expression.first(datetime.now(UTC), parse_zone(check.time_zone)) is None:
-        problem = f"{check.schedule} never comes: it has no time that is to come"
+        problem = f"{check.schedule} never fires: it has no time in the future"
         raise UsageError(Complaint(("schedule",), problem, check.schedule))
     try:
         check.request.require_nothing_of_one_machine("`plimsoll run --local`")

@@ -286,6 +286,6 @@ def _parse_limits(texts: tuple[str, ...]) -> dict[str, float]:
         if not equals or not operation or not 0 < limit < float("inf"):
             raise UsageError(f"--limit-us {text!r}: must be OPERATION=N, N above 0 in microseconds")
         if operation in limits_us:
-            raise UsageError(f"--limit-us: {operation} is there twice")
+            raise UsageError(f"--limit-us: {operation} is given twice")
         limits_us[operation] = limit
     return limits_us

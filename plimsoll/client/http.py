@@ -47,7 +47,7 @@ class Reply:
         try:
             return json.loads(self.body)
         except ValueError:
-            raise PlimsollError("the answer is no JSON: is this the service's address?") from None
+            raise PlimsollError("the answer is not JSON: is this the service's address?") from None
 
 
 Send = Callable[[AWSPreparedRequest], Any]

@@ -11,9 +11,9 @@ from plimsoll.experiments.datasets import read_dataset_outcomes
 from plimsoll.experiments.records import (
     REPORT,
     RESULT,
-    asked,
     open_experiment_files,
     open_experiments,
+    read_experiment,
 )
 from plimsoll.experiments.turns import find_turn
 from plimsoll.fleet.failures import extract_cause
@@ -64,7 +64,7 @@ def conclude_experiment(
         failure: The error and cause that the workflow caught; None if it did not fail.
         ended: The status of an execution that could not record its own end; None otherwise.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     if not record.state.ended:

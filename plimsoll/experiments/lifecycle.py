@@ -14,10 +14,10 @@ from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
     Experiments,
-    asked,
     cell_run_id,
     open_experiment_files,
     open_experiments,
+    read_experiment,
 )
 from plimsoll.model.deployment.function_settings import (
     ExperimentSettings,
@@ -113,7 +113,7 @@ def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> 
         ExperimentNotFoundError: The team has no experiment with this id.
     """
     record = open_experiments(settings).get(team, experiment_id)
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     return ExperimentStatus(
         record=record,
         cells=tuple(

@@ -9,7 +9,12 @@ from plimsoll.errors import (
     UnreadableRecordError,
 )
 from plimsoll.experiments.datasets import find_restored, plan_datasets, record_dataset
-from plimsoll.experiments.records import asked, cell_run_id, open_experiments, require_running
+from plimsoll.experiments.records import (
+    cell_run_id,
+    open_experiments,
+    read_experiment,
+    require_running,
+)
 from plimsoll.experiments.turns import find_turn
 from plimsoll.model.deployment.function_settings import (
     SettleCellsSettings,
@@ -35,7 +40,7 @@ def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, obj
     Raises:
         RunStoppedError: The experiment was stopped before it began.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     changes = {"state": RunState.RUNNING, "started_at": now()}
@@ -62,7 +67,7 @@ def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) ->
     Raises:
         As `submit_cell`.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     run_id = record_dataset(settings, experiment, record, number)
@@ -80,7 +85,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         UsageError: The run is not possible.
         DatasetError: The shared dataset was not prepared.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     this = expand_cells(experiment)[cell]
@@ -123,7 +128,7 @@ def settle_cells(
         experiment_id: The id of the experiment.
         stop: Whether to stop the running cells, too, and let no further one begin.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     if stop:
         experiments = open_experiments(settings)
         record = experiments.get(experiment.team, experiment_id)

@@ -185,14 +185,14 @@ class Front:
             return build_refusal(403, "Forbidden")
         if method in _READS and (file := self._files.answer(path, headers.get("If-None-Match"))):
             return file
-        if refused := self._refused(request, path):
+        if refused := self._check_caller(request, path):
             return refused
         if path == self._config.events_path and method == "GET":
             return self._stream(request)
         return self._behind.answer(request, path)
 
-    def _refused(self, request: Request, path: str) -> Answer | None:
-        """Refuse a call from another page, without the token, or beyond what this page may do."""
+    def _check_caller(self, request: Request, path: str) -> Answer | None:
+        """Return the refusal of a call that this server does not allow; None if it allows it."""
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
         site = headers.get("Sec-Fetch-Site")
@@ -200,8 +200,8 @@ class Front:
             return build_refusal(403, "Forbidden")
         if not self._carries_the_token(headers.get("Authorization", "")):
             return build_refusal(401, "The call does not carry this service's token")
-        if not self._may(request.method, path):
-            return build_refusal(403, "This page shows a run, and starts none")
+        if not self._allows(request.method, path):
+            return build_refusal(403, "This page shows a run and cannot start one")
         return None
 
     def _carries_the_token(self, authorization: str) -> bool:
@@ -209,37 +209,37 @@ class Front:
             authorization.encode(), self._authorization
         )
 
-    def _may(self, method: str, path: str) -> bool:
+    def _allows(self, method: str, path: str) -> bool:
         stops = method == "DELETE" and path.startswith("/runs/") and self._config.may_stop
         return self._config.may_start or method in _READS or stops
 
     def _stream(self, request: Request) -> Answer | Response:
         if not self._streams.open():
             full = build_refusal(
-                503, f"{STREAMS_MOST} pages follow already: ask for documents instead"
+                503, f"{STREAMS_MOST} pages already follow events: try again later"
             )
             return Answer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
         try:
             events = self._behind.events(request, self._ended)
         except (PlimsollError, BotoCoreError, ClientError) as error:
             self._streams.close()
-            return self._no_stream(error)
+            return self._refuse_stream(error)
         except BaseException:
             self._streams.close()
             raise
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-        response = Response(self._told(events), 200, headers, content_type="text/event-stream")
+        response = Response(self._forward(events), 200, headers, content_type="text/event-stream")
         response.call_on_close(self._streams.close)
         return response
 
-    def _no_stream(self, error: Exception) -> Answer:
+    def _refuse_stream(self, error: Exception) -> Answer:
         for kind, status in _STATUS.items():
             if isinstance(error, kind):
                 return build_refusal(status, str(error))
         self._say(f"a stream of events could not begin: {error}")
         return BROKEN
 
-    def _told(self, events: Iterator[bytes]) -> Iterator[bytes]:
+    def _forward(self, events: Iterator[bytes]) -> Iterator[bytes]:
         """Forward events; the stream ends when the application behind it has ended."""
         try:
             yield from events

@@ -193,7 +193,7 @@ def read_points(request: Request) -> int:
     """
     text = request.args.get("points", str(POINTS))
     if not (re.fullmatch(r"[0-9]{1,4}", text) and 60 <= int(text) <= 2000):
-        raise UsageError(Complaint(("points",), "is no number from 60 to 2000", text[:20]))
+        raise UsageError(Complaint(("points",), "is not a number from 60 to 2000", text[:20]))
     return int(text)
 
 

@@ -106,7 +106,7 @@ class Limits:
         Returns:
             False if the run holds nothing.
         """
-        held = self.grants().get(run_id)
+        held = self.read_grants().get(run_id)
         if held is None:
             return False
         settled = 0 if usd is None else round(usd * MICRO) - held.usd_micro
@@ -126,11 +126,11 @@ class Limits:
                 return not any(failed)
         raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
 
-    def grants(self) -> dict[str, Grant]:
+    def read_grants(self) -> dict[str, Grant]:
         """Return what runs hold, by run id; unreadable entries are skipped."""
         return _read_grants(self._team, self._item())
 
-    def counted(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Return the counters: runs, clients, iops, and millionths of a dollar by month."""
         return {
             name: int(value)

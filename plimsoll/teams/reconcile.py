@@ -40,7 +40,7 @@ def reconcile_team(settings: StopSettings, team: str, *, at: datetime) -> list[s
     """Release such shares of one team; returns the ids of their runs."""
     released: list[str] = []
     limits = find_team_limits(settings, team)
-    for run_id, grant in limits.grants().items() if limits is not None else ():
+    for run_id, grant in limits.read_grants().items() if limits is not None else ():
         try:
             over = _find_end(settings, run_id, grant, at)
         except UnreadableRecordError as error:

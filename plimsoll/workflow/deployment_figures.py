@@ -24,7 +24,7 @@ def print_figures(settings: FiguresSettings, *, at: datetime) -> None:
     tell({"deployment": namespace}, {"targets_alive": count_targets()})
     for team in settings.teams:
         limits = find_team_limits(settings, team)
-        counted = limits.counted() if limits else {}
+        counted = limits.read_counters() if limits else {}
         spent = counted.get(f"usd_{spend_month(at)}", 0)
         figures = {"runs_under_way": counted.get("runs", 0), "spend_usd": spent / MICRO}
         tell({"team": team}, figures)

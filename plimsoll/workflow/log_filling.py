@@ -15,7 +15,7 @@ from math import inf
 import plimsoll_engine
 from plimsoll import words
 from plimsoll.capacity.steps.debt import FILL_CONNECTIONS, TimedDebt, is_filled
-from plimsoll.databases.watching import open_watcher
+from plimsoll.databases.watching import Watcher, open_watcher
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import ClosedLoop, EngineWorkload, LoadSpec
 from plimsoll.model.judging.debt import WriteDebt
@@ -23,6 +23,7 @@ from plimsoll.model.run.fleet import StepPlan
 
 EVERY_S = 0.2  # between two readings of the write debt
 TOLD_EVERY_S = 5.0
+LEAVE_S = 1.0  # a last reading that takes longer is cut off
 OPENING_STATEMENTS = 4  # that open a connection
 LOOK_STATEMENTS = 2  # of one look at the server
 SPARE_S = 3600.0  # the load is cut off when it is told to end, long before its own end
@@ -92,6 +93,7 @@ class LogFilling:
         self._spec, self._longest_s, self._tell = spec, longest_s, tell
         self._ends_s = inf
         self._succeeded = 0  # operations
+        self._server: Watcher | None = None
         self._load: threading.Thread | None = None
         self._token: plimsoll_engine.CancelToken | None = None
         self._thread = threading.Thread(target=self._fill, daemon=True)
@@ -105,7 +107,13 @@ class LogFilling:
         self._ends_s = epoch_s
 
     def join(self) -> int:
-        """Wait until the load has ended; return the number of statements that it sent."""
+        """Wait until the load has ended; return the number of statements that it sent.
+
+        A reading that the server has not answered by then is cut off.
+        """
+        self._thread.join(max(0.0, self._ends_s - time.time()) + LEAVE_S)
+        if self._thread.is_alive() and self._server is not None:
+            self._server.cut_off()
         self._thread.join()
         return self.statements_sent
 
@@ -116,6 +124,7 @@ class LogFilling:
             with open_watcher(self._spec.target) or nullcontext() as server:
                 if server is None:
                     return
+                self._server = server
                 self._keep_full(lambda: server.look().debt)
         except PlimsollError:
             return

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from plimsoll.cli.page import Page as Asked
-from plimsoll.cli.page import shown
+from plimsoll.cli.page import show_page
 from plimsoll.local.front import Front
 from tests.browser import console_documents as documents
 from tests.browser.conftest import Console
@@ -54,7 +54,7 @@ def test_the_file_that_a_browser_is_handed_leads_to_the_page(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(webbrowser, "open", asked.append)
-    with shown(front, Asked(shown=True, opened=True)):
+    with show_page(front, Asked(shown=True, opened=True)):
         page.goto(asked[0])
         expect(page.get_by_role("row")).to_have_count(3)
     assert page.url == f"{front.url}/console/#/runs"

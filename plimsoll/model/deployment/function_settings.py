@@ -90,7 +90,7 @@ class KindSettings(Settings):
         if kind not in self.target_kinds:
             problem = (
                 f"this deployment has no {kind} targets (allowed: {', '.join(self.target_kinds)});"
-                f" plimsoll.{kind} in its cdk.json brings them"
+                f" plimsoll.{kind} in its cdk.json adds them"
             )
             path, kinds = ("target", "kind"), self.target_kinds
             raise UsageError(Complaint(path, problem, kind, kinds, listed=False))

@@ -40,7 +40,7 @@ from plimsoll.model.deployment.function_settings import (
 OF_RUNS = (
     Function(
         name="record-run",
-        summary="Marks the run as started and says what the workflow needs to know of it.",
+        summary="Marks the run as started and returns what the workflow needs to know.",
         timeout_s=30,
         memory_mib=512,
         settings=RecordRunSettings,
@@ -89,7 +89,7 @@ OF_RUNS = (
     ),
     Function(
         name="await-target",
-        summary="Looks whether the target is there; records where it is, or says why not.",
+        summary="Checks whether the target is ready; records its address, or says why not.",
         timeout_s=30,
         memory_mib=512,
         settings=AwaitTargetSettings,
@@ -139,7 +139,7 @@ OF_RUNS = (
     ),
     Function(
         name="take-snapshot",
-        summary="Takes the snapshot of a prepared dataset, arms its deletion, says if it is whole.",
+        summary="Takes a prepared dataset's snapshot, arms its deletion, checks its completion.",
         timeout_s=60,
         memory_mib=512,
         settings=TakeSnapshotSettings,
@@ -222,7 +222,7 @@ OF_RUNS = (
     ),
     Function(
         name="conclude",
-        summary="Draws the verdict, and what set the limit, once the target's metrics are there.",
+        summary="Writes the verdict and what set the limit, once the target's metrics are there.",
         timeout_s=300,
         memory_mib=1769,
         settings=ConcludeSettings,
