@@ -111,7 +111,8 @@ class LogFilling:
 
         A reading that the server has not answered by then is cut off.
         """
-        self._thread.join(max(0.0, self._ends_s - time.time()) + LEAVE_S)
+        left_s = max(0.0, self._ends_s - time.time()) + LEAVE_S
+        self._thread.join(min(left_s, threading.TIMEOUT_MAX))
         if self._thread.is_alive() and self._server is not None:
             self._server.cut_off()
         self._thread.join()
