@@ -97,15 +97,23 @@ def _count_pages_per_operation(
 
 
 def _sum_lent(debts: Sequence[WriteDebt]) -> int:
-    """Return by how much debt grew; where checkpoints pay it, what was written without one."""
-    if any(debt.paying is None for debt in debts):
-        return debts[-1].owed_bytes - debts[0].owed_bytes
-    pairs = pairwise(debts)
-    return sum(
-        max(0, after.written_bytes - before.written_bytes)
-        for before, after in pairs
-        if not after.paying
-    )
+    """Return by how much debt grew; where checkpoints pay it, what was written without one.
+
+    A page cleaner that wakes each second makes ripples. They say nothing of growth, so debt is
+    compared from one trough to another, or from peak to peak, where the window holds two.
+    """
+    if all(debt.paying is not None for debt in debts):
+        pairs = [pair for pair in pairwise(debts) if not pair[1].paying]
+        return sum(max(0, after.written_bytes - before.written_bytes) for before, after in pairs)
+    first, last = debts[0], debts[-1]
+    written = last.written_bytes - first.written_bytes
+    turns = max(_find_turns([d.owed_bytes for d in debts], WAVE_SHARE * written), key=len)
+    if len(turns) > 1:
+        early, late = debts[turns[0]], debts[turns[-1]]
+        between = late.written_bytes - early.written_bytes
+        if between:
+            return round((late.owed_bytes - early.owed_bytes) * written / between)
+    return last.owed_bytes - first.owed_bytes
 
 
 def count_waves(levels: Sequence[float]) -> int:
@@ -117,19 +125,27 @@ def count_waves(levels: Sequence[float]) -> int:
     Args:
         levels: The debt's share of its limit at each reading.
     """
-    turns, rising, extreme = [0, 0], None, levels[0]  # troughs, peaks
-    lowest = highest = levels[0]
-    for level in levels:
+    return max(0, max(map(len, _find_turns(levels, WAVE_SHARE))) - 1)
+
+
+def _find_turns(values: Sequence[float], least: float) -> tuple[list[int], list[int]]:
+    """Return where a series turns up again, and where down, by at least so much."""
+    troughs: list[int] = []
+    peaks: list[int] = []
+    rising: bool | None = None
+    lowest = highest = extreme = 0
+    for place, value in enumerate(values):
         if rising is None:
-            lowest, highest = min(lowest, level), max(highest, level)
-            if highest - lowest >= WAVE_SHARE:
-                rising, extreme = level == highest, level
-        elif (level > extreme) == rising:
-            extreme = level
-        elif abs(level - extreme) >= WAVE_SHARE:
-            turns[rising] += 1
-            rising, extreme = not rising, level
-    return max(0, max(turns) - 1)
+            lowest = place if value < values[lowest] else lowest
+            highest = place if value > values[highest] else highest
+            if least > 0 and values[highest] - values[lowest] >= least:
+                rising, extreme = highest > lowest, place
+        elif (value > values[extreme]) == rising:
+            extreme = place
+        elif abs(value - values[extreme]) >= least:
+            (peaks if rising else troughs).append(extreme)
+            rising, extreme = not rising, place
+    return troughs, peaks
 
 
 def compute_growth(debt: DebtGrowth) -> float:

@@ -216,3 +216,15 @@ def test_changes_of_the_same_few_pages_lend_nothing() -> None:
     assert many is not None
     assert many.pages_per_operation == pytest.approx((3_000 - 25) / 60 / 100)
     assert is_lent(many)
+
+
+def test_ripples_of_a_page_cleaner_are_no_growth() -> None:
+    """It wakes each second; the window begins after it, and ends before."""
+    ripples = [reading(s / 5, 100 + 200 * (s % 5), written=200 * s) for s in range(20)]
+    found = measure_growth(ripples, judged=True)
+    assert found is not None
+    assert (found.start_bytes, found.end_bytes, found.lent_bytes) == (100, 900, 0)
+    rising = [reading(s / 5, 100 + 200 * (s % 5) + 100 * s, written=200 * s) for s in range(20)]
+    found = measure_growth(rising, judged=True)
+    assert found is not None
+    assert compute_growth(found) == pytest.approx(0.5)
