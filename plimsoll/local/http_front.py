@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
-from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.wrappers import Request
 
 from plimsoll.aws import clients
@@ -27,16 +26,13 @@ from plimsoll.console.reading import RunReading
 from plimsoll.console.stream import LIST_S, LOOK_S, Pace, stream_list, stream_run
 from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.local.deploying import PRINCIPAL
-from plimsoll.local.front import Front, Say
+from plimsoll.local.front import Front, Say, read_body
 from plimsoll.local.rest_api import (
     BROKEN,
-    MAX_BODY_BYTES,
     TIMED_OUT,
-    TOO_LONG,
     TOO_LONG_FOR_FUNCTION,
     Answer,
     build_proxy_event,
-    build_refusal,
     read_proxy_answer,
 )
 from plimsoll.local.seconds import SecondsListener
@@ -165,20 +161,6 @@ class _Function:
             f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
         )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
-
-
-def read_body(request: Request) -> bytes | Answer:
-    """Read the body of a call; return a refusal if it is too long or incomplete."""
-    if (request.content_length or 0) > MAX_BODY_BYTES:
-        return TOO_LONG
-    # The size of a chunked body is not known in advance.
-    request.max_content_length = MAX_BODY_BYTES
-    try:
-        return request.get_data()
-    except ClientDisconnected:
-        return build_refusal(400, "Bad Request")
-    except HTTPException:
-        return TOO_LONG
 
 
 def _list_runs(table: str, team: str, most: int) -> list[RunSummary]:
