@@ -17,6 +17,7 @@ from plimsoll.model.judging.debt import DebtGrowth, WriteDebt
 from plimsoll.model.judging.steps import Purpose, Step
 
 GROWTH_MAX = 0.03  # growth of the debt, as a share of what was written, that counts as balance
+PAID_MAX = 0.25  # decrease, likewise, beyond which a window mostly pays what was owed before it
 FILLED_SHARE = 0.8  # share of its limit from which on a log counts as filled
 # Share of the limit from which on growth shows that pages cannot be written as fast as the log:
 # below it, a server that adapts to the log's level does not try to
@@ -188,6 +189,11 @@ def is_unproven(step: Step) -> bool:
 def is_only_filling(step: Step) -> bool:
     """Return whether that is so although the step was to fill the log before its window."""
     return step.debt is not None and step.debt.judged and is_unproven(step)
+
+
+def is_repaying(debt: DebtGrowth | None) -> bool:
+    """Return whether a window wrote back much of what the filling left, and so shows too little."""
+    return debt is not None and debt.judged and not debt.waves and compute_growth(debt) < -PAID_MAX
 
 
 def count_windows_for_wave(step: Step) -> int | None:

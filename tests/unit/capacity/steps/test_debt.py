@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity import judge, plan_next_step
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.steps.debt import (
     FILL_LEAST_S,
@@ -15,12 +15,14 @@ from plimsoll.capacity.steps.debt import (
     is_filled,
     is_lent,
     is_only_filling,
+    is_repaying,
     measure_growth,
     plan_fill_s,
 )
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.debt import DebtGrowth, WriteDebt
 from plimsoll.model.judging.steps import Purpose, Step
+from plimsoll.model.request.search_request import NextStep, StepsSearch
 
 LIMIT = 100_000
 ONCE = Rules(limits_us={"update": 10_000}, confirmation=None)
@@ -228,3 +230,19 @@ def test_ripples_of_a_page_cleaner_are_no_growth() -> None:
     found = measure_growth(rising, judged=True)
     assert found is not None
     assert compute_growth(found) == pytest.approx(0.5)
+
+
+def test_a_load_that_fails_while_debt_is_paid_is_tried_again_with_a_longer_window() -> None:
+    paid = grown(80_000, 50_000)
+    assert is_repaying(paid)
+    assert not is_repaying(grown(80_000, 70_000))
+    assert not is_repaying(grown(80_000, 50_000, judged=False))
+    search = StepsSearch(clients=(1, 2, 4))
+    light = step(1, None, purpose="baseline")
+    slow = step(2, paid, us=50_000).model_copy(update={"clients": 2})
+    wish = plan_next_step(search, [light, slow], ONCE)
+    assert isinstance(wish, NextStep)
+    assert (wish.clients, wish.window_factor) == (2, 2)
+    settled = step(2, grown(80_000, 79_000)).model_copy(update={"clients": 2, "window_factor": 2})
+    judged = judge([light, slow, settled], ONCE, "clients")
+    assert judged.steps[1].passed
