@@ -63,6 +63,15 @@ class Datasets(typing.Protocol):
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
         """Return the stored size of each table, given its counted rows."""
 
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+
+    def count_keys(self, table: str, column: str, keys: Sequence[int | str]) -> int:
+        """Count the keys that a table has."""
+
+    def sample_keys(self, table: str, column: str, most: int) -> tuple[int | str, ...]:
+        """Return keys that a table has: all, or if there are more than `most`, a sample."""
+
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables stay."""
 

@@ -28,6 +28,7 @@ from plimsoll.model.run.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
+    known_rows,
 )
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
@@ -86,6 +87,10 @@ def build_step(
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
+    commits = _count_commits(server, server_after)
+    if commits:
+        writes = sum(second.succeeded for second in seconds if second.operation in fold.writing)
+        step = step.model_copy(update={"writes": writes, "commits": commits})
     if window is not None:
         throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
@@ -130,6 +135,13 @@ def _make_server_figures(
     return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
 
 
+def _count_commits(server: ServerFigures | None, after: ServerCounters | None) -> int | None:
+    """Return the commits that the server counted over the whole load; None if unknown."""
+    if server is None or after is None or server.restarted:
+        return None
+    return family_of(after.family).waits(server).commits
+
+
 def _make_step(
     fold: Fold,
     operations: dict[str, OperationTotals],
@@ -143,6 +155,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
+    meant, missing = known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -169,6 +182,10 @@ def _make_step(
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
+        rows_meant=meant,
+        rows_missing=missing,
+        written_back=fold.read_back.written if fold.read_back else None,
+        read_back=fold.read_back.kept if fold.read_back else None,
         clients_ran=fleet.ran,
         clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,

@@ -29,6 +29,7 @@ from plimsoll.load_line.dataset import (
     require_no_partial_dataset,
     require_place,
     reserve_load_number,
+    use_existing_keys,
     wait_until_settled,
 )
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
@@ -214,7 +215,10 @@ def _provide_rows(asked: Asked, found: Found, caller: Caller) -> tuple[Found, Ma
     if is_ready_to_search(found, records=options.records, prepare=options.prepare):
         require_place(target, found)
         require_harmless(found, allow_writes=options.allow_writes)
-        return found, Made()
+        found, notes = use_existing_keys(target, found)
+        for note in notes:
+            caller.say(note)
+        return found, Made(notes=notes)
     if not options.prepare:
         require_no_partial_dataset(found)
         question = f"Make {describe_missing_rows(found)} in {describe_place(target)}?"
@@ -232,7 +236,8 @@ def _make_rows(
     made = wait_until_settled(target, prepared)
     for note in made.notes:
         caller.say(note)
-    return look(target, workload, found.compiled.records, found.given), made
+    found = look(target, workload, found.compiled.records, found.given)
+    return use_existing_keys(target, found)[0], made
 
 
 def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:

@@ -2,12 +2,14 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
+from plimsoll.databases.existing_keys import draw_from_existing
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
@@ -90,6 +92,7 @@ def _prepare_load(
             f" make it (plimsoll prepare --workload {workload.name} --records N), or give the"
             " number of records if another tool has made it"
         )
+    found = replace(found, compiled=draw_from_existing(target, found.compiled))
     if found.note is None:
         return Loadable(found.server, found.compiled, found.compiled.engine)
     check_same_parameters(found.compiled, found.note, notes_table="plimsoll_datasets")
@@ -145,4 +148,5 @@ def run_load(
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    return Loaded(there, spec, LoadReport.model_validate_json(text))
+    report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
+    return Loaded(there, spec, add_read_back(spec, report))

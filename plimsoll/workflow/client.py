@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pydantic import Json
@@ -19,6 +19,7 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.databases.watching import Watcher, open_watcher
 from plimsoll.errors import (
     ClientRefusedError,
@@ -118,16 +119,17 @@ def send_and_sample(
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     """Send a client's load; the first client of a step also samples the server.
 
+    After its load it reads back what was written, too.
+
     Raises:
         ConnectionsRefusedError: The target has no room for all of its connections.
         EngineError: The target refuses the client.
     """
-    watching: AbstractContextManager[list[ServerLook]] = nullcontext([])
-    if spec.client_index == WATCHES:
-        watching = sample_server(spec.target, plan)
-    with watching as looks:
+    if spec.client_index != WATCHES:
+        return send_load(spec, on_second, cancel), ()
+    with sample_server(spec.target, plan) as looks:
         report = send_load(spec, on_second, cancel)
-    return report, tuple(looks)
+    return add_read_back(spec, report), tuple(looks)
 
 
 def send_load(
@@ -142,9 +144,8 @@ def send_load(
         EngineError: The target refuses the client.
     """
     try:
-        return LoadReport.model_validate_json(
-            plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
-        )
+        text = plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
+        return LoadReport.model_validate_json(text).with_meaning(spec.workload)
     except plimsoll_engine.EngineError as error:
         if error.code in protocol_facts(spec.target.protocol).full:
             raise ConnectionsRefusedError(str(error)) from None

@@ -50,6 +50,8 @@ AuditName = Literal[
     "steady_state",
     "percentiles",
     "server_count",
+    "rows_met",
+    "writes_kept",
     "undisturbed",
     "nothing_escaped",
     "recovered",

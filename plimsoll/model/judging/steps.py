@@ -132,6 +132,17 @@ class Step(Model):
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits
+    # For each operation: the fewest rows that its successes mean to meet, and how many of them
+    # were missing; without operations of which one is unknown
+    rows_meant: dict[str, Count] = Field(default_factory=dict)
+    rows_missing: dict[str, Count] = Field(default_factory=dict)
+    # Successes of operations that write, and commits that the server counted, over the whole load;
+    # None if unknown, or if the server counts no commit at all
+    writes: Count | None = None
+    commits: Count | None = None
+    # Rows that were written as the load writes, and those that a second session saw changed
+    written_back: Count | None = None
+    read_back: Count | None = None
     clients_ran: Count | None = None  # clients that returned a result
     clients_late: Count | None = None  # clients that were not ready when the window began
     statements_sent: Count | None = None  # counted by the clients, over the whole load
