@@ -8,6 +8,7 @@ reads clocks and counters, and runs the clients. For each step it calls, in this
 - `next_run_step` (capacity/beside.py): which load comes next, or that the search is over
 - `plan_step` (fleet/plan.py): what its clients do
 - `prepare_step`: whether it may begin yet; a target that was overloaded is waited for
+- `plan_fill`: how long it fills the server's log before its window (`capacity/steps/debt.py`)
 - `shorten_window`, if time or budget is too short for it
 - `build_step` (fleet/step.py): what the clients and the server measured
 - `check_sense` and `require_sense` (fleet/sense.py): whether it is void, and whether the search can
@@ -24,12 +25,14 @@ from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.steps.debt import FILL_LEAST_S, began_filled, plan_fill_s
 from plimsoll.databases.family import family_of
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing
-from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.load_request import longest_load_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
@@ -49,6 +52,7 @@ def prepare_step(
     counters: ServerCounters | None,
     waiting: Recovery | None,
     at_epoch_ms: int,
+    finished: Sequence[Step] = (),
 ) -> StepPlan | Recovery | None:
     """Add to a plan what the server says before the step, once it has recovered from the last one.
 
@@ -59,6 +63,8 @@ def prepare_step(
         counters: The server's counters; None if it does not answer.
         waiting: The wait for its recovery so far; None if it has not begun.
         at_epoch_ms: The current time.
+        finished: The finished steps. If some filled the log, a sentinel waits until it is written
+            back, as before the first step, with which it is compared.
 
     Returns:
         The plan; or the wait, if the target still recovers: ask again with it a moment later. None
@@ -68,11 +74,14 @@ def prepare_step(
     if counters is None and plan.purpose in CLOSING:
         return None
     ended = Recovered(recovered=None, how=None)
-    if following.recover_first:
+    after_filling = plan.purpose == "sentinel" and any(map(began_filled, finished))
+    if following.recover_first or after_filling:
         if counters is None:
             work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
         else:
             work = family_of(counters.family).unfinished_work(counters)
+            if work is None and after_filling:
+                work = _find_owed_work(counters)
         if work is None:
             ended = Recovered(recovered=True, how=None)
         else:
@@ -88,6 +97,37 @@ def prepare_step(
             "recovery": ended.how,
         }
     )
+
+
+def _find_owed_work(counters: ServerCounters) -> UnfinishedWork | None:
+    """Return what a filled log leaves to write back; None if it is less than half full."""
+    debt = family_of(counters.family).write_debt(counters)
+    if debt is None or debt.owed_bytes <= debt.limit_bytes / 2:
+        return None
+    share = words.percent(debt.owed_bytes / debt.limit_bytes)
+    return UnfinishedWork(
+        what=f"{share} of the log wait for their pages to be written", left=debt.owed_bytes
+    )
+
+
+def plan_fill(
+    plan: StepPlan, finished: Sequence[Step], *, least_s: float = FILL_LEAST_S
+) -> StepPlan:
+    """Add to a plan how long it may fill the server's log before its window.
+
+    Args:
+        plan: The step, with the server's counters before it.
+        finished: The finished steps of the search.
+        least_s: The time that it may always take; 0 where it cannot end as soon as the log is full.
+    """
+    counters = plan.server_before
+    debt = None if counters is None else family_of(counters.family).write_debt(counters)
+    load_s = plan.warmup_s + plan.duration_s
+    room_s = longest_load_s(plan.clients_in_all) - load_s
+    fill_s = min(
+        plan_fill_s(plan.purpose, finished, debt, load_s, least_s=least_s), max(0.0, room_s)
+    )
+    return plan.model_copy(update={"fill_s": fill_s})
 
 
 @dataclass(frozen=True)

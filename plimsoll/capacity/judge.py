@@ -11,6 +11,7 @@ from plimsoll.capacity.passing.drift_and_waves import describe_waves
 from plimsoll.capacity.passing.edge import edge_range
 from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
 from plimsoll.capacity.statistics.intervals import coefficient_of_variation
+from plimsoll.capacity.steps.debt import describe_debt
 from plimsoll.capacity.steps.loads import choose_axis
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.capacity.summary import (
@@ -75,6 +76,7 @@ def judge(
         + ("; the lightest load may be too heavy as a baseline" if heavy else ""),
         notes=(
             *notes,
+            *filter(None, [describe_debt([r.step for r in at.point.counted]) if at else None]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
         ),

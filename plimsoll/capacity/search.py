@@ -40,6 +40,7 @@ from plimsoll.capacity.passing.assess import (
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
 from plimsoll.capacity.statistics.order import OPERATIONS_MIN
+from plimsoll.capacity.steps.debt import count_windows_for_wave, is_repaying
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CLOSING, Statistic, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
@@ -71,6 +72,24 @@ def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
             window_factor=needed,
         )
     codes = {reason.code for reason in assessed.reasons}
+    waves = count_windows_for_wave(longest.step)
+    if codes <= {"log"} and waves is not None:
+        return Wish(
+            assessed.point.load,
+            "again",
+            f"the log only filled in its window; repeated with {waves} times the warm-up and"
+            " window, to hold a whole wave",
+            window_factor=waves,
+        )
+    factor = longest.step.window_factor or 1
+    if codes and is_repaying(longest.step.debt) and factor < FACTOR_MOST:
+        return Wish(
+            assessed.point.load,
+            "again",
+            "it failed while the server wrote back what had filled the log; repeated with"
+            f" {2 * factor} times the warm-up and window",
+            window_factor=2 * factor,
+        )
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
     restless = [r for r in assessed.point.counted if r.restless]
     if not unsteady or not restless:

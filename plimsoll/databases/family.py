@@ -13,6 +13,7 @@ from plimsoll.databases import cassandra, mysql, postgres
 from plimsoll.databases.dataset_notes import DatasetNote
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget, Protocol
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
@@ -142,6 +143,9 @@ class Family(typing.Protocol):
 
     def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
         """Return the backlog that a load left on a target; None if there is none."""
+
+    def write_debt(self, now: ServerCounters) -> WriteDebt | None:
+        """Return what the server owes to its data files; None if it does not report it."""
 
 
 def family_of(protocol: Protocol) -> Family:

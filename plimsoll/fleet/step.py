@@ -11,7 +11,8 @@ from statistics import fmean, median
 
 import plimsoll_engine
 from plimsoll import words
-from plimsoll.capacity.statistics.trends import detect_trend
+from plimsoll.capacity.statistics.trends import detect_trend, find_wave_s
+from plimsoll.capacity.steps.debt import UNFILLED, TimedDebt, measure_growth
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
@@ -94,10 +95,12 @@ def build_step(
         throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
             throughput = 0.0  # the load has failed, however briefly those that were let in ran
+        each_second = list_second_counts(fold, window, seconds)
         read = {
             "throughput_ops_per_second": throughput,
             "halves": compute_halves(fold, window, seconds),
-            "trend": detect_trend(list_second_counts(fold, window, seconds)),
+            "trend": detect_trend(each_second),
+            "wave_s": find_wave_s(each_second) if step.debt is None else None,
         }
         step = step.model_copy(update=read)
     result = StepResult(
@@ -191,6 +194,11 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
+        debt=measure_growth(
+            list_debts(fold.looks),
+            judged=plan.purpose not in UNFILLED,
+            operations_per_s=succeeded / window.length_s if window and window.length_s else None,
+        ),
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )
@@ -318,6 +326,16 @@ def summarize_fleet(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
         most_waiting_percent=fold.most_waiting_percent,
         engine_version=fold.engine_version,
     )
+
+
+def list_debts(looks: Sequence[ServerLook]) -> list[TimedDebt]:
+    """Return the readings of a server's write debt, in the order of their times."""
+    readings = [
+        TimedDebt(look.epoch_ms / 1000, look.debt)
+        for look in looks
+        if look.debt is not None and look.epoch_ms is not None
+    ]
+    return sorted(readings, key=lambda reading: reading.at_s)
 
 
 def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:

@@ -15,6 +15,7 @@ from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.request.dsn import is_loopback
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import FleetFigures, StepResult
+from plimsoll.workflow.log_filling import LOOK_STATEMENTS, OPENING_STATEMENTS
 
 SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
 
@@ -127,10 +128,11 @@ class Host:
 
 SHARE_MOST = 0.01  # share of the server's statements, as the audit `server_count` allows
 OWN_MOST = 50  # our own statements besides the load in a step: counters, recovery checks, rows
-OWN_OF_A_CONNECTION = 4  # statements that open a connection
 
 
-def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
+def report_other_statements(
+    step: StepResult, results: Sequence[ClientResult], filling: int = 0
+) -> StepResult:
     """Report how many statements others sent to the server during a step.
 
     If they sent some, the server's count cannot audit ours and is dropped. MySQL counts every
@@ -138,6 +140,11 @@ def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -
     dev.mysql.com/doc/refman/8.4/en/server-status-variables.html#statvar_Questions), so what our
     clients did not send came from others, as text or prepared. On a server that counts prepared
     statements alone, those show the others.
+
+    Args:
+        step: The step.
+        results: What its clients measured.
+        filling: The statements besides those of operations that filled the server's log.
     """
     server = step.server
     if server is None or server.statements_by_clients is None or server.interval_s <= 0:
@@ -148,7 +155,8 @@ def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -
     if served is None:
         own, served = server.statements_by_clients, server.statements_by_server
     opened = sum(result.report.connection_report.opened for result in results)
-    ours = OWN_MOST + OWN_OF_A_CONNECTION * opened
+    looks = sum(len(result.looks) for result in results)
+    ours = OWN_MOST + OPENING_STATEMENTS * opened + LOOK_STATEMENTS * looks + filling
     if served is None or served - own <= max(ours, SHARE_MOST * served):
         return step
     a_second = words.rate((served - own) / server.interval_s)

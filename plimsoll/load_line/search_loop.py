@@ -5,7 +5,8 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Lock
 
@@ -13,7 +14,7 @@ from plimsoll import words
 from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.fold import fold_clients
-from plimsoll.fleet.plan import plan_step, plan_warming
+from plimsoll.fleet.plan import make_load_spec, plan_step, plan_warming
 from plimsoll.fleet.sense import check_sense, require_sense
 from plimsoll.fleet.step import build_step
 from plimsoll.load_line.clients import compute_local_barrier_ms, run_clients
@@ -28,11 +29,14 @@ from plimsoll.model.request.search_request import Done, NextStep, RateSearch
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import Recovery
-from plimsoll.search_steps import describe_recovery, prepare_step, shorten_window
+from plimsoll.search_steps import describe_recovery, plan_fill, prepare_step, shorten_window
+from plimsoll.workflow.client import add_statements
+from plimsoll.workflow.log_filling import LogFilling, make_fill_spec
 from plimsoll.workload.compiled import Compiled
 
 RECOVERY_LOOK_S = 1.0
 RECOVERY_TOLD_S = 5  # how often the wait for recovery is reported
+FILL_LOOK_S = 0.1
 JUDGING_S = 1.0  # time for a step's barrier and for reading the counters
 
 
@@ -115,7 +119,9 @@ class Finder:
             ready = self._prepare(plan, following)
             if ready is None or self._ended.is_set():
                 return
-            self._step(ready)
+            ready = plan_fill(ready, [result.step for result in self.steps])
+            left_s = until - time.monotonic() - _takes_s(ready)
+            self._step(ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, left_s))}))
 
     def _warm(self) -> None:
         search, plan = self.request.search, plan_warming(self.request)
@@ -140,6 +146,7 @@ class Finder:
                 counters=family_of(self.target.protocol).read_counters(self.target),
                 waiting=waiting,
                 at_epoch_ms=round(time.time() * 1000),
+                finished=[result.step for result in self.steps],
             )
             if not isinstance(ready, Recovery):
                 return ready
@@ -152,25 +159,52 @@ class Finder:
         return None
 
     def _step(self, plan: StepPlan) -> None:
-        number, host = self.load_number(self.target), Host.of(self.target)
-        # Computed last: the clients need the whole lead.
-        start = compute_local_barrier_ms(plan.connections)
-        plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
-        self.shows.planned(plan)
-        with host.watch(plan):
-            results, failed = self._run(plan)
+        number, host, beside = self.load_number(self.target), Host.of(self.target), 0
+        plan = plan.model_copy(update={"load_number": number})
+        with self._fill_log(plan) as filling:
+            # Computed last: the clients need the whole lead.
+            start = compute_local_barrier_ms(plan.connections)
+            plan = plan.model_copy(update={"start_at_epoch_ms": start})
+            if filling is not None:
+                filling.end_at(start / 1000)
+            self.shows.planned(plan)
+            with host.watch(plan):
+                results, failed = self._run(plan)
+            if filling is not None and results:
+                first, *others = results
+                report = add_statements(first.report, filling.join())
+                results = [first.model_copy(update={"report": report}), *others]
+                beside = filling.other_statements
         if self._ended.is_set():
             return  # half a step says nothing
         after = family_of(self.target.protocol).read_counters(self.target)
         fold = fold_clients(plan, results)
         statistic = self.request.limits.statistic
         merged = build_step(fold, failed, server_after=after, statistic=statistic)
-        merged = host.add_figures(report_other_statements(merged, results))
+        merged = host.add_figures(report_other_statements(merged, results, beside))
         merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)
         finished = [step.step for step in self.steps]
         require_sense(merged, nothing, finished, answers=after is not None)
+
+    @contextmanager
+    def _fill_log(self, plan: StepPlan) -> Iterator[LogFilling | None]:
+        """Wait until the server's log is filled, and keep it so until the step's load begins."""
+        if not plan.fill_s:
+            yield None
+            return
+        workload = self.compiled.engine_workload(load_number=self.load_number(self.target))
+        spec = make_load_spec(plan, 0, workload=workload, target=self.target)
+        filling = LogFilling(make_fill_spec(spec, workload), plan.fill_s, self.shows.say)
+        filling.start()
+        try:
+            while not filling.filled.wait(FILL_LOOK_S) and not self._ended.is_set():
+                pass
+            yield filling
+        finally:
+            filling.end_at(0.0)
+            filling.join()
 
     def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
         return run_clients(

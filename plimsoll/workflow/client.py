@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pydantic import Json
@@ -41,6 +41,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
+from plimsoll.workflow.log_filling import fill_before
 from plimsoll.workflow.metric_points import client_points
 
 # Samples of the server's state during the load.
@@ -48,7 +49,7 @@ from plimsoll.workflow.metric_points import client_points
 
 LOOKS = 20  # samples in a window, within the limits below
 EVERY_LEAST_S = 0.2
-EVERY_MOST_S = 5.0
+EVERY_MOST_S = 1.0
 LEAVE_S = 1.0  # a last sample that takes longer is cut off
 
 
@@ -284,8 +285,20 @@ def _send_client_load(
         return join_spans(plan, [(span, send_load(span.spec)) for span in spans]), ()
     workload = checked.of_phase(plan.phase).engine_workload(load_number=plan.load_number)
     spec = make_load_spec(plan, client, workload=workload, target=target)
-    with open_second_sender(run_id, plan, client) as tell:
-        return send_and_sample(spec, plan, tell)
+    with ExitStack() as beside_load:
+        tell = beside_load.enter_context(open_second_sender(run_id, plan, client))
+        if client != WATCHES or not plan.fill_s:
+            return send_and_sample(spec, plan, tell)
+        of_phase = checked.of_phase(plan.phase)
+        numbered = of_phase.engine_workload(load_number=plan.fill_load_number)
+        filling = beside_load.enter_context(fill_before(plan, spec, numbered))
+        report, looks = send_and_sample(spec, plan, tell)
+        return add_statements(report, filling.join()), looks
+
+
+def add_statements(report: LoadReport, sent: int) -> LoadReport:
+    """Add the statements of the load that filled the log, since the server counts them too."""
+    return report.model_copy(update={"statements_sent": report.statements_sent + sent})
 
 
 def _publish_client(result: ClientResult, plan: StepPlan) -> None:

@@ -18,7 +18,7 @@ from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.results import Preconditioning
 from plimsoll.model.run.run_record import Recovery, RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
-from plimsoll.search_steps import prepare_step
+from plimsoll.search_steps import plan_fill, prepare_step
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.barrier import (
     Next,
@@ -141,6 +141,7 @@ def _plan_search_step(
         counters=family_of(target.protocol).read_counters(target),
         waiting=record.recovery,
         at_epoch_ms=round(time.time() * 1000),
+        finished=steps,
     )
     if ready is None:
         return None
@@ -150,7 +151,11 @@ def _plan_search_step(
     parameters = _read_parameters(settings, record, request, following, target)
     if parameters is None:
         return None
-    ready = ready.model_copy(update={"parameters": parameters})
+    # The clients of a fleet learn beforehand when to start, so it fills for as long as planned.
+    ready = plan_fill(ready.model_copy(update={"parameters": parameters}), steps, least_s=0.0)
+    if record.turn is not None:  # the rest of its slot; before that, the other run measures
+        room_s = record.turn.slot_s - ready.warmup_s - ready.duration_s
+        ready = ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, room_s))})
     return start_or_skip_step(settings, record, checked, ready, finished)
 
 

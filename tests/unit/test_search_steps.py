@@ -1,6 +1,7 @@
 """When a step of a search may begin: not while its target recovers, which ends some time."""
 
 import io
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,8 @@ from rich.console import Console
 
 from plimsoll.cli.progress import RunProgress
 from plimsoll.fleet.plan import plan_step
-from plimsoll.model.judging.steps import Purpose
+from plimsoll.model.judging.debt import DebtGrowth
+from plimsoll.model.judging.steps import Purpose, Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
@@ -17,6 +19,7 @@ from plimsoll.search_steps import (
     Recovered,
     describe_recovery,
     end_recovery,
+    plan_fill,
     prepare_step,
     shorten_window,
     update_recovery,
@@ -35,11 +38,20 @@ def asked(purpose: Purpose, *, recover_first: bool = False, window_factor: int =
 
 
 def prepared(
-    following: NextStep, counters: ServerCounters | None, waiting: Recovery | None = None
+    following: NextStep,
+    counters: ServerCounters | None,
+    waiting: Recovery | None = None,
+    finished: Sequence[Step] = (),
 ) -> StepPlan | Recovery | None:
     plan = plan_step(following, REQUEST)
     return prepare_step(
-        plan, following, REQUEST, counters=counters, waiting=waiting, at_epoch_ms=1_000_000
+        plan,
+        following,
+        REQUEST,
+        counters=counters,
+        waiting=waiting,
+        at_epoch_ms=1_000_000,
+        finished=finished,
     )
 
 
@@ -166,3 +178,39 @@ def test_it_is_said_each_few_seconds_what_is_waited_for() -> None:
     lines = said.getvalue().splitlines()
     assert [line.split("(")[1].split(" so far")[0] for line in lines] == ["0 s", "5 s", "10 s"]
     assert lines[1].endswith(describe_recovery(recovering(5), request.load.recovery_max_s))
+
+
+OWES = ServerCounters(
+    epoch_ms=0,
+    values={
+        "Innodb_checkpoint_age": 90_000,
+        "Innodb_checkpoint_max_age": 100_000,
+        "Innodb_lsn_current": 1_000_000,
+    },
+    family="mysql",
+)
+WROTE = Step(
+    connections=32,
+    debt=DebtGrowth(
+        limit_bytes=100_000, start_bytes=80_000, end_bytes=85_000, peak_bytes=85_000,
+        written_bytes=50_000, lent_bytes=5_000, interval_s=10, waves=0, judged=True,
+    ),
+)  # fmt: skip
+
+
+def test_a_full_log_is_not_waited_for_since_steps_fill_it_anyway() -> None:
+    ready = prepared(asked("again", recover_first=True), OWES, finished=[WROTE])
+    assert isinstance(ready, StepPlan)
+    assert ready.recovered is True
+    filling = plan_fill(ready, [WROTE])
+    assert filling.fill_s == pytest.approx(32)  # twice 80 % of the log, at the speed seen
+    assert plan_fill(ready, []).fill_s == 0
+
+
+def test_a_sentinel_waits_for_the_log_that_others_filled_and_fills_none() -> None:
+    waiting = prepared(asked("sentinel"), OWES, finished=[WROTE])
+    assert isinstance(waiting, Recovery)
+    assert waiting.what == "90 % of the log wait for their pages to be written"
+    ready = prepared(asked("sentinel"), OWES)
+    assert isinstance(ready, StepPlan)
+    assert plan_fill(ready, [WROTE]).fill_s == 0

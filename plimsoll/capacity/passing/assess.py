@@ -92,6 +92,8 @@ def _find_own_reasons(
         reasons.append(
             FailureReason("backlog", 1.0, "the backlog of unsent operations kept growing")
         )
+    if figures.outgrown is not None:
+        reasons.append(FailureReason("log", 1.0, figures.outgrown))
     if figures.slowing:
         text = "the second half of the window was much slower"
         reasons.append(FailureReason("unsteady", 1.0, text))

@@ -16,6 +16,7 @@ from plimsoll.databases.cassandra.counters import (
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.databases.connecting import use_connection
 from plimsoll.errors import PlimsollError
@@ -38,6 +39,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 _POLL_S = 0.5

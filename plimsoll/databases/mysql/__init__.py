@@ -7,6 +7,7 @@ from plimsoll.databases.mysql.counters import (
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.databases.mysql.datasets import open_datasets
 from plimsoll.databases.mysql.session import make_load_user, read_parameters
@@ -25,6 +26,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 

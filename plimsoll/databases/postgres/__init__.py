@@ -14,6 +14,7 @@ from plimsoll.databases.postgres.counters import (
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import ServerCounters
@@ -33,6 +34,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 

@@ -22,7 +22,7 @@ Verdict = Literal[
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
     "NOT_SUSTAINED",  # the answer's load did not stay within the limits for `soak_s`
-    "BURST",  # every load spends burst credits faster than they are earned
+    "BURST",  # every load spends burst credits faster than they are earned, or only fills the log
 ]
 Resource = Literal[
     "storage_iops",

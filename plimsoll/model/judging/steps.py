@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.judging.debt import DebtGrowth
 
 Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
@@ -70,14 +71,14 @@ class Span(Model):
     latency_us: dict[str, Microseconds] = Field(default_factory=dict)
 
 
-CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
+CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu", "log"]
 
 
 class CreditUse(Model):
     """What a step used of one kind of credits, by AWS's rules (plimsoll.workflow.target_figures).
 
     Units: I/Os for a volume and an instance, MiB for an instance's throughput, vCPU minutes for
-    a CPU.
+    a CPU. Write debt is judged alike: a database's log lends its bytes while it fills.
     """
 
     bucket: CreditBucket
@@ -171,6 +172,10 @@ class Step(Model):
     stall_s: Amount | None = None
     trend: Trend | None = None  # None if unknown, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None if unknown
+    # Write debt in the window; None if it cannot be read, or in an older result
+    debt: DebtGrowth | None = None
+    # Where it cannot be read: period of the waves in the throughput; None if there are none
+    wave_s: Amount | None = None
     poll_us: Count | None = None  # how long clients busy-polled at most; None if unknown
     window_factor: Positive | None = None  # length of the window / length in the request
     # Whether the target had recovered from an overload before this step

@@ -253,6 +253,9 @@ class BusyFamily(Family):
     def unfinished_work(self, _: object) -> UnfinishedWork:
         return UnfinishedWork(what="53 % of the redo log wait", left=53)
 
+    def write_debt(self, _: object) -> None:
+        """What it owes is not known."""
+
 
 def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     running: EverySetting, clock: Clock, monkeypatch: pytest.MonkeyPatch
