@@ -174,6 +174,7 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
+        calm_waited_s=plan.calm_waited_s,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )

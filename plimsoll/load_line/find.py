@@ -31,6 +31,7 @@ from plimsoll.load_line.dataset import (
     reserve_load_number,
     wait_until_settled,
 )
+from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
 from plimsoll.load_line.request import add_credentials, describe_endpoint, write_search_request
@@ -167,6 +168,7 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
         target=search.target,
         compiled=search.found.compiled,
         load_number=lambda target: reserve_load_number(target, search.found),
+        look=measure_machine,
         reached=search.reached,
         stop_rules=search.stop_rules,
     )
@@ -198,7 +200,11 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         found,
         asked.workload,
         built_in=asked.workload_name in list_builtin_names(),
-        rules=Rules(limits_us=limits_us, statistic=options.statistic),
+        rules=Rules(
+            limits_us=limits_us,
+            statistic=options.statistic,
+            audits_off=frozenset(options.audits_off),
+        ),
         expect=asked.expect,
     )
     return PlannedSearch(request, asked.target, found, made, stop_rules)

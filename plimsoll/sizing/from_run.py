@@ -110,7 +110,7 @@ def prepare_run(
         update={"limits_us": dict(limits_us), "statistic": statistic}
     )
     capacity = judge_sustained([step.step for step in result.steps], rules)
-    if capacity.verdict in DOUBTFUL:
+    if capacity.verdict in DOUBTFUL or capacity.slowed:
         raise NoGroundError(f"nothing is predicted from it: {capacity.verdict}: {capacity.summary}")
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
