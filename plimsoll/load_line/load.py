@@ -13,6 +13,7 @@ from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import (
@@ -50,11 +51,13 @@ class Loaded:
         loadable: The workload and the server.
         spec: The settings of the load.
         report: The measurements.
+        notes: Notes on the target for the reader.
     """
 
     loadable: Loadable
     spec: LoadSpec
     report: LoadReport
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values, without credentials."""
@@ -120,6 +123,7 @@ def run_load(
     Raises:
         PlimsollError: The database refuses, is unreachable or does not have the rows.
     """
+    target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, workload, options.records, parameters)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
     loop: ClosedLoop | OpenLoop = ClosedLoop()
@@ -145,4 +149,4 @@ def run_load(
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    return Loaded(there, spec, LoadReport.model_validate_json(text))
+    return Loaded(there, spec, LoadReport.model_validate_json(text), notes)

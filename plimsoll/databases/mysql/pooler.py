@@ -1,0 +1,35 @@
+"""Finds a proxy before a MySQL or MariaDB, such as ProxySQL or MaxScale."""
+
+from plimsoll.databases.connecting import use_connection
+from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.poolers import Pooler
+from plimsoll.errors import PlimsollError
+from plimsoll.model.engine.asked import EngineTarget
+
+
+def find_pooler(target: EngineTarget) -> Pooler | None:
+    """Return the proxy before a MySQL or MariaDB; None if there is none, or it cannot be asked.
+
+    Nothing is SET on its session.
+
+    Raises:
+        PlimsollError: The server is unreachable or refuses the login.
+    """
+    wanted = dict(target.session_settings)
+    with use_connection(connect(target.model_copy(update={"session_settings": ()}))) as connection:
+        try:
+            # ProxySQL answers a plain `SELECT CONNECTION_ID()` itself
+            ((number,),) = execute(connection, "SELECT CONNECTION_ID() + 0")
+            if int(number) == connection.thread_id():
+                return None
+            ((comment,),) = execute(connection, "SELECT @@version_comment LIMIT 1")
+            asked = ", ".join(f"@@{name}, @@{name} = {value}" for name, value in wanted.items())
+            (seen,) = execute(connection, f"SELECT {asked}") if wanted else ((),)
+        except (PlimsollError, TypeError, ValueError):
+            return None
+    differs = {
+        name: str(value)
+        for name, value, agrees in zip(wanted, seen[::2], seen[1::2], strict=True)
+        if not agrees
+    }
+    return Pooler("ProxySQL" if "ProxySQL" in str(comment) else None, differs)
