@@ -164,8 +164,12 @@ def decide_verdict(
     """
     way = climb_loads(judged, rules, closed_loop=axis != "rate_ops_per_second")
     disputed = _conclude_disputed(judged, way, baseline)
+    slowed = [load for load in way.skipped if load.passed_slowed]
+    if disputed is None and slowed and not (way.decider or way.undecided):
+        disputed = _conclude_inconsistent(slowed[-1])
     if disputed is not None and disputed.verdict == "DISTURBED":
-        return _conclude_slowed(judged, disputed, rules) or disputed
+        limited = baseline is None or baseline.point.consistent
+        return (_conclude_slowed(judged, disputed, rules) if limited else None) or disputed
     if disputed is not None:
         return disputed
     decider = way.decider
