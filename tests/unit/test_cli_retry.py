@@ -4,6 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from plimsoll.cli.expecting import Results
 from plimsoll.cli.retry import format_retry, tell_retry
 from plimsoll.model.judging.capacity import Capacity
 from tests.support.synthetic_run import synthetic_run
@@ -43,7 +44,7 @@ def test_only_what_other_programs_disturbed_is_to_be_tried_again(
     result, _ = synthetic_run()
     assert isinstance(result.capacity, Capacity)
     capacity = result.capacity.model_copy(update=changes)
-    results = {"x": (None, result.model_copy(update={"capacity": capacity}))}
+    results: Results = {"x": (None, result.model_copy(update={"capacity": capacity}))}
 
     @click.command()
     def command() -> None:

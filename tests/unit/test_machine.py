@@ -85,7 +85,7 @@ def test_the_busiest_programs_outside_a_run_are_named(
                 f"{pid} (a) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {ticks - 3 + used} 1 1 1 20 0 1\n"
             )
 
-    monkeypatch.setattr(machine.time, "sleep", go_on)
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
     load = measure_load({20})
     assert load is not None
     assert load.busiest == ("cc1 35 %", "shell 10 %")
@@ -99,7 +99,7 @@ def test_a_run_whose_processes_are_not_visible_has_no_others(
     def go_on(_: float) -> None:
         (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
 
-    monkeypatch.setattr(machine.time, "sleep", go_on)
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
     load = measure_load(())
     assert load is not None
     assert (load.others_percent, load.busiest) == (None, ())

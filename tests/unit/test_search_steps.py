@@ -164,7 +164,7 @@ def wait_for_machine(
     load = REQUEST.load.model_copy(update={"calm_max_s": longest_s})
     request = REQUEST.model_copy(update={"load": load})
     busy: BusyMachine | None = None
-    told = []
+    told: list[str] = []
     for second in range(1000):
         ready = prepare_step(
             plan_step(following, request),

@@ -20,16 +20,18 @@ def find_pooler(target: EngineTarget) -> Pooler | None:
         try:
             # ProxySQL answers a plain `SELECT CONNECTION_ID()` itself
             ((number,),) = execute(connection, "SELECT CONNECTION_ID() + 0")
-            if int(number) == connection.thread_id():
+            if int(number) == connection.greeted_as:
                 return None
             ((comment,),) = execute(connection, "SELECT @@version_comment LIMIT 1")
-            asked = ", ".join(f"@@{name}, @@{name} = {value}" for name, value in wanted.items())
+            asked = ", ".join(f"@@{name}" for name in wanted)
             (seen,) = execute(connection, f"SELECT {asked}") if wanted else ((),)
         except (PlimsollError, TypeError, ValueError):
             return None
-    differs = {
-        name: str(value)
-        for name, value, agrees in zip(wanted, seen[::2], seen[1::2], strict=True)
-        if not agrees
-    }
+    has = dict(zip(wanted, map(str, seen), strict=True))
+    differs = {name: value for name, value in has.items() if not _agrees(value, wanted[name])}
     return Pooler("ProxySQL" if "ProxySQL" in str(comment) else None, differs)
+
+
+def _agrees(value: str, wanted: str) -> bool:
+    """Return whether a variable has the value of an expression; the order of a mode is free."""
+    return set(value.upper().split(",")) == set(wanted.strip("'").upper().split(","))

@@ -157,6 +157,11 @@ class Connection(_Driver):
             raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
         super().write_packet(payload)
 
+    @property
+    def greeted_as(self) -> int:
+        """The number of the session, by the server's greeting."""
+        return int(self.server_thread_id[0])
+
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         """Set the character set, but not through a proxy: there the login's packet says it."""
         if self._sets:

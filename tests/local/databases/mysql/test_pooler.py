@@ -34,7 +34,8 @@ def proxied(server: MariaDbServer) -> Iterator[str]:
 def count_sets(server: MariaDbServer) -> int:
     with connected(server) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW GLOBAL STATUS LIKE 'Com_set_option'")
-        return int(cursor.fetchone()[1])
+        ((_, count),) = cursor.fetchall()
+        return int(count)
 
 
 def test_it_is_seen_and_nothing_is_set_on_its_sessions(mariadb_factory: MariaDbFactory) -> None:

@@ -15,11 +15,16 @@ from plimsoll.databases.postgres.session import connect, execute
 from plimsoll.errors import UsageError
 from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.engine.asked import EngineOperation, EngineTarget, EngineWorkload
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll_engine import EngineError
-from tests.local.load.driving import drive
+from tests.local.load.driving import SELECT, drive
 from tests.support.pgbouncer import pgbouncer
+
+READ = SELECT.model_copy(update={"sql": ("SELECT v FROM t WHERE id = $1",)})
+READS = EngineWorkload(
+    key_spaces=(), operations=(EngineOperation(name="read", weight=1, statements=(READ,)),)
+)
 
 
 @pytest.fixture
@@ -75,9 +80,9 @@ def test_lost_prepared_statements_name_their_cure_and_it_helps(
         execute(connection, "INSERT INTO t SELECT n, n FROM generate_series(0, 99) AS n")
     try:
         with pytest.raises(EngineError, match=r"add \?statement_mode=simple to the DSN"):
-            drive(parse_dsn(pooled), connections=2, duration_s=60, operations_limit=20)
+            drive(parse_dsn(pooled), READS, connections=2, duration_s=60, operations_limit=20)
         cured = parse_dsn(f"{pooled}?statement_mode=simple")
-        report = drive(cured, connections=2, duration_s=60, operations_limit=20)
+        report = drive(cured, READS, connections=2, duration_s=60, operations_limit=20)
         assert report.operations["read"].succeeded == 20
     finally:
         with use_connection(connect(parse_dsn(postgres.dsn))) as connection:
