@@ -86,7 +86,9 @@ class Document:
             if isinstance(node, yaml.SequenceNode):
                 return [build(part, (*path, index)) for index, part in enumerate(node.value)]
             if isinstance(node, yaml.MappingNode):
-                return {name: build(part, (*path, name)) for name, part in self._named(node, path)}
+                return {
+                    name: build(part, (*path, name)) for name, part in self._read_fields(node, path)
+                }
             characters += len(node.value)
             if characters > MAX_CHARACTERS:
                 problem = f"longer than {MAX_CHARACTERS} characters, aliases written out"
@@ -99,7 +101,7 @@ class Document:
 
         return build(self.root, ())
 
-    def checked(self, check: Callable[[dict[str, Any]], T]) -> T:
+    def check(self, check: Callable[[dict[str, Any]], T]) -> T:
         """Check the document's value, which must be a mapping, and return the result of the check.
 
         Raises:
@@ -110,16 +112,16 @@ class Document:
         try:
             return check(self.value)
         except UsageError as error:
-            raise self.located(error) from None
+            raise self.locate_complaints(error) from None
 
-    def located(self, error: UsageError) -> UsageError:
+    def locate_complaints(self, error: UsageError) -> UsageError:
         """Add the position of the value to each complaint that has none.
 
         It is the position of the deepest existing part on the complaint's path.
         """
-        return UsageError(*dict.fromkeys(map(self._located, error.complaints)))
+        return UsageError(*dict.fromkeys(map(self._locate_complaint, error.complaints)))
 
-    def _located(self, complaint: Complaint) -> Complaint:
+    def _locate_complaint(self, complaint: Complaint) -> Complaint:
         if complaint.place is not None:
             return complaint
         named = node = self.root
@@ -130,13 +132,15 @@ class Document:
             named, node = parts[name]
         return replace(complaint, place=self.locate(named))
 
-    def _named(self, node: yaml.MappingNode, path: FieldPath) -> Iterator[tuple[str, yaml.Node]]:
+    def _read_fields(
+        self, node: yaml.MappingNode, path: FieldPath
+    ) -> Iterator[tuple[str, yaml.Node]]:
         seen = set()
         for name, part in node.value:
             if not isinstance(name, yaml.ScalarNode) or name.value == "<<":
                 raise self._refusal(name, path, "a field's name must be plain text")
             if name.value in seen:
-                raise self._refusal(name, (*path, name.value), "is there twice")
+                raise self._refusal(name, (*path, name.value), "is given twice")
             seen.add(name.value)
             yield name.value, part
 
@@ -211,7 +215,7 @@ def make_document(value: Mapping[str, Any], source: str) -> tuple[Document, str]
     try:
         text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
     except (yaml.YAMLError, RecursionError):
-        problem = "holds something that is no plain value"
+        problem = "holds something that is not a plain value"
         raise UsageError(Complaint((), problem, place=Place(source))) from None
     return replace(read_document(text, source), has_lines=False), text
 

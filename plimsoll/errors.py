@@ -18,6 +18,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     ├── OtherTeamError              the caller names a team that is not its own
     ├── LimitReachedError           a limit of the team leaves no room
     ├── NoRoomYetError              ... for a run of an experiment, which waits
+    ├── DrainingError               the deployment starts no new runs for a while
     ├── NotFoundError               nothing has this name
     │   ├── RunNotFoundError
     │   ├── ExperimentNotFoundError
@@ -31,7 +32,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     ├── TeardownError               its target could not be deleted
     ├── TargetsAliveError           the deployment still has targets, so it must not be deleted
     ├── DatasetError                a run ends: its dataset is not what it should be
-    ├── StepError                   ... a step says nothing of its target
+    ├── StepError                   ... a step has no usable result
     ├── ClientRefusedError          a client of a step was refused
     ├── ClientTooLateError          a client of a step came too late to send anything
     ├── ConnectionsRefusedError     the target has no room for a client's connections
@@ -42,6 +43,7 @@ A state machine's `Retry` and `Catch` refer to some of them by these names.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import ClassVar, Self
 
 from plimsoll.complaints import Complaint, FieldPath, Range, Scalar
@@ -181,6 +183,21 @@ class LimitReachedError(PlimsollError):
         self.runs_make_room = waiting_helps and runs_make_room
         if path is not None:
             self.complaints = (Complaint(path, message, value, allowed, listed=False),)
+
+
+class DrainingError(PlimsollError):
+    """The deployment is about to be updated and starts nothing new until a time.
+
+    Attributes:
+        after_s: seconds from now until that time.
+    """
+
+    def __init__(self, until: datetime, *, after_s: int) -> None:
+        super().__init__(
+            "this deployment is about to be updated: it starts no runs until"
+            f" {until:%Y-%m-%d %H:%M} UTC"
+        )
+        self.after_s = after_s
 
 
 class NoRoomYetError(PlimsollError):

@@ -47,7 +47,7 @@ class ChecksPart(Construct):
             iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self.start_arn])
         )
 
-    def judged_by(self, function: lambda_.IFunction, bus: events.IEventBus) -> None:
+    def call_at_run_end(self, function: lambda_.IFunction, bus: events.IEventBus) -> None:
         """Call a function at the end of every run."""
         events.Rule(
             self,

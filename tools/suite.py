@@ -117,7 +117,8 @@ def fingerprint(tier: str, files: list[str]) -> str:
     """Name the state of the sources together with what is hunted in it."""
     state = [git("rev-parse", "HEAD"), git("diff", "HEAD"), tier, *files]
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
-    state += [(ROOT / name).read_text(errors="replace") for name in sorted(untracked)]
+    files_beside = [ROOT / name for name in sorted(untracked) if (ROOT / name).is_file()]
+    state += [file.read_text(errors="replace") for file in files_beside]
     return hashlib.sha256("\0".join(state).encode()).hexdigest()[:16]
 
 

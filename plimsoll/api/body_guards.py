@@ -71,7 +71,7 @@ def _refuse_repeated(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         if name in fields:
-            raise ApiError(400, "not-json", f"the body is not JSON: {name[:100]!r} is there twice")
+            raise ApiError(400, "not-json", f"the body is not JSON: {name[:100]!r} is given twice")
         fields[name] = value
     return fields
 
@@ -85,7 +85,7 @@ def _parse_finite(text: str) -> float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ApiError(400, "not-json", f"the body is not JSON: {name} is no number")
+    raise ApiError(400, "not-json", f"the body is not JSON: {name} is not a number")
 
 
 def _read_content_type(event: Mapping[str, Any]) -> str | None:

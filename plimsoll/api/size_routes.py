@@ -110,6 +110,6 @@ def _parse_microseconds(name: str, text: str) -> float:
     except ValueError:
         us = 0.0
     if not 0 < us <= MOST_US:
-        problem = f"{name}: {text[:40]!r} is no number of microseconds, of 0 to {MOST_US:,.0f}"
+        problem = f"{name}: {text[:40]!r} is not a number of microseconds, of 0 to {MOST_US:,.0f}"
         raise UsageError(Complaint(("limits_us",), problem, text[:40]))
     return us

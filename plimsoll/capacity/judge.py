@@ -6,12 +6,12 @@ from typing import Literal
 from plimsoll.capacity.confirm.closing import apply_closing_steps, split_closing_steps
 from plimsoll.capacity.passing.annotations import fit_usl, power_point
 from plimsoll.capacity.passing.answer import Answer
-from plimsoll.capacity.passing.assess import Assessed, assess_loads, latency_limits
+from plimsoll.capacity.passing.assess import Assessed, assess_steps
 from plimsoll.capacity.passing.drift_and_waves import describe_waves
 from plimsoll.capacity.passing.edge import edge_range
 from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
 from plimsoll.capacity.statistics.intervals import coefficient_of_variation
-from plimsoll.capacity.steps.loads import choose_axis, group_by_load
+from plimsoll.capacity.steps.loads import choose_axis
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.capacity.summary import (
     describe_callers,
@@ -53,17 +53,12 @@ def judge(
         void = f": {where(steps[0], 1)} does not count: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
     axis = axis or choose_axis(valid)
-    points = group_by_load(valid, rules, axis)
-    measures = points if baseline is None else group_by_load(baseline, rules, axis)
-    limit_us = latency_limits(points, rules, measures[0])
-    judged = assess_loads(points, rules, limit_us)
-    measured = judged if baseline is None else assess_loads(measures, rules, limit_us)
-    relative = any(name not in rules.limits_us for name in limit_us)
-    measure = measured[0] if relative else None
-    conclusion = decide_verdict(judged, rules, axis, baseline=measure)
+    assessment = assess_steps(valid, rules, axis, baseline=baseline)
+    judged, limit_us = assessment.judged, assessment.limit_us
+    conclusion = decide_verdict(judged, rules, axis, baseline=assessment.baseline)
     conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
-    heavy = warn_of_heavy_baseline(measured, conclusion, rules, axis)
+    heavy = warn_of_heavy_baseline(assessment.measured, conclusion, rules, axis)
     notes = (
         *conclusion.notes,
         *note_unwatched(valid, rules),
@@ -78,7 +73,7 @@ def judge(
         axis=axis,
         at=at.point.load if at and conclusion.figure is not None else None,
         bracket=conclusion.bracket,
-        edge=_edge(judged, conclusion, axis, measure),
+        edge=_edge(judged, conclusion, axis, assessment.baseline),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         question=describe_callers(conclusion),
@@ -93,7 +88,7 @@ def judge(
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
         closing=found,
-        usl=fit_usl(points, axis),
+        usl=fit_usl(assessment.points, axis),
         power_point=power_point(judged),
         statistic=rules.statistic,
         rules=rules,

@@ -33,15 +33,13 @@ from plimsoll.capacity.confirm.toggled import count_remaining_steps, plan_toggle
 from plimsoll.capacity.passing.answer import Answer
 from plimsoll.capacity.passing.assess import (
     Assessed,
-    assess_loads,
+    assess_steps,
     is_known_light,
     is_relative,
-    latency_limits,
     latency_noise,
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
 from plimsoll.capacity.statistics.order import OPERATIONS_MIN
-from plimsoll.capacity.steps.loads import group_by_load
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CLOSING, Statistic, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
@@ -149,22 +147,19 @@ def plan_next_step(
     valid, closing = split_closing_steps(finished)
     if not valid:
         return make_step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
-    points = group_by_load(valid, rules, ladder.axis)
-    limit_us = latency_limits(points, rules)
-    judged = assess_loads(points, rules, limit_us)
+    assessment = assess_steps(valid, rules, ladder.axis)
+    judged = assessment.judged
     budget = search.probes_max - count_soak_windows(rules) - (toggle.steps if toggle else 0)
     kept = SENTINELS if examines_drift(rules) and budget >= KEPT_FROM else 0
     left = budget - sum(step.purpose not in CLOSING for step in finished)
-    relative = any(name not in rules.limits_us for name in limit_us)
     wish = _plan_load(search, ladder, judged, valid, rules, left=left)
-    baseline = judged[0] if relative else None
-    conclusion = decide_verdict(judged, rules, ladder.axis, baseline=baseline)
+    conclusion = decide_verdict(judged, rules, ladder.axis, baseline=assessment.baseline)
     if left <= 0:
         wish = Done(why=f"all {budget} steps that search.probes_max leaves are used")
     elif left <= kept and conclusion.figure is not None and not conclusion.slowed:
         wish = Done(why=f"the last {kept} steps question the answer")
     if isinstance(wish, Done) and not conclusion.slowed:
-        answer = Answer(judged, conclusion, rules, limit_us, closing)
+        answer = Answer(judged, conclusion, rules, assessment.limit_us, closing)
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
             plan_closing_step(search, answer, left=spare)

@@ -88,10 +88,8 @@ def _latency(step: JudgedStep, name: str) -> str:
 
 
 def _mark(step: JudgedStep, capacity: Capacity) -> str:
-    if not step.consistent:
-        return "[yellow]disputed[/]"
-    if all(reason.startswith("undecided:") for reason in step.reasons) and step.reasons:
-        return "[yellow]undecided[/]"
+    if step.outcome in {"disputed", "undecided"}:
+        return f"[yellow]{step.outcome}[/]"
     if not step.passed:
         return "[red]fail[/]"
     best = capacity.at == step.load and capacity.max_sustainable_throughput_ops_per_second
@@ -286,6 +284,6 @@ def _parse_limits(texts: tuple[str, ...]) -> dict[str, float]:
         if not equals or not operation or not 0 < limit < float("inf"):
             raise UsageError(f"--limit-us {text!r}: must be OPERATION=N, N above 0 in microseconds")
         if operation in limits_us:
-            raise UsageError(f"--limit-us: {operation} is there twice")
+            raise UsageError(f"--limit-us: {operation} is given twice")
         limits_us[operation] = limit
     return limits_us

@@ -170,7 +170,9 @@ def start(
     """Start the experiment of FILE, and print its id."""
     asked = read_file(file, allow_files)
     if not isinstance(asked, CheckedExperiment):
-        raise UsageError(f"{file}: has no `axes`, so it is no experiment: plimsoll submit {file}")
+        raise UsageError(
+            f"{file}: has no `axes`, so it is not an experiment: plimsoll submit {file}"
+        )
     service = connect_service(url, stack)
     started = service.start_experiment(asked.experiment, key)
     if wait:

@@ -11,7 +11,7 @@ import click
 from werkzeug.wrappers import Request as HttpRequest
 
 from plimsoll import words
-from plimsoll.cli.page import Page, make_token, shown
+from plimsoll.cli.page import Page, make_token, show_page
 from plimsoll.cli.prepare import prepare_with_progress
 from plimsoll.cli.progress import Lines
 from plimsoll.console.config import ConsoleConfig
@@ -286,5 +286,5 @@ def open_page(here: ExitStack, page: Page, request: Request) -> FindPage:
 
     followed = FindPage(request)
     front = here.enter_context(Front(followed, token=make_token(), config=find_page_config()))
-    here.enter_context(shown(front, page))
+    here.enter_context(show_page(front, page))
     return followed

@@ -89,7 +89,7 @@ def parse_settings(
         if not equals or not name:
             raise UsageError(f"--set: must be NAME=VALUE, not {name!r}")
         if name in values:
-            raise UsageError(f"--set: {name} is there twice")
+            raise UsageError(f"--set: {name} is given twice")
         if name not in workload.parameters:
             known = ", ".join(workload.parameters) or "none"
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")

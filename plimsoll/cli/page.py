@@ -23,7 +23,7 @@ from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UsageError
-from plimsoll.local.http_front import read_body
+from plimsoll.local.front import read_body
 from plimsoll.local.rest_api import Answer, build_refusal
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def make_token() -> str:
 
 
 @contextmanager
-def shown(front: "Front", page: Page) -> Iterator[None]:
+def show_page(front: "Front", page: Page) -> Iterator[None]:
     """Print the address of a page, and open it in the browser if requested.
 
     The address holds a token, and other users can see a process's arguments, the browser's too. So
@@ -139,7 +139,7 @@ def console(*, url: str | None, stack: str | None, port: int, opened: bool) -> i
     with (
         interrupt_on_termination(),
         Front(behind, token=make_token(), listener=_listen(port), config=told) as front,
-        shown(front, Page(shown=True, opened=opened)),
+        show_page(front, Page(shown=True, opened=opened)),
     ):
         wait_for_interrupt()
     return 0

@@ -15,10 +15,16 @@ from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.find_shown import Terminal
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
-from plimsoll.cli.page import Page, make_token, page_options, shown, wait_for_interrupt
+from plimsoll.cli.page import Page, make_token, page_options, show_page, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.retry import tell_retry
-from plimsoll.cli.run_experiment import RESULTS, count_first_clients, wait_or_stop, write_report
+from plimsoll.cli.run_experiment import (
+    RESULTS,
+    count_first_clients,
+    wait_or_stop,
+    write_comparison,
+    write_report,
+)
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
@@ -103,7 +109,9 @@ def _require_page(request_file: Path, asked: CheckedExperiment | dict[str, Check
         raise UsageError(f"{request_file}: --ui applies to runs; for an experiment: plimsoll serve")
     requests = [checked.request for checked in asked.values()]
     if any(isinstance(request.target, EndpointTarget) for request in requests):
-        problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
+        problem = (
+            "--ui needs a target that the run creates; for an existing one: plimsoll find --ui"
+        )
         raise UsageError(f"{request_file}: {problem}")
     if len(teams := sorted({request.team for request in requests})) > 1:
         problem = f"--ui shows the runs of one team, not of {words.join_names(teams)}"
@@ -129,6 +137,11 @@ def _run_all(
     interrupted = interrupted or (bool(made) and run_here(made))
     results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
+    if len(results) > 1:
+        write_comparison(directory, [result for _, result in results.values()])
+    page = directory / "report.html"
+    if not as_json and page.is_file():
+        click.echo(f"\n{page.resolve().as_uri()}")
     exporting.tell_runs(result for _, result in results.values())
     code = expecting.tell_runs(results)
     if not interrupted:
@@ -191,7 +204,7 @@ def _show_page(twin: "LocalTwin", here: ExitStack, page: Page, *, one_run: bool)
     config = ConsoleConfig(may_start=False, one_run=one_run)
     twin.warm("api", 1)
     front = here.enter_context(LocalService(twin, token=make_token(), config=config))
-    here.enter_context(shown(front, page))
+    here.enter_context(show_page(front, page))
 
 
 def _run_one(twin: "LocalTwin", checked: CheckedRequest, folder: Path) -> bool:

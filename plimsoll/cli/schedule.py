@@ -34,7 +34,7 @@ def read_check(path: Path) -> CheckDefinition:
         UsageError: Something in it is not allowed; one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
-    return document.checked(partial(validate, CheckDefinition))
+    return document.check(partial(validate, CheckDefinition))
 
 
 @command.command()

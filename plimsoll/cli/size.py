@@ -75,7 +75,7 @@ def parse_share(text: str) -> float:
     """
     found = _SHARE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"--headroom: {text!r} is no share below 100 %: write 30%")
+        raise UsageError(f"--headroom: {text!r} is not a share below 100 %: write 30%")
     return float(found[1]) / 100
 
 

@@ -58,7 +58,7 @@ def confirm_prediction(
             break
         number = 1 + max((int(made.name) for made in folder.glob("[0-9]*")), default=0)
         place = folder / str(number)
-        found = sizer.run_prediction(option.target)
+        found = sizer.predict_run(option.target)
         request = write_confirming_request(
             first.result.request,
             option.target,

@@ -44,7 +44,7 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
         rows.append(("limit", f"its target is deleted at {latest} at the latest"))
     if run.metrics_awaited_until is not None and ended is None:
         latest = words.time_of_day(run.metrics_awaited_until)
-        rows.append(("metrics", f"waiting for its target's, until {latest} at the latest"))
+        rows.append(("metrics", f"waiting for those of its target, until {latest} at the latest"))
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
     if run.verdict is not None:

@@ -39,16 +39,16 @@ class Pace:
         self._ended = ended
         self._every_s = every_s
         self._heartbeat_s = heartbeat_s
-        self._told_at = time.monotonic()
+        self._sent_at = time.monotonic()
 
-    def told(self) -> None:
+    def note_sent(self) -> None:
         """Record that something was sent."""
-        self._told_at = time.monotonic()
+        self._sent_at = time.monotonic()
 
     @property
     def quiet(self) -> bool:
         """Whether a heartbeat is due because nothing was sent for long."""
-        return time.monotonic() - self._told_at >= self._heartbeat_s
+        return time.monotonic() - self._sent_at >= self._heartbeat_s
 
     def goes_on(self) -> bool:
         """Wait for the next read; returns False if the service is ending."""
@@ -77,11 +77,11 @@ def stream_run(
         if news != before:
             cursor = Cursor.parse(shown.cursor)
             yield encode_event("live", shown, shown.cursor)
-            pace.told()
+            pace.note_sent()
             before = news
         elif pace.quiet:
             yield _ALIVE
-            pace.told()
+            pace.note_sent()
         if is_over(shown):
             return
         yield from (encode_event("second", second) for second in seconds())
@@ -112,10 +112,10 @@ def stream_list(read: Callable[[int], Sequence[RunSummary]], pace: Pace) -> Iter
             number += 1
             rows = ",".join(run.model_dump_json() for run in changed)
             yield encode_event("runs", f'{{"runs":[{rows}]}}', str(number))
-            pace.told()
+            pace.note_sent()
         elif pace.quiet:
             yield _ALIVE
-            pace.told()
+            pace.note_sent()
         known = runs if whole else known | runs
         if not pace.goes_on():
             yield BYE

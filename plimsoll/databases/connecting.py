@@ -1,10 +1,10 @@
 """Limits on every connection that Python opens, for all families of databases.
 
-A server may be anybody's. It gets a limited time for a login, however little it sends at a time,
-and a limited number of bytes for an answer. `Trust` decides what a connection may reveal: the
+A server may belong to anybody. It gets a limited time for a login, however little it sends at a
+time, and a limited number of bytes for an answer. `Trust` decides what a connection may reveal: the
 password goes only to a server that is known to be the target. The engine's counterpart is
-`trust.rs`. All text of a server is escaped here, once, and what an answer of another form breaks is
-a `PlimsollError`.
+`trust.rs`. All text of a server is escaped here, once. An answer of an unexpected form is a
+`PlimsollError`.
 """
 
 import select
@@ -26,7 +26,7 @@ from plimsoll.model.engine.asked import EngineTarget, Protocol, Tls
 ANSWER_MAX_BYTES = 1 << 20
 _SAID_MAX = 300  # characters of a server's message that are shown
 _SHORT_MAX = 80  # characters of a statement that an error line shows
-# What code raises that reads an answer of another form: fewer columns, a text for a number.
+# Raised by code that reads an answer of another form: fewer columns, a text for a number.
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 ASKS_FOR_PASSWORD = "the server asks for the password itself"  # noqa: S105 - a message
 
@@ -47,7 +47,7 @@ class Trust(IntEnum):
 
 
 class UnrulyServerError(OSError):
-    """A server sends more bytes than any answer has."""
+    """A server sends more bytes than any answer may have."""
 
 
 class Watch:
@@ -70,11 +70,11 @@ class Watch:
             with suppress(OSError):  # it has ended already
                 opened.shutdown(socket.SHUT_RDWR)
 
-    def logged_in(self) -> None:
+    def lift_limit(self) -> None:
         """Lift the time limit: building an index may take hours."""
         self._deadline = None
 
-    def answer_begins(self) -> None:
+    def begin_answer(self) -> None:
         """Reset the byte count for the next answer."""
         self._bytes_left = ANSWER_MAX_BYTES
 
@@ -108,7 +108,7 @@ class WatchedSocket(socket.socket):
     watch: Watch
 
     @classmethod
-    def made(cls, watch: Watch, *kind: int) -> "WatchedSocket":
+    def make(cls, watch: Watch, *kind: int) -> "WatchedSocket":
         """Make a socket; `kind` is family, type, protocol and file descriptor, as for `socket`."""
         made = cls(*kind)
         made.watch = watch
@@ -176,7 +176,7 @@ def open_socket(target: EngineTarget, watch: Watch) -> WatchedSocket:
     reached.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     reached.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     kind = reached.family, reached.type, reached.proto
-    made = WatchedSocket.made(watch, *kind, reached.detach())
+    made = WatchedSocket.make(watch, *kind, reached.detach())
     made.settimeout(watch.left_s())  # limits what a driver reads before TLS, too
     return made
 
@@ -319,7 +319,7 @@ def describe_no_answer(timeout_s: float) -> str:
 def describe_tls_error(error: ssl.SSLError) -> str:
     """Describe what a TLS error means."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"TLS: the server's certificate is not believed: {error.verify_message}"
+        return f"TLS: the server's certificate is not trusted: {error.verify_message}"
     return f"TLS: {error.reason or error}"
 
 

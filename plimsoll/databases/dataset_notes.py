@@ -69,7 +69,7 @@ def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: st
     check_same_parameters(compiled, note, notes_table=notes_table)
     if note.records > compiled.records:
         raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with {note.records} records, more than "
+            f"the dataset {compiled.dataset} exists with {note.records} records, more than "
             f"{compiled.records}: {elsewhere}"
         )
 
@@ -82,7 +82,7 @@ def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table:
     """
     if note.parameters != compiled.dataset_parameters:
         raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with"
+            f"the dataset {compiled.dataset} exists with"
             f" {_list_parameters(note.parameters)}, not "
             f"{_list_parameters(compiled.dataset_parameters)}: {_ELSEWHERE.format(notes_table)}"
         )
@@ -96,7 +96,7 @@ def check_absent(table: str, *, there: bool) -> None:
     """
     if there:
         raise PlimsollError(
-            f"a table {table} is there that Plimsoll did not make: use another database"
+            f"a table {table} exists that Plimsoll did not create: use another database"
         )
 
 
@@ -114,8 +114,8 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
             records = words.plural(compiled.records, "record")
             wanted = max(compiled.records, note.records)
             raise PlimsollError(
-                f"{records} take {table.rows:,} rows of {table.name}, and only {loaded:,} are sure"
-                f" to be there: complete them (plimsoll prepare --workload {compiled.name}"
+                f"{records} need {table.rows:,} rows of {table.name}, of which only {loaded:,} are"
+                f" known to exist: complete them (plimsoll prepare --workload {compiled.name}"
                 f" --records {wanted}), or use fewer records"
             )
 
@@ -140,7 +140,7 @@ def check_complete(compiled: Compiled, note: DatasetNote | None, where: str) -> 
     """
     if not is_complete(compiled, note):
         raise PlimsollError(
-            f"{where} has not all rows of {compiled.dataset}: it has to be the same database,"
+            f"{where} does not have all rows of {compiled.dataset}: it has to be the same database,"
             f" reached another way, or one with the same rows (plimsoll prepare --workload"
             f" {compiled.name} --records {compiled.records})"
         )
@@ -166,7 +166,7 @@ def note_counts(
             note_progress(compiled, {})  # so that the next prepare checks all rows again
             raise PlimsollError(
                 f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
-                "prepare again completes it"
+                "run prepare again to complete it"
             )
     note_progress(compiled, {table.name: table.rows for table in compiled.tables})
 

@@ -172,7 +172,7 @@ class SqlDatasets(ABC):
         for table in compiled.tables:
             present = {self._folded(name) for name in self._columns_of(table)}
             if lacking := [name for name in table.columns if self._folded(name) not in present]:
-                what = f"has no column {', '.join(lacking)}" if present else "is not there"
+                what = f"has no column {', '.join(lacking)}" if present else "does not exist"
                 raise PlimsollError(f"the table {table.name} {what}: the workload declares it")
         return {table.name: self._count(table) for table in compiled.tables}
 
@@ -201,6 +201,6 @@ class SqlDatasets(ABC):
         present = self._columns_of(table)
         if [*map(self._folded, present)] != [*map(self._folded, table.columns)]:
             raise PlimsollError(
-                f"a table {table.name} is there with other columns"
+                f"a table {table.name} exists with other columns"
                 f" ({shorten_message(', '.join(present))}): use another database"
             )

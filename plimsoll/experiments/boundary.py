@@ -8,7 +8,7 @@ from typing import Any
 
 from plimsoll.errors import NoGroundError, UsageError
 from plimsoll.experiments.cell_runs import list_begun, read_cell_runs
-from plimsoll.experiments.records import asked, open_experiments, require_running
+from plimsoll.experiments.records import open_experiments, read_experiment, require_running
 from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.deployment.function_settings import PricedSettings
 from plimsoll.model.request.boundary import Boundary
@@ -35,11 +35,11 @@ def choose_cell(
     Raises:
         RunStoppedError: The experiment is being stopped.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     require_running(open_experiments(settings).get(experiment.team, experiment_id))
     runs = read_cell_runs(settings, experiment_id, experiment, refused)
     survey = _make_survey(experiment, runs, override_prices(settings.prices))
-    chosen = survey.found().to_measure
+    chosen = survey.choose_next().to_measure
     return {"batches": [] if chosen is None else [[survey.cells[chosen].index]]}
 
 

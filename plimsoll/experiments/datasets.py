@@ -5,7 +5,7 @@ from datetime import timedelta
 from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import DatasetError, LimitReachedError, NoRoomYetError
-from plimsoll.experiments.records import asked, open_experiments
+from plimsoll.experiments.records import open_experiments, read_experiment
 from plimsoll.model.datasets import DatasetLayout, snapshot_name
 from plimsoll.model.deployment.function_settings import (
     DeleteDatasetsSettings,
@@ -85,7 +85,7 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
 
     They are looked up by the names that they would have, whether or not a record mentions them.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     left = 0

@@ -105,7 +105,7 @@ def open_experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles
     return RunFiles(settings.results_bucket, experiment_id, folder="experiments")
 
 
-def asked(settings: RunSettings, experiment_id: str) -> Experiment:
+def read_experiment(settings: RunSettings, experiment_id: str) -> Experiment:
     """Read the request of an experiment.
 
     Raises:

@@ -9,7 +9,12 @@ from plimsoll.errors import (
     UnreadableRecordError,
 )
 from plimsoll.experiments.datasets import find_restored, plan_datasets, record_dataset
-from plimsoll.experiments.records import asked, cell_run_id, open_experiments, require_running
+from plimsoll.experiments.records import (
+    cell_run_id,
+    open_experiments,
+    read_experiment,
+    require_running,
+)
 from plimsoll.experiments.turns import find_turn
 from plimsoll.model.deployment.function_settings import (
     SettleCellsSettings,
@@ -22,6 +27,7 @@ from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import expand_cells
 from plimsoll.requests.checked_request import check_request
+from plimsoll.teams.registry import find_team
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import record_request
 
@@ -35,7 +41,7 @@ def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, obj
     Raises:
         RunStoppedError: The experiment was stopped before it began.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     experiments = open_experiments(settings)
     record = experiments.get(experiment.team, experiment_id)
     changes = {"state": RunState.RUNNING, "started_at": now()}
@@ -43,7 +49,7 @@ def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, obj
     if not begun:
         require_running(experiments.get(experiment.team, experiment_id))
     drawn = shuffle_cells(record.cells, record.seed)
-    team = settings.teams.get(experiment.team)
+    team = find_team(settings, experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
     shared = plan_datasets(experiment, experiments.get(experiment.team, experiment_id))
@@ -62,7 +68,7 @@ def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) ->
     Raises:
         As `submit_cell`.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     run_id = record_dataset(settings, experiment, record, number)
@@ -80,7 +86,7 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         UsageError: The run is not possible.
         DatasetError: The shared dataset was not prepared.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     record = open_experiments(settings).get(experiment.team, experiment_id)
     require_running(record)
     this = expand_cells(experiment)[cell]
@@ -123,7 +129,7 @@ def settle_cells(
         experiment_id: The id of the experiment.
         stop: Whether to stop the running cells, too, and let no further one begin.
     """
-    experiment = asked(settings, experiment_id)
+    experiment = read_experiment(settings, experiment_id)
     if stop:
         experiments = open_experiments(settings)
         record = experiments.get(experiment.team, experiment_id)

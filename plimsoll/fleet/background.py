@@ -125,7 +125,7 @@ def _list_problems(one: BackgroundResult) -> Iterator[str]:
         yield f"background {one.name}: {words.plural(one.errors, 'operation')} failed"
     if one.late_ms > LATE_MS:
         late = words.duration(one.late_ms / 1000)
-        yield f"background {one.name}: it began {late} late, so that it ran for less"
+        yield f"background {one.name}: it began {late} late, and ran for less time"
     if one.ran_s and one.clients_ran and one.throughput_ops_per_second == 0:
         cut = f", {words.number(one.unanswered)} were cut off" if one.unanswered else ""
         yield f"background {one.name}: no operation was answered in the window{cut}"

@@ -47,7 +47,7 @@ def describe_failures(failed: Iterable[FailedClient]) -> list[str]:
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     told = [f"{_name_clients(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
     if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
-        told.append(f"{words.plural(len(others), 'client')} more failed, for other reasons")
+        told.append(f"{words.plural(len(others), 'more client')} failed for other reasons")
     return told
 
 

@@ -106,7 +106,7 @@ class Fold:
             name: The file's name, for error messages.
 
         Raises:
-            UnreadableFileError: The file is no client's result.
+            UnreadableFileError: The file is not a client's result.
         """
         try:
             self._note(ClientResult.model_validate_json(self._sums.add(file)))
@@ -114,9 +114,9 @@ class Fold:
             first = error.errors(include_url=False)[0]
             field_name = ".".join(map(str, first["loc"]))
             why = f"{field_name}: {first['msg']}"
-            raise UnreadableFileError(f"{name} is no client's result: {why}") from None
+            raise UnreadableFileError(f"{name} is not a client's result: {why}") from None
         except plimsoll_engine.EngineError as error:
-            raise UnreadableFileError(f"{name} is no client's result: {error}") from None
+            raise UnreadableFileError(f"{name} is not a client's result: {error}") from None
 
     def _note(self, client: ClientResult) -> None:
         report = client.report

@@ -74,7 +74,7 @@ def compute_period_wait_ms(plan: StepPlan, period_s: int | None) -> int:
     )
 
 
-def finished(step: StepResult) -> FinishedStep:
+def reduce_step(step: StepResult) -> FinishedStep:
     """Reduce a judged step to what the search needs."""
     warmup_ms = step.plan.warmup_s * 1000
     late = sum(map(is_too_late, step.fleet.failed))

@@ -26,7 +26,7 @@ class Nothing:
 
 def mark_void(step: StepResult, reason: str) -> StepResult:
     """Mark a step as void, so that the search asks for it again."""
-    problems = (f"it says nothing of the target: {reason}", *step.problems)
+    problems = (f"this step does not count: {reason}", *step.problems)
     void_step = step.step.model_copy(update={"void": reason})
     return step.model_copy(update={"step": void_step, "problems": problems})
 
@@ -72,7 +72,7 @@ def require_sense(
     if nothing is not None and index != WARMING_STEP and not nothing.passing:
         raise StepError(nothing.reason)
     if len(last) == VOID_MAX and None not in last:
-        raise StepError(f"{VOID_MAX} steps in a row say nothing; the last: {last[-1]}")
+        raise StepError(f"{VOID_MAX} steps in a row had no usable result; the last: {last[-1]}")
 
 
 def explain_nothing(step: StepResult, fold: Fold) -> Nothing | None:
@@ -117,7 +117,7 @@ def _explain_unanswered(step: StepResult, fold: Fold) -> Nothing | None:
         for code, count in failures.most_common(3)
     ]
     if fold.unanswered:
-        reasons.append(f"{words.number(fold.unanswered)} still waited for their answers at its end")
+        reasons.append(f"{words.number(fold.unanswered)} still waited for a reply at its end")
     reasons.extend(step.problems[:PROBLEMS_TOLD])
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])

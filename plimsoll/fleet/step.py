@@ -209,8 +209,8 @@ def _list_problems(
     if window is not None and not window.whole:
         problems.append(
             f"all clients ran together for {words.duration(window.length_s)} only, not"
-            f" {words.duration(plan.duration_s)}: throughput is of that time, latencies are of each"
-            " client's own window"
+            f" {words.duration(plan.duration_s)}: throughput is that of this time, latencies are"
+            " those of each client's own window"
         )
     if server is None:
         problems.append("the server's own counters could not be read")
@@ -220,7 +220,7 @@ def _list_problems(
         why = f": {plan.recovery}" if plan.recovery else ""
         problems.append(f"the target had not recovered from the step before{why}")
     elif plan.recovery:
-        problems.append(f"before it the target recovered as far as it does: {plan.recovery}")
+        problems.append(f"before it the target did not recover any further: {plan.recovery}")
     return problems
 
 

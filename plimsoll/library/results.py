@@ -99,7 +99,7 @@ class Result(RunResult):
             True or False; None if it cannot be decided.
 
         Raises:
-            UsageError: The text is no rule, names an operation that was not measured, or its
+            UsageError: The text is not a rule, names an operation that was not measured, or its
                 baseline cannot be read.
         """
         with translate_errors():

@@ -266,11 +266,11 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         raise UsageError("faults: an existing database has no emulated volume to make fail")
     if request.background:
         problem = (
-            "a search of a database that is there from this machine sends one workload: leave it"
-            " out, or run the request on AWS"
+            "a search of an existing database from this machine sends one workload: leave the"
+            " background out, or run the request on AWS"
         )
         raise UsageError(Complaint(("background",), problem))
-    first = request.target.reached(request.toggle.states[0].endpoint if request.toggle else None)
+    first = request.target.redirect(request.toggle.states[0].endpoint if request.toggle else None)
     target, notes = adapt_to_pooler(add_credentials(first))
     workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)

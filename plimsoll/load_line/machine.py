@@ -98,7 +98,7 @@ class Host:
         return frozenset({os.getpid(), *self.servers} if self.servers or not self.shared else ())
 
     @contextmanager
-    def watched(self, plan: StepPlan) -> Iterator[None]:
+    def watch(self, plan: StepPlan) -> Iterator[None]:
         """Record processor times when the step's window begins and when the load has ended."""
         begins_s = plan.start_at_epoch_ms / 1000 + plan.warmup_s - time.time()
         first = Timer(max(0.0, begins_s), self._look)
@@ -114,7 +114,7 @@ class Host:
         server_s = cpu_seconds(self.servers) if self.servers else None
         self._looks.append(Look(time.monotonic(), cpu_times(self.ours), server_s))
 
-    def seen_in(self, step: StepResult) -> StepResult:
+    def add_figures(self, step: StepResult) -> StepResult:
         """Add this machine's figures and the server's CPU utilization to a step."""
         figures = self._figures()
         waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}

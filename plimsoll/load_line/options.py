@@ -33,10 +33,10 @@ def number(value: float, key: str, allowed: Range, *, whole: bool = False) -> fl
     """Return a number after checking its range. The upper bound itself is always allowed.
 
     Raises:
-        OptionError: The value is no number or out of range.
+        OptionError: The value is not a number or out of range.
     """
     if not isinstance(value, int if whole else (int, float)) or isinstance(value, bool):
-        problem = "is no whole number" if whole else "is no number"
+        problem = "is not a whole number" if whole else "is not a number"
         raise OptionError(Complaint((key,), f"{value!r} {problem}", None, allowed))
     least, most = allowed.least, allowed.most
     enough = least is None or (value > least if allowed.open else value >= least)
@@ -73,7 +73,7 @@ class Option:
         python: How it is written in Python, if `about` does not say it.
         form: The form of the value in the command line's help; empty for that of its type.
         unset: What the default None stands for.
-        allowed: The allowed numbers; None if it is no number, or if another module checks it.
+        allowed: The allowed numbers; None if it is not a number, or if another module checks it.
         parse: Turns the texts of an option that may be repeated into its value.
     """
 
@@ -171,13 +171,13 @@ def split_limits(texts: Iterable[str]) -> dict[str, Limit]:
     """Split limits of a command line: `read=5ms` for one operation, `5ms` for all others.
 
     Raises:
-        OptionError: An operation is there twice.
+        OptionError: An operation is given twice.
     """
     limits: dict[str, Limit] = {}
     for text in texts:
         name, _, latency = text.rpartition("=")
         if name in limits:
-            problem = f"{name or 'the limit of all others'} is there twice"
+            problem = f"{name or 'the limit of all others'} is given twice"
             raise OptionError(Complaint(("limits",), problem))
         limits[name] = latency
     return limits
@@ -436,7 +436,7 @@ def parse_limits_us(limits: Limits, operations: Collection[str]) -> dict[str, fl
     """Parse limits, one for all operations or by name; returns microseconds by operation.
 
     Raises:
-        OptionError: A limit is no latency, or names an operation that the workload does not have.
+        OptionError: A limit is not a latency, or names an operation that the workload lacks.
     """
     named = limits if isinstance(limits, Mapping) else {} if limits is None else {"": limits}
     for name in named:
@@ -488,11 +488,11 @@ class StopRule:
         """Parse a rule.
 
         Raises:
-            OptionError: The text is no rule, or names an operation that the workload does not have.
+            OptionError: The text is not a rule, or names an operation that the workload lacks.
         """
         match = _RULE.fullmatch(text.strip())
         if match is None:
-            raise OptionError(Complaint(("stop_if",), f"{text!r} is no rule: {RULES}"))
+            raise OptionError(Complaint(("stop_if",), f"{text!r} is not a rule: {RULES}"))
         kind, operation, most = match.groups()
         if operation is not None and operation not in operations:
             raise OptionError(
@@ -536,5 +536,5 @@ class StopRule:
 def _parse_share(text: str) -> float:
     match = _SHARE.fullmatch(text.strip())
     if match is None or float(match[1]) > 100:
-        raise OptionError(Complaint(("stop_if",), f"{text!r} is no share: write errors > 1%"))
+        raise OptionError(Complaint(("stop_if",), f"{text!r} is not a share: write errors > 1%"))
     return float(match[1]) / 100

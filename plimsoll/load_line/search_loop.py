@@ -1,6 +1,6 @@
 """The search loop of this process: plan a step, run its clients, judge what they measured.
 
-How each of that is done stands in `search_steps.py`; the workflow does it alike.
+`search_steps.py` has these steps; the workflow takes the same ones.
 """
 
 import time
@@ -39,7 +39,7 @@ from plimsoll.workload.compiled import Compiled
 
 LOOK_AGAIN_S = 1.0  # between two looks at what a step waits for
 WAIT_TOLD_S = 5  # how often a wait is reported
-JUDGING_S = 1.0  # a step's barrier, and reading the counters
+JUDGING_S = 1.0  # time for a step's barrier and for reading the counters
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Finder:
         """Search until the result is known, or until the search is cut short.
 
         Raises:
-            StepError: A step says nothing of the target, and further steps would not either.
+            StepError: A step had no usable result, and further steps would have none either.
             UsageError: The steps cannot be judged.
         """
         until = time.monotonic() + self.request.time_limit_s
@@ -177,7 +177,7 @@ class Finder:
         start = compute_local_barrier_ms(plan.connections)
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
-        with host.watched(plan):
+        with host.watch(plan):
             results, failed = self._run(plan)
         if self._ended.is_set():
             return  # half a step says nothing
@@ -185,7 +185,7 @@ class Finder:
         fold = fold_clients(plan, results)
         statistic = self.request.limits.statistic
         merged = build_step(fold, failed, server_after=after, statistic=statistic)
-        merged = host.seen_in(report_other_statements(merged, results))
+        merged = host.add_figures(report_other_statements(merged, results))
         merged, nothing = check_sense(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)

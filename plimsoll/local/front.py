@@ -15,15 +15,17 @@ from typing import Any, Protocol, Self
 from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from plimsoll import words
+from plimsoll.console import charts
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UnknownPrincipalError, UsageError
 from plimsoll.local.callers import is_from_other_page, is_own_host
-from plimsoll.local.console_files import ConsoleFiles
-from plimsoll.local.rest_api import BROKEN, Answer, build_refusal
+from plimsoll.local.console_files import CHARTS, ConsoleFiles
+from plimsoll.local.rest_api import BROKEN, MAX_BODY_BYTES, TOO_LONG, Answer, build_refusal
 
 STREAMS_MOST = 32  # over all pages; each stream reads its run every second
 _END_PATIENCE_S = 3.0  # time in which streams can end properly
@@ -185,14 +187,16 @@ class Front:
             return build_refusal(403, "Forbidden")
         if method in _READS and (file := self._files.answer(path, headers.get("If-None-Match"))):
             return file
-        if refused := self._refused(request, path):
+        if refused := self._check_caller(request, path):
             return refused
+        if path.startswith(CHARTS):
+            return _draw(request, path.removeprefix(CHARTS))
         if path == self._config.events_path and method == "GET":
             return self._stream(request)
         return self._behind.answer(request, path)
 
-    def _refused(self, request: Request, path: str) -> Answer | None:
-        """Refuse a call from another page, without the token, or beyond what this page may do."""
+    def _check_caller(self, request: Request, path: str) -> Answer | None:
+        """Return the refusal of a call that this server does not allow; None if it allows it."""
         headers = request.headers
         host, origin = headers.get("Host"), headers.get("Origin")
         site = headers.get("Sec-Fetch-Site")
@@ -200,8 +204,8 @@ class Front:
             return build_refusal(403, "Forbidden")
         if not self._carries_the_token(headers.get("Authorization", "")):
             return build_refusal(401, "The call does not carry this service's token")
-        if not self._may(request.method, path):
-            return build_refusal(403, "This page shows a run, and starts none")
+        if not self._allows(request.method, path):
+            return build_refusal(403, "This page shows a run and cannot start one")
         return None
 
     def _carries_the_token(self, authorization: str) -> bool:
@@ -209,37 +213,38 @@ class Front:
             authorization.encode(), self._authorization
         )
 
-    def _may(self, method: str, path: str) -> bool:
+    def _allows(self, method: str, path: str) -> bool:
         stops = method == "DELETE" and path.startswith("/runs/") and self._config.may_stop
-        return self._config.may_start or method in _READS or stops
+        draws = path.startswith(CHARTS)  # changes nothing: it has a body, and so is no GET
+        return self._config.may_start or method in _READS or stops or draws
 
     def _stream(self, request: Request) -> Answer | Response:
         if not self._streams.open():
             full = build_refusal(
-                503, f"{STREAMS_MOST} pages follow already: ask for documents instead"
+                503, f"{STREAMS_MOST} pages already follow events: try again later"
             )
             return Answer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
         try:
             events = self._behind.events(request, self._ended)
         except (PlimsollError, BotoCoreError, ClientError) as error:
             self._streams.close()
-            return self._no_stream(error)
+            return self._refuse_stream(error)
         except BaseException:
             self._streams.close()
             raise
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-        response = Response(self._told(events), 200, headers, content_type="text/event-stream")
+        response = Response(self._forward(events), 200, headers, content_type="text/event-stream")
         response.call_on_close(self._streams.close)
         return response
 
-    def _no_stream(self, error: Exception) -> Answer:
+    def _refuse_stream(self, error: Exception) -> Answer:
         for kind, status in _STATUS.items():
             if isinstance(error, kind):
                 return build_refusal(status, str(error))
         self._say(f"a stream of events could not begin: {error}")
         return BROKEN
 
-    def _told(self, events: Iterator[bytes]) -> Iterator[bytes]:
+    def _forward(self, events: Iterator[bytes]) -> Iterator[bytes]:
         """Forward events; the stream ends when the application behind it has ended."""
         try:
             yield from events
@@ -256,6 +261,33 @@ class Front:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def read_body(request: Request) -> bytes | Answer:
+    """Read the body of a call; return a refusal if it is too long or incomplete."""
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        return TOO_LONG
+    # The size of a chunked body is not known in advance.
+    request.max_content_length = MAX_BODY_BYTES
+    try:
+        return request.get_data()
+    except ClientDisconnected:
+        return build_refusal(400, "Bad Request")
+    except HTTPException:
+        return TOO_LONG
+
+
+def _draw(request: Request, kind: str) -> Answer:
+    """Draw a chart of what the page sends."""
+    body = read_body(request)
+    if isinstance(body, Answer):
+        return body
+    try:
+        drawn = charts.draw(kind, body)
+    except (NotFoundError, UsageError) as error:
+        return build_refusal(404 if isinstance(error, NotFoundError) else 422, str(error))
+    headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    return Answer(200, headers, drawn)
 
 
 def _path(request: Request) -> str:

@@ -96,7 +96,7 @@ def restore_run(settings: RunSettings, result: RunResult, folder: Path) -> bool:
         UsageError: The run's id is not valid.
     """
     if not re.fullmatch(RUN_ID, result.run_id):
-        raise UsageError(f"{folder}: {words.escape_controls(result.run_id)!r} is no run's id")
+        raise UsageError(f"{folder}: {words.escape_controls(result.run_id)!r} is not a run's id")
     files = files_of(settings, result.run_id)
     files.put_model(REQUEST, result.request)
     for name in _FILES:

@@ -77,7 +77,7 @@ def list_run_measures(result: RunResult) -> Iterator[Measure]:
     limit = limiting.resource if limiting and limiting.reached else "unknown"
     told = {"verdict": verdict, "limited_by": limit, "state": result.state.value}
     yield from answer("plimsoll.run", "", "How a run ended: always 1.", 1.0, **told)
-    ended_about = "When a run ended, since 1970."
+    ended_about = "Time at which a run ended, since 1970."
     yield from answer("plimsoll.run.ended", "s", ended_about, ended / 1000)
     if capacity is not None:
         figure, about = capacity.max_sustainable_throughput_ops_per_second, "The load line."
@@ -120,19 +120,19 @@ def _list_step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
 def _list_target_measures(
     step: StepResult, labels: Labels, began: int, ended: int
 ) -> Iterator[Measure]:
-    """Yield the figures of the target's volume and CPU in a step: means, but the least balance."""
+    """Yield the figures of the target's volume and CPU in a step: means, and the lowest balance."""
     target = step.target
     if target is None:
         return
-    io, moved = "Reads or writes of the target's volume.", "Read from it, or written to it."
-    share = "Left of what a balance may hold."
+    io, moved = "Reads or writes of the target's volume.", "Bytes read from it or written to it."
+    share = "Credit balance, as a share of a full one."
     figures: tuple[tuple[str, str, str, float | None, Labels], ...] = (
         ("volume.io", "{operation}/s", io, target.read_iops, {"direction": "read"}),
         ("volume.io", "{operation}/s", io, target.write_iops, {"direction": "write"}),
         ("volume.throughput", "By/s", moved, _to_bytes(target.read_mib_s), {"direction": "read"}),
         ("volume.throughput", "By/s", moved, _to_bytes(target.write_mib_s), {"direction": "write"}),
-        ("volume.queue", "{operation}", "I/Os under way at the volume.", target.queue, {}),
-        ("cpu", "1", "Of the target's processors, the share in use.",
+        ("volume.queue", "{operation}", "I/Os in progress at the volume.", target.queue, {}),
+        ("cpu", "1", "Share of the target's processors in use.",
          _to_share(target.cpu_percent), {}),
         ("balance", "1", share, _to_share(target.burst_balance_percent), {"of": "volume"}),
         ("balance", "1", share, _to_share(target.ebs_io_balance_percent), {"of": "instance"}),

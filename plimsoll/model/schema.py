@@ -32,7 +32,7 @@ class Spot:
 
     @property
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """The tag field and its value, for each of its models that a union tells apart by one."""
+        """The tag field and its value, for each model that a union selects by a tag."""
         return tuple(
             tag for model in _select_models(self.kinds) if (tag := find_tag(model)) is not None
         )

@@ -82,11 +82,11 @@ def find_deployment(address: Address, stack: str | None) -> Deployed | None:
 def check_stack(found: Deployed | None) -> Check:
     """Check the stack's status."""
     if found is None:
-        why = "these credentials see no stack whose API this is: name it by --stack"
+        why = "these credentials see no stack with this API: name it by --stack"
         return make_unknown(STACK, why)
     if found.status in _STANDING:
         return make_passed(STACK, f"{found.name} is {found.status}")
-    to_do = "wait for its end" if found.status.endswith("_IN_PROGRESS") else "npx cdk deploy"
+    to_do = "wait until it ends" if found.status.endswith("_IN_PROGRESS") else "npx cdk deploy"
     return make_failed(STACK, f"{found.name} is {found.status}", to_do)
 
 
@@ -123,7 +123,9 @@ def _check_quotes(service: Service, requests: Sequence[Request]) -> list[Check]:
             if error.exit_code != 2:
                 checks.append(make_unknown(REQUEST, str(error)))
             else:
-                checks.append(make_failed(REQUEST, f"{request.name}: {error}", "mend the request"))
+                checks.append(
+                    make_failed(REQUEST, f"{request.name}: {error}", "correct the request")
+                )
         except PlimsollError as error:
             checks.append(make_unknown(REQUEST, str(error)))
-    return checks or [make_passed(REQUEST, "the service quotes it")]
+    return checks or [make_passed(REQUEST, "the service gives a quote for it")]

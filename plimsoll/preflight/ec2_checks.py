@@ -33,7 +33,7 @@ def check_cassandra_target(target: CassandraTarget, zones: Sequence[str]) -> tup
         offered = sorted(one["Location"] for page in pages for one in page["InstanceTypeOfferings"])
         if not offered:
             problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
-            to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
+            to_do = "target.instance_type: see aws ec2 describe-instance-types"
             return [
                 make_failed(TYPE, problem, to_do),
                 make_unknown(ZONE, f"it depends on the {TYPE}"),

@@ -59,7 +59,7 @@ def run_preflight(
         of_target = _check_target(requests[names[0]], zones)
         checks += (check.model_copy(update={"runs": runs}) for check in of_target)
     if deployed is None:
-        why = "it is the deployment's account that counts, and these credentials may be another's"
+        why = "the deployment's account counts, and these credentials may belong to another one"
         checks.append(make_unknown("quotas, roles", why))
     else:
         most = sorted(asked, key=_quota_key, reverse=True)[:at_once]

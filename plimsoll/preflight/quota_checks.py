@@ -29,7 +29,7 @@ FUNCTIONS_BESIDE = 20  # concurrent functions of a run besides its clients (docs
 STEP_FUNCTIONS = "quota: Step Functions"
 # actions that Step Functions limits by token buckets; each client of a step takes one of each
 _THROTTLED = {"StartExecution": "starts", "StateTransition": "state transitions"}
-# seconds of a step's lead in which no client is started: the Map begins, a client connects
+# seconds before the barrier in which no client starts: the Map begins, the last client connects
 _NOT_STARTING_S = 10.0
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
 
@@ -119,13 +119,13 @@ def _check_quota(
 def _compare_quota(quota: Quota, needed: int, used: int | None) -> Iterator[Check]:
     limit = _read_quota(quota)
     need = f"{needed:,} of {limit:,} {quota.unit} needed at once"
-    beside = "others' use is not reckoned with" if used is None else f"{used:,} in use"
+    beside = "what is in use is not known" if used is None else f"{used:,} in use"
     if needed + (used or 0) <= limit:
         yield make_passed(quota.name, f"{need}; {beside}")
         return
     more = words.number(needed + (used or 0))
     to_do = (
-        f"have it raised to {more} at least: aws service-quotas request-service-quota-increase"
+        f"raise it to at least {more}: aws service-quotas request-service-quota-increase"
         f" --service-code {quota.service} --quota-code {quota.code} --desired-value N"
     )
     yield make_failed(quota.name, f"{need}; {beside}", to_do)
@@ -154,17 +154,17 @@ def _check_step_functions(clients: int) -> Iterator[Check]:
         size = quotas.get(f"{action} throttle token bucket size")
         rate = quotas.get(f"{action} throttle token refill rate per second")
         if size is None or rate is None:
-            why = f"Service Quotas lists no bucket of {action}"
+            why = f"Service Quotas has no token bucket for {action}"
             yield make_unknown(STEP_FUNCTIONS, why, "see Service Quotas, AWS Step Functions")
             return
         at_once, per_s = size["Value"], rate["Value"]
         told = f"{at_once:,.0f} {plural} at once and {per_s:,.0f} a second"
         if at_once + per_s * lead_s < clients:
             started = words.number(int(at_once + per_s * lead_s))
-            problem = f"{told} are {started} in {lead_s:g} s, for {clients:,} clients"
+            problem = f"{told} start {started} of {clients:,} clients in {lead_s:g} s"
             needed = math.ceil((clients - at_once) / lead_s)
             to_do = (
-                f"have it raised to {needed:,} a second at least: aws service-quotas"
+                f"raise it to at least {needed:,} a second: aws service-quotas"
                 " request-service-quota-increase --service-code states --quota-code"
                 f" {rate['QuotaCode']} --desired-value N"
             )

@@ -48,8 +48,8 @@ def check_role() -> tuple[Check, ...]:
             clients.iam().get_role(RoleName=ROLE_NAME)
         except clients.iam().exceptions.NoSuchEntityException:
             why = (
-                f"there is no {ROLE_NAME} yet: RDS makes it with the account's first database,"
-                " which may come too early for that one"
+                f"there is no {ROLE_NAME} yet: RDS creates it with the account's first database,"
+                " whose own creation may fail because the role is so new"
             )
             return [make_unknown(ROLE, why, _MAKE_ROLE)]
         return [make_passed(ROLE, ROLE_NAME)]
@@ -88,7 +88,7 @@ def _check_orderable(target: OnRds, version: str, zones: Sequence[str]) -> Itera
         why = f"it depends on the {CLASS}"
         yield from (make_unknown(each, why) for each in (STORAGE, ZONE))
         return
-    yield make_passed(CLASS, f"{target.instance_class} can be had with {name}")
+    yield make_passed(CLASS, f"RDS offers {target.instance_class} with {name}")
     kind, field = rds_storage_type(target), _storage_field(target)
     fitting = [option for option in options if option.get("StorageType") == kind]
     if not fitting:
@@ -130,7 +130,7 @@ def _check_storage(target: OnRds, option: "Option") -> Check:
         )
         if outside:
             allowed = Range(least=least, most=most)
-            problem = f"{field} {value:,} is not what RDS has with {target.instance_class}"
+            problem = f"RDS does not offer {field} {value:,} with {target.instance_class}"
             return make_failed(STORAGE, problem, f"target.volume.{field}: {allowed}")
     return make_passed(STORAGE, describe_volume(volume))
 
@@ -158,7 +158,7 @@ def check_zone(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check
 
 def _listing_command(target: OnRds, version: str) -> str:
     return (
-        f"what there is says aws rds describe-orderable-db-instance-options"
+        "see aws rds describe-orderable-db-instance-options"
         f" --engine {target.engine} --engine-version {version}"
         " --query 'OrderableDBInstanceOptions[].DBInstanceClass'"
     )

@@ -53,7 +53,7 @@ def divide_budget(request: Request, quote: Quote) -> HeldBudget | None:
     require_countable(budget, quote)
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
-        problem = f"cannot be held, for no price is known for {lacking}"
+        problem = f"cannot be enforced: no price is known for {lacking}"
         raise UsageError(Complaint(("budget_usd",), problem, budget))
     require_sufficient_budget(budget, quote)
     fleet = _sum_fleet_amounts(quote)
@@ -86,8 +86,8 @@ def require_countable(
     """
     if quote.io is not None and quote.io.charged:
         problem = (
-            "cannot be held, for Aurora Standard charges I/Os, whose number is known only"
-            " afterwards: leave it out, or choose `storage: io-optimized`"
+            "cannot be enforced: Aurora Standard charges I/Os, whose number is known only"
+            " afterwards. Leave the budget out, or choose `storage: io-optimized`"
         )
         raise UsageError(Complaint(path, problem, budget_usd))
 
@@ -108,11 +108,8 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     least = max(quote.usd.least, target_usd + _sum_fleet_amounts(quote).least)
     if budget_usd >= least:
         return
-    deletion = f" and {words.duration(kept)} kept for its target's deletion" if kept else ""
-    problem = (
-        f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single step"
-        f"{deletion}"
-    )
+    deletion = f" and {words.duration(kept)} for the deletion of its target" if kept else ""
+    problem = f"{words.usd_each(budget_usd)} does not pay for a run of a single step{deletion}"
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
 

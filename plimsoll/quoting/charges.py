@@ -116,7 +116,7 @@ def _charge_aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
     writer = f"{target.instance_class} ({words.ENGINES[target.engine]}), one writer"
     yield Charge(writer, INSTANCE_PRICES[target.storage], target.instance_class, hours)
     yield from _charge_extended_support(target, hours)
-    storage = f"{words.AURORA_STORAGE[target.storage]} storage, reckoned with {LEAST_GIB} GiB"
+    storage = f"{words.AURORA_STORAGE[target.storage]} storage, assumed to be {LEAST_GIB} GiB"
     yield Charge(storage, Item.AURORA_STORAGE, target.storage, LEAST_GIB * months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
@@ -184,7 +184,7 @@ def list_fleet_charges(extent: Extent) -> Iterator[Charge]:
     clients = f"load clients, {CLIENT_GIB:.3g} GiB each"
     yield Charge(clients, Item.LAMBDA, "arm64-duration", extent.client_gib_s)
     yield Charge("other functions", Item.LAMBDA, "arm64-duration", extent.function_gib_s)
-    yield Charge("calls of functions", Item.LAMBDA, "request", extent.invocations)
+    yield Charge("function calls", Item.LAMBDA, "request", extent.invocations)
     yield Charge("state transitions", Item.STEP_FUNCTIONS, "transition", extent.transitions)
     yield Charge("records written", Item.DYNAMODB, "write", extent.writes)
     yield Charge("records read", Item.DYNAMODB, "read", extent.reads)
@@ -237,16 +237,16 @@ def write_io_notes(io: IoPrices | None) -> Iterator[str]:
         price = (
             "at a price that is not known"
             if io.usd_per_million is None
-            else f"at {words.usd(io.usd_per_million)} a million (1,000 a second are"
+            else f"at {words.usd(io.usd_per_million)} a million (1,000 a second cost"
             f" {words.usd(io.usd_per_million * 3.6)} an hour)"
         )
         yield (
             f"Aurora Standard charges I/Os {price}; how many a run makes is known only afterwards,"
-            " so no sum here has them."
+            " so no sum here includes them."
         )
     if io.io_optimized_from_iops is not None:
         yield _describe_break_even(io.io_optimized_from_iops) + "."
-    yield f"Aurora's storage is reckoned with {LEAST_GIB} GiB: its size is known when it is there."
+    yield f"Aurora's storage is assumed to be {LEAST_GIB} GiB: its size is known only afterwards."
 
 
 def _describe_break_even(iops: float) -> str:
@@ -293,11 +293,11 @@ def _describe_io(
     io: IoPrices | None, billed: BilledIo | None, each: float | None, capacity: Capacity | None
 ) -> Iterator[str]:
     if billed is None:
-        yield "CloudWatch has no point of its I/Os yet: it counts them every five minutes"
+        yield "CloudWatch has not counted its I/Os yet: it does so every five minutes"
     elif each is None:
-        yield f"{words.number(round(billed.ios))} I/Os in all, none beside an operation"
+        yield f"{words.number(round(billed.ios))} I/Os in all, not known per operation"
     else:
-        yield f"{each:.3g} I/Os an operation"
+        yield f"{each:.3g} I/Os per operation"
     figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
     if each is not None and figure:
         yield f"{words.rate(each * figure)} a second at {words.throughput(figure)}"

@@ -16,14 +16,14 @@ from plimsoll.quoting.extents import client_charged_s, compute_extent
 from plimsoll.quoting.quotes import price_charge
 
 METHOD = (
-    "list prices as in quote.json, times: the target from the request for its creation until its"
-    " deletion was seen, load clients for their steps and"
+    "list prices of quote.json times the seconds that each resource was used: the target from the"
+    " request for its creation until its deletion was seen, load clients for their steps and"
     f" {words.duration(AWS_TIMINGS.lead_s(0))} before each, loaders from the schema to the first"
     " step; nothing is read from the bill"
 )
 METHOD_ON_ONE_MACHINE = (
-    "nothing was spent: the list price of the same target on AWS, by the hour; dollars per million"
-    " operations set it against this machine's throughput, for comparing targets with one another"
+    "nothing was spent: this is the list price per hour of the same target on AWS; dollars per"
+    " million operations relate it to this machine's throughput, for comparing targets"
 )
 
 

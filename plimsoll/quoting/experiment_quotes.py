@@ -72,27 +72,27 @@ def write_dataset_notes(runs: int, datasets: Sequence[DatasetQuote]) -> Iterator
         return
     yield (
         f"{words.plural(len(datasets), 'dataset')} prepared once for {words.plural(runs, 'run')};"
-        " on RDS each volume has one of its own: a restored volume that is changed is worked on for"
-        " hours."
+        " on RDS each volume needs its own, because AWS works for hours on a restored volume that"
+        " is changed."
     )
     yield (
         "A restored volume fetches each block from S3 when it is first read: every run reads its"
-        f" tables through once before its warm-up, assumed at {READ_MIB_S[0]:g} MiB/s. Kept beyond"
-        " its size in databases that exist, a snapshot costs what stands here; within it, nothing."
+        f" tables through once before its warm-up, assumed at {READ_MIB_S[0]:g} MiB/s. Snapshots"
+        " cost nothing up to the size of the databases that exist, and beyond it what stands here."
     )
 
 
 _ORDER = "The runs' order is drawn when the experiment starts; the time is that of the axes' order."
 _TURNS = (
     "Runs that take turns wait for each other: for the slower dataset, and for every step of the"
-    " other. The time and the dollars of these waits are not in it."
+    " other. Neither the time nor the cost of these waits is included."
 )
 _BOUNDARY = (
-    "It is that of all cells. A search for the boundary runs those beside it alone, about three of"
-    " twelve, and predicts the others."
+    "This is the quote of all cells. A search for the boundary runs only those near it, about three"
+    " of twelve, and predicts the others."
 )
 _WORKFLOW = (
-    "Without: the experiment's own workflow, some five state transitions and a call of a function"
+    "Not included: the experiment's own workflow, about five state transitions and a function call"
     " for each run."
 )
 
@@ -200,11 +200,11 @@ def _write_notes(
 ) -> Iterator[str]:
     given = [budget for budget in budgets if budget is not None]
     if given:
-        of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
+        of = "all runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
         together = words.usd(sum(given))
-        yield f"Each run's budget_usd is its own; those of {of} are {together} together."
+        yield f"Each run has its own budget_usd; those of {of} add up to {together}."
     if at_once < (asked := experiment.runs_at_once):
-        yield f"At once go {at_once}, not {asked}: the most runs that the team may have."
+        yield f"Runs at the same time: {at_once}, not {asked}, since the team may have no more."
     if experiment.pairs is not None:
         yield _TURNS
     if experiment.want is not None:

@@ -117,8 +117,9 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             name="prepare",
             expected_s=load_expected + _SCHEMA_AND_COUNT_S[0],
             most_s=load_most + _SCHEMA_AND_COUNT_S[1],
-            assumption=f"{rows:,} rows: 5 rows an I/O, at most 20,000 rows/s; at worst an I/O a row"
-            " and 5,000 rows/s; indexes, count and settling a minute, 15 at worst",
+            assumption=f"{rows:,} rows at 5 rows per I/O and at most 20,000 rows/s, at worst one"
+            " row per I/O and 5,000 rows/s; indexes, counting and settling take a minute, 15 at"
+            " worst",
         ),
         QuotePhase(
             name="warm",
@@ -137,17 +138,17 @@ def _estimate_duration(request: Request, rows: int, searching: Sequence[Request]
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
             + times.most_toggle_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            f" as the search takes against noiseless databases{state_pairs(request)}"
+            f" as many as the search takes without noise{state_pairs(request)}"
             f"{_state_waiting(request)}"
             f"{state_soak(request)}{times.state_toggle(request)}; at"
             f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
-            " each with load.recovery_max_s",
+            " each after load.recovery_max_s",
         ),
         QuotePhase(
             name="conclude",
             expected_s=arrival.expected_s,
             most_s=arrival.most_s,
-            assumption=f"CloudWatch's points come late: {METRICS_ARRIVAL.in_minutes}"
+            assumption=f"CloudWatch's metrics arrive late: {METRICS_ARRIVAL.in_minutes}"
             if made
             else "an endpoint's metrics are not read",
         ),
@@ -371,8 +372,8 @@ def estimate_duration(checked: CheckedRequest, given: Given) -> Duration:
             name="prepare",
             expected_s=mib / READ_MIB_S[0] + 60.0,
             most_s=mib / READ_MIB_S[1] + 900.0,
-            assumption=f"restored, {mib / 1024:,.0f} GiB read through once: {READ_MIB_S[0]:g} MiB/s"
-            f" until all blocks have come, {READ_MIB_S[1]:g} at worst; then counted",
+            assumption=f"restored; {mib / 1024:,.0f} GiB are read once, at {READ_MIB_S[0]:g} MiB/s,"
+            f" {READ_MIB_S[1]:g} at worst, which fetches all blocks; then rows are counted",
         )
         phases = (reading if phase.name == "prepare" else phase for phase in length.phases)
         return replace(length, phases=tuple(phases))

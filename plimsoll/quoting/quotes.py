@@ -35,14 +35,14 @@ from plimsoll.requests.checked_request import CheckedRequest
 from plimsoll.requests.client_connections import require_openable_connections
 
 NOTES = (
-    "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
-    "Nothing of this has been measured on AWS yet: the times are assumptions, written beside each.",
-    "Without: the deployment's own costs, metrics in Timestream, logs, storage of the results.",
+    "On-demand list prices, without free tiers, reservations and taxes.",
+    "Nothing of this was measured on AWS yet: the times are the assumptions beside them.",
+    "Not included: the deployment's own costs, metrics in Timestream, logs, storage of results.",
 )
 # docs/costs.md names the source
 BETWEEN_ZONES = (
-    "Where its nodes stand in several zones, AWS charges the traffic between them and with the load"
-    " clients, $0.01 a GB out and as much in: nobody knows its amount before, and it is in no sum."
+    "If its nodes are in several zones, AWS charges the traffic between them and with the load"
+    " clients, $0.01 per GB in each direction. Its amount is known only afterwards: no sum has it."
 )
 
 
@@ -181,7 +181,7 @@ def _write_notes(
     if isinstance(request.target, CassandraTarget) and request.target.nodes > 1:
         yield BETWEEN_ZONES
     if not request.target.provisioned:
-        yield "The endpoint's own cost is not known here, nor whether the load changes it."
+        yield "What the endpoint costs is not known here, nor whether the load changes it."
 
 
 # Whether a run is possible, as far as that is known before anything is made.
@@ -238,7 +238,7 @@ def require_stand_in(request: Request) -> None:
     match request.target:
         case RdsTarget():
             if request.target.snapshot is not None:
-                problem = "one machine has no snapshots of your own: give an endpoint, or `find` it"
+                problem = "one machine cannot restore your snapshot: give an endpoint instead"
                 raise UsageError(
                     Complaint(("target", "snapshot"), problem, request.target.snapshot)
                 )

@@ -70,8 +70,8 @@ def state_toggle(request: Request) -> str:
     if not request.target.provisioned:
         return f", and {steps} of a toggle, each after prepare.warm_s"
     return (
-        f", and {steps} of a toggle, each after prepare.warm_s and, as if its parameters needed it,"
-        f" a restart of {INSTANCE_RESTART.in_minutes}"
+        f", and {steps} of a toggle, each after prepare.warm_s and, assuming that its parameters"
+        f" need one, a restart of {INSTANCE_RESTART.in_minutes}"
     )
 
 
@@ -117,8 +117,8 @@ def estimate_phases(
     each = passes(request.phases)
     beside_s = sum(judging_s + AWS_TIMINGS.lead_s(one.clients) for one in each)
     completed = (
-        f"{words.plural(len(each), 'pass', 'passes')} to completion: an I/O of the volume a record;"
-        " at worst longest_s each"
+        f"{words.plural(len(each), 'pass', 'passes')} to completion: one I/O of the volume per"
+        " record; at worst longest_s each"
     )
     searched = [f"a search of {one.assumption}" for one in searches]
     return QuotePhase(
@@ -188,13 +188,13 @@ def _estimate_stack_phase(
 def _state_creation(kind: TargetKind) -> str:
     match kind:
         case "rds":
-            return "RDS makes an instance in 10 minutes, 30 at most"
+            return "RDS creates an instance in 10 minutes, 30 at most"
         case "aurora":
-            return "RDS makes a cluster and its writer in 10 minutes, 30 at most"
+            return "RDS creates a cluster and its writer in 10 minutes, 30 at most"
         case "cassandra":
             return "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most"
         case "endpoint":
-            return "the endpoint is there"
+            return "the endpoint exists already"
         case _:
             assert_never(kind)
 
@@ -327,7 +327,7 @@ def describe_search(request: Request) -> str:
         soaked += f", {words.duration(round(toggled_s))} of it a toggle"
         soaked += ", besides its restarts" if request.target.provisioned else ""
     return (
-        f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
+        f"about {steps} without noise, {request.search.probes_max:,} at most:"
         f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
     )
 

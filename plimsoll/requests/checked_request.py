@@ -379,7 +379,7 @@ def _require_own_tables(checked: CheckedRequest) -> None:
     if snapshot is None:
         return
     if len(checked.datasets) > 1:
-        problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
+        problem = "a target restored from a snapshot has no tables for it: use the same ones"
         raise UsageError(Complaint(("background",), problem))
     sent = (checked.workload, *checked.phases.values(), *checked.background)
     if any(workload.inserts for workload in sent):

@@ -29,5 +29,5 @@ def read_file(
     folder = Path() if path.is_relative_to("/dev") else path.parent
     read_inputs(document, (folder, *allowed))
     if isinstance(document.value, dict) and AXES in document.value:
-        return document.checked(validate_experiment)
+        return document.check(validate_experiment)
     return read_requests(document)

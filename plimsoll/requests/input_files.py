@@ -68,7 +68,7 @@ def _read_input(
     try:
         file = resolve_links(path)
     except ValueError:  # a NUL, for instance
-        raise _refuse_input(document, value, f"{value.value!r} is no file's name") from None
+        raise _refuse_input(document, value, f"{value.value!r} is not a file name") from None
     if not any(file.is_relative_to(folder) for folder in map(resolve_links, folders)):
         problem = f"{value.value!r} lies outside of the folder of this file"
         raise _refuse_input(document, value, f"{problem}; --allow-files DIR allows it")

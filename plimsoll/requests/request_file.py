@@ -29,16 +29,18 @@ def read_requests(document: Document) -> dict[str, CheckedRequest]:
         UsageError: Something in it is not valid; one line per error.
     """
     if not isinstance(document.value, dict) or RUNS not in document.value:
-        checked = document.checked(_check_named_request)
+        checked = document.check(_check_named_request)
         return {checked.request.name: checked}
     if not isinstance(document.value[RUNS], dict) or not document.value[RUNS]:
-        raise document.located(UsageError(Complaint((RUNS,), "must name at least one run")))
+        raise document.locate_complaints(
+            UsageError(Complaint((RUNS,), "must name at least one run"))
+        )
     entries = node_parts(document.root)
     _, runs = entries.pop(RUNS)
     base = _make_mapping(entries, document.root)
     known: CompiledWorkloads = {}
     return {
-        str(name): Document(_merge_nodes(base, change), document.source).checked(
+        str(name): Document(_merge_nodes(base, change), document.source).check(
             partial(_check_named_request, run=name, known=known)
         )
         for name, (_, change) in node_parts(runs).items()

@@ -126,7 +126,7 @@ def _pick_candidate(
 
 
 def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
-    """Return the ranked target to measure next; None if the cheapest was measured, or none carries.
+    """Return the ranked target to measure next; None if none is left to measure.
 
     Only targets that are said to carry the load are ranked: a cheaper one that only may carry it is
     not measured.
@@ -135,7 +135,7 @@ def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
     known = [
         Standing("carries")
         if option.status == "measured"
-        else Standing(predicted=sizer.prediction(option.target))
+        else Standing(predicted=sizer.predict(option.target))
         for option in ranking
     ]
     chosen = choose_candidate(known, sizer.wish.required).to_measure
@@ -163,21 +163,21 @@ def _require_cell_possible(checked: CheckedRequest, prices: PriceTable) -> None:
 def _find_complaints(checked: CheckedRequest, prices: PriceTable) -> Iterator[Complaint]:
     request = checked.request
     if request.toggle is not None:
-        yield Complaint(("toggle",), "cannot go with search: boundary: it has two answers")
+        yield Complaint(("toggle",), "cannot go with search: boundary, since it has two answers")
     for name in checked.workload.operation_names:
         if name not in request.limits.limits_us:
             path = ("limits", "limits_us", name)
-            problem = "lacks a limit: search: boundary asks for the load within limits of latency"
+            problem = "is missing: search: boundary needs a latency limit for every operation"
             yield Complaint(path, problem)
     target = request.target
     if isinstance(target, EndpointTarget):
         return  #  the model has already refused it
     if not _has_known_limits(target):
         field = "instance_type" if isinstance(target, CassandraTarget) else "instance_class"
-        problem = "has limits that are not known here: nothing is predicted of it"
+        problem = "has limits that are not known here, so it cannot be predicted"
         yield Complaint(("target", field), problem, target.instance_class)
     if missing := [line.what for line in price_monthly(target, prices).items if line.usd is None]:
-        problem = f"has no price of {', '.join(missing)}, by which cells are ordered"
+        problem = f"cannot be ordered by price: no price is known for {', '.join(missing)}"
         yield Complaint(("target",), problem)
 
 
@@ -244,7 +244,7 @@ class Survey:
     wish: Wish
     prices: PriceTable
 
-    def standings(self) -> list[Standing]:
+    def list_standings(self) -> list[Standing]:
         """Return what is known of each cell; for a measured one also its earlier prediction."""
         return [
             Standing(
@@ -254,13 +254,13 @@ class Survey:
             for cell in self.cells
         ]
 
-    def found(self) -> Found:
+    def choose_next(self) -> Found:
         """Return the cell to run next, or the result; the candidate is an index into `cells`."""
-        return choose_candidate(self.standings(), self.wish.required)
+        return choose_candidate(self.list_standings(), self.wish.required)
 
     def _evidence(self, index: int) -> Evidence:
         run = self.runs[index]
-        return "no answer" if isinstance(run, str) else run.evidence(self.wish.required)
+        return "no answer" if isinstance(run, str) else run.compare_with(self.wish.required)
 
     def _prediction(self, cell: Candidate) -> Prediction | None:
         """Predict a cell from the run nearest in price that was made before its own.
@@ -283,7 +283,7 @@ class Survey:
         sizer = create_sizer({str(ground): before[ground]}, self.wish, self.prices)
         if not sizer.knows_memory_of(cell.target):
             return None
-        return sizer.run_prediction(cell.target)
+        return sizer.predict_run(cell.target)
 
 
 def _has_figure(run: Measured) -> bool:
@@ -292,7 +292,7 @@ def _has_figure(run: Measured) -> bool:
 
 def summarize_boundary(survey: Survey, statistic: Statistic) -> Boundary:
     """Summarize a search; `statistic` is the latency statistic that has the limits."""
-    standings, wish = survey.standings(), survey.wish
+    standings, wish = survey.list_standings(), survey.wish
     found = choose_candidate(standings, wish.required)
     told = {index: run for index, run in survey.runs.items() if not isinstance(run, str)}
     ground = choose_ground({str(i): run for i, run in told.items()}) if told else None
@@ -343,7 +343,7 @@ def _describe_cell(
         measured_ops_per_second=figure,
         bound=bound,
         predicted=_make_forecast(predicted) if predicted else None,
-        error=run.error_of(predicted.ops_per_second)
+        error=run.compute_error(predicted.ops_per_second)
         if predicted and isinstance(run, Measured)
         else None,
         why=_explain_no_answer(run, figure, measured),
@@ -360,7 +360,7 @@ def _explain_no_answer(
         return run
     if figure is None:
         return f"{run.capacity.verdict}: {run.capacity.summary}"
-    return "its search ended before the load line that is needed"
+    return "its search ended below the load line that is needed"
 
 
 def _make_forecast(found: Prediction) -> Forecast:
@@ -393,7 +393,7 @@ def _write_sentence(
 
 
 def _describe_ruled_out(cells: Sequence[BoundaryCell]) -> str:
-    """Describe how it is known that these cells do not carry the load."""
+    """Describe how these cells were ruled out: measured or predicted not to carry the load."""
     ran = sum(cell.status == "measured" for cell in cells)
     told = [
         f"{ran} measured" if ran else "",
@@ -409,8 +409,11 @@ def _describe_end(found: Found, cells: Sequence[BoundaryCell]) -> str:
     silent = [cell.name for cell in cells if cell.status == "no answer"]
     unsure = [c.name for c in cells if c.status == "measured" and c.carries is None]
     if found.outcome == "measure":
-        return f"It ended before that was decided, with {of_all} cells run."
+        return f"The search ended before that was decided, with {of_all} cells run."
     if found.outcome != "open":
         return f"Decided with {of_all} cells run."
     whose = words.join_names([*silent, *unsure])
-    return f"Open with {of_all} cells run: what ran of {whose} does not say whether it carries it."
+    return (
+        f"Open with {of_all} cells run: what was measured of {whose} does not show whether the load"
+        " is carried."
+    )

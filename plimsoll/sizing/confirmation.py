@@ -112,6 +112,6 @@ def compare_with_run(option: Option, found: Prediction, run: Measured, folder: s
         high=found.high,
         measured=run.capacity.max_sustainable_throughput_ops_per_second,
         bound=run.capacity.bound,
-        error=run.error_of(found.ops_per_second),
+        error=run.compute_error(found.ops_per_second),
         run=folder,
     )

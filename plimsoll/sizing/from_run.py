@@ -60,7 +60,7 @@ class Measured:
         """What set the limit; None if other latency limits than the run's give another answer."""
         return find_limiting(self.result, self.capacity)
 
-    def evidence(self, required: float) -> Evidence:
+    def compare_with(self, required: float) -> Evidence:
         """Compare the run's figure with a required load line, in operations per second.
 
         A lower bound below it and an upper bound above it decide nothing.
@@ -73,7 +73,7 @@ class Measured:
             return "no answer"
         return "carries" if enough else "falls short"
 
-    def error_of(self, predicted: float) -> float | None:
+    def compute_error(self, predicted: float) -> float | None:
         """Return predicted / measured - 1; None if the run has no exact figure."""
         figure = self.capacity.max_sustainable_throughput_ops_per_second
         return predicted / figure - 1 if figure and self.capacity.bound == "=" else None
@@ -104,14 +104,16 @@ def prepare_run(
     if isinstance(target, EndpointTarget):
         raise UsageError(
             "its target is an existing endpoint, whose volume and class are not known: sizing needs"
-            " a run on a target that was made for it"
+            " a run on a target that was created for it"
         )
     rules = result.request.limits.model_copy(
         update={"limits_us": dict(limits_us), "statistic": statistic}
     )
     capacity = judge_sustained([step.step for step in result.steps], rules)
     if capacity.verdict in DOUBTFUL or capacity.slowed:
-        raise NoGroundError(f"nothing is predicted from it: {capacity.verdict}: {capacity.summary}")
+        raise NoGroundError(
+            f"nothing can be predicted from it: {capacity.verdict}: {capacity.summary}"
+        )
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
     doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}

@@ -14,7 +14,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.judging.steps import CLOSING, Statistic, TargetFigures
 from plimsoll.model.run.results import RunResult, ServerWaits, StepResult
 from plimsoll.sizing.caps import Caps, Pool
-from plimsoll.sizing.queueing import Guess, Tail, Trend, alone_s, fit_trend
+from plimsoll.sizing.queueing import Guess, Tail, Trend, estimate_alone_s, fit_trend
 
 # What one operation uses of each resource: the measured basis of every prediction.
 
@@ -229,11 +229,11 @@ def build_profile(
         UsageError: The steps do not show what an operation uses of its target.
     """
     if not seen:
-        raise UsageError("no step of it has figures of its target's volume and latencies")
+        raise UsageError("no step has figures of both its target's volume and its latencies")
     ios = fit_trend([(s.load, s.demand.ios) for s in seen if s.demand.ios is not None])
     server = fit_trend([(s.load, s.demand.cpu_s) for s in seen if s.demand.cpu_s is not None])
     if server is None:
-        raise UsageError("the processor time of an operation is not known")
+        raise UsageError("the CPU time of an operation is not known")
     machine = [(s.load, s.machine_cpu_s) for s in seen if s.machine_cpu_s is not None]
     light = [s for s in seen if s.load <= LIGHT * seen[0].load]
     alone = median(_remove_queueing_s(s, own, local=local) for s in light)
@@ -267,7 +267,7 @@ def _remove_queueing_s(seen: Observed, own: Caps, *, local: bool) -> float:
     stations = [max(shares)] if shares else []
     if cpu_s is not None and own.processors:
         stations.append(cpu_s / own.processors)
-    return alone_s(max(1, round(seen.load)), seen.response_s, stations)
+    return estimate_alone_s(max(1, round(seen.load)), seen.response_s, stations)
 
 
 def _estimate_waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:

@@ -60,7 +60,7 @@ class Ladder:
         most = min(row.max_iops, math.floor(row.max_iops_per_gib * row.max_gib))
         return [*range(least, most, IOPS_STEP), most] if least <= most else []
 
-    def volume(self, rung: int, throughput_mib_s: int | None = None) -> Volume:
+    def make_volume(self, rung: int, throughput_mib_s: int | None = None) -> Volume:
         """Return the smallest volume of a rung."""
         row = self.row
         if row.min_iops is None:
@@ -77,7 +77,7 @@ class Ladder:
         """Return the range of MiB/s that can be provisioned at a rung; empty if none can."""
         if self.row.min_throughput_mib_s is None:
             return range(0)
-        low, high = throughput_range(self.volume(rung), self.row, service=self.service)
+        low, high = throughput_range(self.make_volume(rung), self.row, service=self.service)
         return range(low, high + 1)
 
     @property
@@ -87,23 +87,23 @@ class Ladder:
             return None
         rung = self.rungs[-1]
         offered = self._throughputs(rung)
-        return self.volume(rung, offered[-1] if offered else None)
+        return self.make_volume(rung, offered[-1] if offered else None)
 
-    def first(self, carries: Carries) -> Volume | None:
+    def find_smallest(self, carries: Carries) -> Volume | None:
         """Return the smallest volume that carries a load; None if not even the top one does."""
         if self.top is None or not carries(self.top):
             return None
 
         def does(rung: int) -> bool:
             offered = self._throughputs(rung)
-            return carries(self.volume(rung, offered[-1] if offered else None))
+            return carries(self.make_volume(rung, offered[-1] if offered else None))
 
         rung = self.rungs[bisect_left(self.rungs, True, key=does)]
         offered = self._throughputs(rung)
-        if not offered or carries(self.volume(rung)):
-            return self.volume(rung)
-        at = bisect_left(offered, True, key=lambda mib_s: carries(self.volume(rung, mib_s)))
-        return self.volume(rung, offered[at])
+        if not offered or carries(self.make_volume(rung)):
+            return self.make_volume(rung)
+        at = bisect_left(offered, True, key=lambda mib_s: carries(self.make_volume(rung, mib_s)))
+        return self.make_volume(rung, offered[at])
 
 
 def list_ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:

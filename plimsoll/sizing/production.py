@@ -123,7 +123,7 @@ def compare_with_line(seen: Observation, run: RunResult) -> AgainstLine:
         raise UsageError(f"--line: the run {run.run_id} has no figure ({verdict})")
     if not seen.operations or seen.rates.operations is None:
         raise UsageError(
-            "--line: operations were not observed here: a DSN of the database tells them"
+            "--line: no operations were observed: give a DSN of the database, whose statements tell"
         )
     measured = _operation_weights(run.request.workload.definition or {})
     alike = [one for one in seen.operations if _normalize_statements(one.statements) in measured]
@@ -131,8 +131,7 @@ def compare_with_line(seen: Observation, run: RunResult) -> AgainstLine:
     if share < ALIKE_LEAST:
         raise UsageError(
             f"--line: the run {run.run_id} is of another workload: {words.percent(share)} of the"
-            " operations observed are in it; `plimsoll workload derive` makes one of the same"
-            " statements"
+            " observed operations are in it; `plimsoll workload derive` makes one"
         )
     rate = seen.rates.operations
     return AgainstLine(
@@ -167,13 +166,13 @@ def _list_caveats(
     found = []
     if share < 1:
         found.append(
-            f"{words.percent(1 - share)} of the operations observed are not in the run's workload,"
+            f"{words.percent(1 - share)} of the observed operations are not in the run's workload,"
             " and are not counted"
         )
     if seen.share_of_calls is not None and seen.share_of_calls < 1:
         found.append(
-            f"the operations hold {words.percent(seen.share_of_calls)} of the statements: the rest"
-            " takes its share of the database too"
+            f"the operations cover {words.percent(seen.share_of_calls)} of the statements: the rest"
+            " uses the database too"
         )
     total = sum(weights.values())
     shares = [
@@ -188,8 +187,8 @@ def _list_caveats(
             f" and was {words.percent(was)} in the run"
         )
     target = describe_target(run.request.target)
-    found.append(f"the line is that of {target}, with the run's limits and its dataset")
-    found.append("which rows are asked for is a guess in a derived workload, and moves its line")
+    found.append(f"the load line was measured on {target}, with the run's limits and dataset")
+    found.append("a derived workload guesses which rows are asked for, which moves its load line")
     if run.capacity and run.capacity.bound not in {None, "="}:
-        found.append("the line is a bound, not the most")
+        found.append("the load line is only a bound")
     return found

@@ -33,8 +33,8 @@ def parse_instance(dsn: str) -> str | None:
     name = dsn.removeprefix(SCHEME)
     if len(name) > 63 or not _IDENTIFIER.fullmatch(name):
         raise UsageError(
-            f"--observe: {name[:64]!r} is no identifier of an RDS instance (letters, digits and"
-            " single hyphens, 63 at most, a letter first)"
+            f"--observe: {name[:64]!r} is not an identifier of an RDS instance (at most 63 letters,"
+            " digits and single hyphens, a letter first)"
         )
     return name
 
@@ -48,8 +48,8 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
     """
     if not HOUR_S <= for_s <= LONGEST_S or for_s % HOUR_S:
         raise UsageError(
-            "--for: of an RDS instance whole hours, from 1h to 455d, not"
-            f" {words.duration(for_s)}: CloudWatch is asked for means of hours"
+            "--for: an RDS instance is observed for whole hours, from 1h to 455d, not"
+            f" {words.duration(for_s)}: CloudWatch is asked for hourly means"
         )
     ended = now.replace(minute=0, second=0, microsecond=0)
     began = ended - timedelta(hours=round(for_s / HOUR_S))
@@ -62,7 +62,7 @@ def observe_rds(instance: str, for_s: float, now: datetime) -> Observation:
         raise PlimsollError(f"CloudWatch: {words.escape_controls(str(error))}") from None
     if not samples:
         raise PlimsollError(
-            f"CloudWatch has no point of the RDS instance {instance} from {words.moment(began)} on:"
+            f"CloudWatch has no data of the RDS instance {instance} since {words.moment(began)}:"
             " is it in this account and region?"
         )
     return summarize_instance(instance, samples, began, ended)
@@ -78,11 +78,11 @@ def summarize_instance(
 
     hours = round((ended - began).total_seconds() / HOUR_S)
     notes = [
-        "each sample is an hour's mean: minutes within it may have asked for more",
-        "CloudWatch knows of no operations: a DSN of the database tells them",
+        "each sample is the mean of an hour: single minutes may have been busier",
+        "CloudWatch does not count operations: give a DSN of the database to see them",
     ]
     if len(samples) < hours:
-        notes.append(f"CloudWatch has points of {len(samples)} of {words.plural(hours, 'hour')}")
+        notes.append(f"CloudWatch has data of {len(samples)} of {words.plural(hours, 'hour')}")
     return Observation(
         source="cloudwatch",
         database=instance,

@@ -153,14 +153,14 @@ def _compute_demand(rates: Rates, ops_per_second: float) -> Demand | None:
 
 def _write_notes(samples: Sequence[Sample]) -> list[str]:
     notes = [
-        "the peak of the operations is that of the statements, at the mean mix of the whole time",
-        "I/O, the log and waits are the whole server's, of its other databases too",
+        "the operations' peak is computed from that of the statements, at the mean mix",
+        "I/O, log and waits are those of the whole server, with its other databases",
     ]
     if any(sample.storage is None for sample in samples):
-        notes.append("the server's own I/O is not known for all of the time")
+        notes.append("for a part of the time the server's I/O is not known")
     if any(sample.storage and not sample.storage.whole for sample in samples):
         notes.append(
-            "I/O that surely reached the storage (the log, and what checkpoints wrote): reads, and"
-            " other writes, may have ended in the operating system's memory and are not counted"
+            "only I/O that surely reached the storage is counted (the log, and what checkpoints"
+            " wrote): the operating system's cache may have served reads and taken other writes"
         )
     return notes

@@ -90,7 +90,7 @@ class Network:
         return last
 
 
-def alone_s(load: int, response_s: float, demands_s: Sequence[float]) -> float:
+def estimate_alone_s(load: int, response_s: float, demands_s: Sequence[float]) -> float:
     """Compute how long an operation takes alone from its response time under a load.
 
     Args:

@@ -74,7 +74,7 @@ class Sizer:
     local: bool
     _found: dict[Caps, Prediction] = field(default_factory=dict)
 
-    def prediction(self, target: Made, *, processors: int | None = None) -> Prediction:
+    def predict(self, target: Made, *, processors: int | None = None) -> Prediction:
         """Predict a target's load line.
 
         Args:
@@ -89,34 +89,34 @@ class Sizer:
             self._found[key] = predict(self.known, caps, self.wish.limits_us)
         return self._found[key]
 
-    def run_prediction(self, target: Made) -> Prediction:
+    def predict_run(self, target: Made) -> Prediction:
         """Predict what a run of a target measures where the known run was made.
 
         On one machine its processors stand in for those of the class.
         """
         own = self.known.profile.own.processors
         here = round(own) if self.local and own is not None else None
-        return self.prediction(target, processors=here)
+        return self.predict(target, processors=here)
 
     def _caps(self, target: Made) -> Caps:
         return assume_speed(find_caps(target), self.known.profile.own, local=self.local)
 
     def carries(self, target: Made) -> bool:
         """Whether the target is predicted to carry the load with the headroom."""
-        return self.prediction(target).ops_per_second >= self.wish.required
+        return self.predict(target).ops_per_second >= self.wish.required
 
-    def options(self) -> Iterator[Option]:
+    def list_options(self) -> Iterator[Option]:
         """Predict the cheapest target of each class and type of volume that carries the load."""
-        for name in self.classes():
+        for name in self.list_classes():
             on_class = change_class(self.base, name)
             if isinstance(on_class, AuroraTarget):
                 found: list[Made] = [t for t in list_storages(on_class) if self.carries(t)]
             else:
                 found = [change_volume(on_class, volume) for volume in self._volumes(on_class)]
             for target in found:
-                yield self.option(target)
+                yield self.make_option(target)
 
-    def classes(self) -> list[str]:
+    def list_classes(self) -> list[str]:
         """List the classes to rank, cheapest first.
 
         Classes whose memory is too small to predict from the run are left out.
@@ -144,7 +144,9 @@ class Sizer:
         assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
         by_type: dict[str, list[Volume]] = {}
         for ladder in list_volume_ladders(on_class, self.wish.least_gib):
-            first = ladder.first(lambda volume: self.carries(change_volume(on_class, volume)))
+            first = ladder.find_smallest(
+                lambda volume: self.carries(change_volume(on_class, volume))
+            )
             if first is not None:
                 by_type.setdefault(ladder.type, []).append(first)
 
@@ -155,9 +157,9 @@ class Sizer:
         for volumes in by_type.values():
             yield min(volumes, key=usd)
 
-    def option(self, target: Made) -> Option:
+    def make_option(self, target: Made) -> Option:
         """Describe a target with its prediction."""
-        found, price = self.prediction(target), price_monthly(target, self.prices)
+        found, price = self.predict(target), price_monthly(target, self.prices)
         required = self.wish.required
         carries = found.ops_per_second >= required
         return Option(
@@ -175,7 +177,7 @@ class Sizer:
             sure=found.low >= required or found.high < required,
         )
 
-    def negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
+    def list_negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
         """Yield the volume types that do not carry the load, on the run's own class and on any."""
         if isinstance(self.base, AuroraTarget):
             return
@@ -191,7 +193,7 @@ class Sizer:
         for ladder in list_volume_ladders(self.base, self.wish.least_gib):
             if (own_class, ladder.type) in carried or ladder.top is None:
                 continue
-            found = self.prediction(change_volume(self.base, ladder.top))
+            found = self.predict(change_volume(self.base, ladder.top))
             known = best.get(ladder.type)
             if known is None or known.ops_per_second < found.ops_per_second:
                 best[ladder.type] = found
@@ -202,8 +204,8 @@ class Sizer:
     def _largest(self) -> Iterator[Negative]:
         """Yield the highest prediction among all classes and volumes."""
         found = [
-            (self.prediction(change_volume(on_class, ladder.top)), name, ladder.type)
-            for name in self.classes()
+            (self.predict(change_volume(on_class, ladder.top)), name, ladder.type)
+            for name in self.list_classes()
             for on_class in (change_class(self.base, name),)
             if not isinstance(on_class, AuroraTarget)
             for ladder in list_volume_ladders(on_class, self.wish.least_gib)
@@ -222,7 +224,7 @@ def _describe_negative(
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
     why = f"{describe_bound(found.binds)} binds at {at}"
     if not found.ops_per_second:
-        why = "an operation that is alone takes longer than its limit"
+        why = "even a single operation at a time takes longer than its limit"
     return Negative(
         what=what,
         ops_per_second=found.ops_per_second,
@@ -270,18 +272,18 @@ _FORM = re.compile(
     r"(?:(\d{1,4}(?:\.\d{1,4})?)x|(\d{1,4}(?:\.\d{1,4})?) ?%)/(year|month)", re.ASCII
 )
 DAYS_PER_YEAR = 365.25
-BEYOND_YEARS = 100.0  # nobody plans for it
+BEYOND_YEARS = 100.0  # no date is given for a load line that lasts longer
 
 
 def parse_growth(text: str, option: str) -> float:
     """Parse a growth such as `2x/year`, `30%/year` or `3%/month`; returns the factor per year.
 
     Raises:
-        UsageError: The text is no growth, or the factor is not above 1.
+        UsageError: The text is not a growth, or the factor is not above 1.
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"{option}: {text!r} is no growth: write 2x/year, 30%/year or 3%/month")
+        raise UsageError(f"{option}: {text!r} is not a growth: write 2x/year, 30%/year or 3%/month")
     times, percent, period = found.groups()
     factor = float(times) if times else 1 + float(percent) / 100
     if factor <= 1:

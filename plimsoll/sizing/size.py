@@ -35,15 +35,13 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
         here: Whether this machine's result is predicted instead of that of AWS.
     """
     profile = run.known.profile
-    yield (
-        "the same workload, rows and engine parameters, asked by callers who wait for their answers"
-    )
+    yield "the workload, rows and engine parameters stay the same, and callers wait for each reply"
     if run.result.request.background:
-        yield "what ran beside it went on in the same way: its I/Os and processor time are in these"
+        yield "the background goes on as in the run; its I/Os and CPU count as the operations' own"
     if profile.ios is not None:
         yield _state_demand(profile)
     else:
-        yield "the I/Os of an operation are not known: no volume is held to be the limit"
+        yield "the I/Os of an operation are not known, so no volume is predicted to be the limit"
     if here:
         yield "this machine's processors stand in for those of every class"
     else:
@@ -52,20 +50,20 @@ def list_assumptions(run: Measured, *, here: bool = False) -> Iterator[str]:
     yield from _state_storage(run)
     if profile.tails_under_way:
         yield (
-            "latencies grow with the mean time of an operation as they did in the run; as this"
-            " workload writes, they may also be as long as they were under as many operations:"
-            " likeliest the shorter of the two, at worst the latter"
+            "latencies grow with the mean time of an operation as they did in the run; since this"
+            " workload writes, they may also be as long as they were with as many operations in"
+            " progress: the shorter of the two is most likely, the second is the worst case"
         )
     if run.known.held is not None:
         resource, held = run.known.held
         yield (
-            f"{words.RESOURCES[resource]} set the run's limit at {words.throughput(held)}: nobody"
-            " knows from it how far another volume or class would move that"
+            f"{words.RESOURCES[resource]} set the run's limit at {words.throughput(held)}: the"
+            " run does not show how far another volume or class would move that limit"
         )
     factor = run.known.factor
     yield (
-        f"what was measured of the run is {words.ratio(factor.mid)} times what this model says of"
-        " it, and so is everything else held to be"
+        f"the run measured {words.ratio(factor.mid)} times what the model says about it, so every"
+        " prediction is multiplied by as much"
     )
 
 
@@ -74,8 +72,8 @@ def _state_demand(profile: Profile) -> str:
     each = profile.ios.at(profile.most_load)
     return (
         f"an operation takes {words.three_figures(each.mid)} I/Os"
-        f" ({words.three_figures(each.low)} to {words.three_figures(each.high)}) under the heaviest"
-        " load that was measured, and as many under heavier ones; at best they go on falling"
+        f" ({words.three_figures(each.low)} to {words.three_figures(each.high)}) at the heaviest"
+        " measured load, and as many at heavier loads; in the best case they keep falling"
     )
 
 
@@ -90,38 +88,38 @@ def _state_processors(run: Measured) -> Iterator[str]:
             "a vCPU of another family does as much as one of the run's, within a factor of"
             f" {OTHER_FAMILY:g}: assumed, not measured"
         )
-    yield "burstable classes have the processors that their credits last for"
+    yield "burstable classes have the CPU that their credits sustain"
 
 
 def _state_memory(run: Measured) -> Iterator[str]:
     profile = run.known.profile
     if profile.own.pool_bytes is not None:
         yield (
-            "a parameter sets the buffer pool, so that a class with more memory reads as much:"
-            " raise it for more"
+            "a parameter sets the size of the buffer pool, so a class with more memory reads as"
+            " much: raise the parameter to change that"
         )
     elif profile.pool is None:
         yield (
-            "how reads change with memory is unknown, since the server has no figures of its pages,"
-            " or missed none: classes with less memory are left out, and more memory is not counted"
-            " on"
+            "how page reads change with memory is not known, because the server does not report its"
+            " pages, or missed none: classes with less memory are left out, and more memory is"
+            " assumed to save no reads"
         )
     else:
         yield (
-            "fewer pages are read with more memory, along a convex curve between what was measured"
-            " and a pool that holds every page; each I/O less saves up to"
-            f" {IO_CPU_S.high * 1e6:g} us of a processor: assumed, not measured"
+            "with more memory fewer pages are read, along a convex curve from what was measured to"
+            " a pool that holds every page; each I/O that is saved also saves up to"
+            f" {IO_CPU_S.high * 1e6:g} us of CPU time: assumed, not measured"
         )
 
 
 def _state_storage(run: Measured) -> Iterator[str]:
     if isinstance(run.target, AuroraTarget):
-        yield "Aurora's storage has no limit of its own, and its I/Os are in no price here"
+        yield "Aurora's storage has no limit of its own, and no price here includes its I/Os"
         return
     constants = "the emulated volumes' constants" if run.result.local else "assumed constants"
     exact = "" if run.result.local else f", within a factor of {OTHER_CONSTANTS:g}"
-    yield f"an idle volume of another type takes an I/O as long as {constants} say{exact}"
-    yield "gp2 without burst credits, instances at the rate that they sustain"
+    yield f"an I/O on an idle volume of another type takes as long as {constants} say{exact}"
+    yield "gp2 is predicted without burst credits, instances at the rate that they sustain"
 
 
 def create_sizer(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
@@ -164,7 +162,7 @@ def size(
     sizer = create_sizer(runs, wish, prices)
     measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
     options = rank_targets(runs, sizer)
-    cannot = tuple(sizer.negatives(options))
+    cannot = tuple(sizer.list_negatives(options))
     first = next(iter(runs.values()))
     best = options[0] if options else None
     return Sizing(
@@ -198,13 +196,15 @@ def rank_targets(runs: Mapping[str, Measured], sizer: Sizer) -> tuple[Option, ..
     measured = [_describe_measured(name, run, sizer) for name, run in runs.items()]
     known = [drop_initial_credits(option.target) for option in measured]
     predicted = [
-        option for option in sizer.options() if drop_initial_credits(option.target) not in known
+        option
+        for option in sizer.list_options()
+        if drop_initial_credits(option.target) not in known
     ]
     return rank_options([*predicted, *(option for option in measured if option.carries)])
 
 
 def drop_initial_credits(target: Made) -> Made:
-    """Drop what is no part of a purchase from a target: its volume's initial burst credits."""
+    """Return a target without its volume's initial burst credits, which nobody can buy."""
     if isinstance(target, AuroraTarget):
         return target
     volume = target.volume.model_copy(update={"credits_start": None})
@@ -229,9 +229,9 @@ def _describe_measured(name: str, run: Measured, sizer: Sizer) -> Option:
     )
     between, limiting = run.capacity.interval, run.limiting
     known = limiting is not None and figure is not None and limiting.resource != "unknown"
-    enough = run.evidence(wish.required) == "carries" and _holds_data(run.target, wish)
+    enough = run.compare_with(wish.required) == "carries" and _holds_data(run.target, wish)
     if enough and run.result.local:
-        enough = sizer.prediction(run.target).high >= wish.required
+        enough = sizer.predict(run.target).high >= wish.required
     return Option(
         status="measured",
         target=run.target,

@@ -79,7 +79,7 @@ def read_outputs_when_created(stack_id: str) -> dict[str, str] | None:
     """
     stack = find_stack(stack_id)
     if stack is None:
-        raise TargetCreationError("the target's stack is gone before it was there")
+        raise TargetCreationError("the target's stack was deleted while it was being created")
     if stack["StackStatus"] == "CREATE_IN_PROGRESS":
         return None
     if stack["StackStatus"] != "CREATE_COMPLETE":

@@ -20,6 +20,7 @@ from plimsoll.aws.items import item_values, log_unreadable, read_item
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.deployment.function_settings import TeamSettings
+from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import MICRO, Ask, Grant, Room, spend_month
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _read_grant(value: object) -> Grant:
 
 def find_team_limits(settings: TeamSettings, team: str) -> "Limits | None":
     """Return a team's limits; None if the deployment does not have the team."""
-    known = settings.teams.get(team)
+    known = find_team(settings, team)
     return Limits(settings.service_table, team, known) if known else None
 
 
@@ -106,7 +107,7 @@ class Limits:
         Returns:
             False if the run holds nothing.
         """
-        held = self.grants().get(run_id)
+        held = self.read_grants().get(run_id)
         if held is None:
             return False
         settled = 0 if usd is None else round(usd * MICRO) - held.usd_micro
@@ -126,11 +127,11 @@ class Limits:
                 return not any(failed)
         raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
 
-    def grants(self) -> dict[str, Grant]:
+    def read_grants(self) -> dict[str, Grant]:
         """Return what runs hold, by run id; unreadable entries are skipped."""
         return _read_grants(self._team, self._item())
 
-    def counted(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Return the counters: runs, clients, iops, and millionths of a dollar by month."""
         return {
             name: int(value)

@@ -100,7 +100,7 @@ class Room:
                 continue
             if ask.usd_most is None:
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: {words.usd(limit)} cannot be held, for a price of"
+                    f"team {self._team}: {name}: {words.usd(limit)} cannot be enforced: a price of"
                     f" the run is not known: {', '.join(ask.missing)}",
                     waiting_helps=False,
                     path=("target",),

@@ -68,7 +68,7 @@ def divide_canary_budget(request: Request, quote: Quote, budget_usd: float) -> A
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
         raise UsageError(
-            Complaint(_FIELD, f"cannot be held, for no price is known for {lacking}", budget_usd)
+            Complaint(_FIELD, f"cannot be enforced: no price is known for {lacking}", budget_usd)
         )
     standing_s = DEPLOYING_MOST_S + DESTROYING_MOST_S
     most = quote.usd.most + estimate_deployment_usd(quote.time_s.most + standing_s)
@@ -266,7 +266,7 @@ def run_canary(
         trial.interrupted = True
         teller.say(
             "interrupted: stopping the run and destroying what was made"
-            " (Ctrl-C again: leaves it, and says what it is)"
+            " (Ctrl-C again leaves it and lists it)"
         )
     _remove_everything(trial, place, services, teller, tag_patience_s)
     trial.took_s = time.monotonic() - began

@@ -90,8 +90,8 @@ def compare_with_limits(measured: DiskMeasurement, limits: VolumeLimits) -> Cali
         if there is not None and here < there
     ]
     note = (
-        f"a flush takes {words.latency(flush_us)} on this machine and nothing of its own on the"
-        " volume: a commit that waits for one is slower here by that much"
+        f"a flush takes {words.latency(flush_us)} on this machine and adds nothing on the volume:"
+        " a commit that waits for one is slower here by that much"
     )
     return Calibration(
         host_bound=bool(reasons), reasons=reasons, notes=[note], limits=limits, measured=measured

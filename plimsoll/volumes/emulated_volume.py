@@ -45,7 +45,7 @@ class EmulatedVolume:
     """A folder whose files behave as on an AWS volume.
 
     Every process started with `environment()` sees the volume's limits, latency and credits in the
-    folder and below; all of them share its budget. A context manager that closes itself.
+    folder and below; all of them share its budget. As a context manager, it closes itself.
 
     Attributes:
         directory: The folder of the volume.

@@ -68,7 +68,7 @@ def remove_abandoned() -> None:
         with suppress(OSError):  # another user's file, or already gone
             path = file.with_suffix("")
             if _read_directory(path).exists():
-                continue  # and does not take the lock, which might hinder a new owner
+                continue  # without taking the lock, which a new owner may need
             lock = _try_lock(path)
             if lock is None:
                 continue

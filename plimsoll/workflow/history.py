@@ -11,7 +11,7 @@ from plimsoll.aws.run_files import (
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
-from plimsoll.fleet.plan import finished
+from plimsoll.fleet.plan import reduce_step
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.steps import FinishedStep, History, Step
 from plimsoll.model.request.request import Request
@@ -47,7 +47,7 @@ def read_history(files: RunFiles) -> tuple[FinishedStep, ...]:
     """Read what a search needs of all judged steps, phases first, without the warming step."""
     history = files.find_model(HISTORY, History)
     if history is None:  # nothing is judged yet, or an older version judged it
-        return tuple(map(finished, read_judged_steps(files)))
+        return tuple(map(reduce_step, read_judged_steps(files)))
     return history.steps
 
 
@@ -68,6 +68,6 @@ def note_step(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:
     if step.plan.index == WARMING_STEP:
         return before
     kept = [done for done in before if done.step.index != step.plan.index]
-    steps = (*kept, finished(step))
+    steps = (*kept, reduce_step(step))
     files.put_model(HISTORY, History(steps=steps))
     return steps

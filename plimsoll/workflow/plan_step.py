@@ -204,7 +204,7 @@ def _read_parameters(
         return check_parameters(request, following, target, whole)
     except StepError as error:
         assert record.switch is not None  # noqa: S101 - the target is in the step's state
-        records_of(settings).change(record.run_id, switch=record.switch.failed(str(error)))
+        records_of(settings).change(record.run_id, switch=record.switch.mark_failed(str(error)))
         return None
 
 

@@ -61,7 +61,7 @@ def switch_target(
         if instance.status in MODIFIABLE and instance.applied != "applying":
             switch = _advance_switch(settings, run_id, identifier, instance, switch)
     except StepError as error:
-        switch = switch.failed(str(error))
+        switch = switch.mark_failed(str(error))
     records_of(settings).change(run_id, switch=switch)
     return _answer(settings, ready=switch.stage in {"done", "failed"})
 

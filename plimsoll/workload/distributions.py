@@ -38,7 +38,7 @@ def read_distribution(text: object) -> Distribution:
                 complain_of_unknown(f"setting of {name}", setting, allowed, value=text)
             )
         if setting in settings:
-            raise workload_error(f"{name}: the setting {setting!r} is there twice", value=text)
+            raise workload_error(f"{name}: the setting {setting!r} is given twice", value=text)
         settings[setting] = value
     try:
         distribution: Distribution = kind.model_validate_strings(settings)

@@ -206,7 +206,7 @@ class _Reader(Cursor):
         elif word in known.words or (word in known.modifiers and not opens):
             return
         elif opens:
-            raise workload_error(f"calls {show_token(token)}, which is no function that is allowed")
+            raise workload_error(f"calls {show_token(token)}, which is not an allowed function")
         elif word in known.reserved:
             raise workload_error(
                 f"has {word}, which is not allowed here: a column of this name is quoted"

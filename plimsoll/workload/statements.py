@@ -251,7 +251,7 @@ def _number_parameters(text: str, language: Language) -> str:
 
 def _add_postgres_hint(error: WorkloadError) -> WorkloadError:
     """Add to an error that the SQL text is not valid in PostgreSQL."""
-    hint = "in PostgreSQL; the field 'postgres' has another text for it"
+    hint = "in PostgreSQL; give another text in the field 'postgres'"
     return WorkloadError(
         *(replace(about, problem=f"{about.problem} ({hint})") for about in error.complaints)
     )

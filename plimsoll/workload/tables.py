@@ -129,8 +129,8 @@ class TableShape(Declared):
         for name, cql_name in names.items():
             if not re.fullmatch(r"[a-z][a-z0-9_]{0,47}", cql_name):
                 problem = (
-                    f"{cql_name!r} names no column in CQL: small letters, digits and _, a letter"
-                    " first, up to 48; cql_name says another name"
+                    f"{cql_name!r} is not a column name of CQL: small letters, digits and _, a"
+                    " letter first, up to 48; cql_name sets another name"
                 )
                 raise workload_error(problem, "columns", name, "cql_name", value=cql_name)
         if len(set(names.values())) < len(names):

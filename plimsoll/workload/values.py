@@ -74,7 +74,7 @@ def read_value(value: Any, scope: Scope) -> Value:
     if len(kinds) != 1:
         given = ", ".join(value) or "nothing"
         raise workload_error(f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}")
-    return read_part(_FORMS[kinds[0]], value, scope).drawn(scope)
+    return read_part(_FORMS[kinds[0]], value, scope).to_engine(scope)
 
 
 def is_number(value: Value, scope: Scope) -> bool:
@@ -126,12 +126,12 @@ def _check_literal(value: Any) -> int | float | str | None:
         raise workload_error("must be a single value")
     if isinstance(value, bool):
         raise workload_error(
-            "true and false are no values of a database here; use 1 and 0", value=value
+            "true and false are not values of a database here; use 1 and 0", value=value
         )
     if isinstance(value, int) and not BIGINT_MIN <= value <= BIGINT_MAX:
         raise workload_error(f"{value} does not fit 64 bits", value=value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise workload_error(f"{value} is no number that a database has")
+        raise workload_error(f"{value} is not a number that a database has")
     return _require_short_text(value) if isinstance(value, str) else value
 
 
@@ -185,7 +185,7 @@ class _Form(Declared):
 
     engine: ClassVar[tuple[Callable[..., Value], str]]
 
-    def drawn(self, _: Scope) -> Value:
+    def to_engine(self, _: Scope) -> Value:
         """Return the value in the engine's form."""
         model, first = self.engine
         fields = dict(self)
@@ -202,7 +202,7 @@ class _Integer(_Form):
     integer: Bounds[BigInt]
     distribution: Annotated[DistributionText, AfterValidator(_refuse_latest)] = Uniform()
 
-    def drawn(self, _: Scope) -> Value:
+    def to_engine(self, _: Scope) -> Value:
         low, high = self.integer
         return IntegerValue(low=low, high=high, distribution=self.distribution)
 
@@ -222,7 +222,7 @@ class _CopyOf(_Form):
     copy_of: Annotated[str, check_in_scope(_require_table_with_copies)]
     distribution: DistributionText = Uniform()
 
-    def drawn(self, scope: Scope) -> Value:
+    def to_engine(self, scope: Scope) -> Value:
         copies = scope.copies[self.copy_of] or 1
         return IntegerValue(low=0, high=copies - 1, distribution=self.distribution)
 

@@ -285,4 +285,4 @@ def _locate_in_document(document: Document) -> Iterator[None]:
         yield
     except (UsageError, RecursionError) as error:
         known = error if isinstance(error, UsageError) else UsageError("nested too deeply")
-        raise WorkloadError(*document.located(known).complaints) from None
+        raise WorkloadError(*document.locate_complaints(known).complaints) from None

@@ -130,9 +130,9 @@ class CassandraTemplate(TargetStack):
             "DeviceName": DATA_DEVICE,
             "Ebs": {
                 "VolumeType": self._storage_type,
-                "VolumeSize": self.provisioned("SizeGib", "The volume's size in GiB."),
-                "Iops": self.provisioned("Iops", "Provisioned IOPS."),
-                "Throughput": self.provisioned(
+                "VolumeSize": self.declare_provisioned("SizeGib", "The volume's size in GiB."),
+                "Iops": self.declare_provisioned("Iops", "Provisioned IOPS."),
+                "Throughput": self.declare_provisioned(
                     "ThroughputMibS", "Provisioned throughput in MiB/s (gp3 alone)."
                 ),
                 **DELETED_WITH_INSTANCE,

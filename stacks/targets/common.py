@@ -34,7 +34,7 @@ class TargetStack(Stack):
         Validations.of(self).acknowledge(
             Acknowledgment(
                 id="CloudFormation-Validate::W9003",
-                reason="a number given as text: see `provisioned`",
+                reason="a number given as text: see `declare_provisioned`",
             )
         )
         self.run_id = self.text(
@@ -89,7 +89,7 @@ class TargetStack(Stack):
             default=LIFECYCLES[0],
         )
 
-    def provisioned(self, name: str, description: str) -> float:
+    def declare_provisioned(self, name: str, description: str) -> float:
         """Declare a whole number and return it, or no value if it is 0: nothing to provision.
 
         The type is text, since in moto a Number parameter never equals a text.

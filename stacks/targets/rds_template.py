@@ -92,8 +92,8 @@ class RdsTemplate(TargetStack):
             allocated_storage=self.text(
                 "AllocatedStorageGib", "The volume's size in GiB.", pattern="[1-9][0-9]*"
             ),
-            iops=self.provisioned("Iops", "Provisioned IOPS."),
-            storage_throughput=self.provisioned(
+            iops=self.declare_provisioned("Iops", "Provisioned IOPS."),
+            storage_throughput=self.declare_provisioned(
                 "StorageThroughputMibS", "Provisioned throughput in MiB/s (gp3 alone)."
             ),
             storage_encrypted=True,

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from plimsoll.cli.page import Page as Asked
-from plimsoll.cli.page import shown
+from plimsoll.cli.page import show_page
 from plimsoll.local.front import Front
 from tests.browser import console_documents as documents
 from tests.browser.conftest import Console
@@ -23,8 +23,11 @@ VIEWS = (
     "buy/slow",
     "compare?run=slow&run=fast",
     "compare",
+    "buy",
     "start",
+    "experiments",
     "experiments/e1",
+    "checks",
     "checks/nightly",
 )
 
@@ -54,7 +57,7 @@ def test_the_file_that_a_browser_is_handed_leads_to_the_page(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(webbrowser, "open", asked.append)
-    with shown(front, Asked(shown=True, opened=True)):
+    with show_page(front, Asked(shown=True, opened=True)):
         page.goto(asked[0])
         expect(page.get_by_role("row")).to_have_count(3)
     assert page.url == f"{front.url}/console/#/runs"
@@ -99,9 +102,10 @@ def test_a_view_fits_a_telephone(page: Page, front: Front, view: str) -> None:
 def test_it_follows_the_readers_light_or_dark(page: Page, front: Front, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     Console(page, front, "runs/slow")
+    expect(page.locator(".plot text").first).to_be_attached()
     ground, ink = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor,"
-        " getComputedStyle(document.querySelector('.drawing .axis')).fill]"
+        " getComputedStyle(document.querySelector('.plot text')).fill]"
     )
     brightness = [sum(int(v) for v in c[4:-1].split(",")) for c in (ground, ink)]
     assert (brightness[0] > brightness[1]) == (scheme == "light")

@@ -146,7 +146,7 @@ def test_what_nothing_carries_is_said_with_what_binds(page: Page, front: Front) 
     "why",
     [
         "its target is an existing endpoint, whose volume and class are not known",
-        "nothing is predicted from it: DISTURBED: no figure",
+        "nothing can be predicted from it: DISTURBED: no figure",
     ],
 )
 def test_a_run_that_is_refused_says_the_sentence(

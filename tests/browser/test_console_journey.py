@@ -103,8 +103,8 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
     mine = start(page, "from-the-form")
     other = caller(serving).start(body("beside"))
     expect(page.get_by_role("region", name="Progress")).to_contain_text("Time so far")
-    expect(page.locator("path.mark title").first).to_be_attached()  # a load was judged
-    expect(page.locator("#panel-iops")).to_be_visible()
+    expect(page.locator(".plot svg[data-told]").first).to_be_attached()  # a load was judged
+    expect(page.locator("[data-panel=iops]")).to_be_visible()
     expect(page.locator(".log").last).to_contain_text("seen deleted")
     expect(page.locator(".answer .sentence").first).not_to_be_empty()
     told = caller(serving)("GET", f"/runs/{mine}").body
@@ -121,7 +121,7 @@ def test_a_run_from_the_form_grows_to_its_end_and_is_compared(
         page.locator(f"[id='pick-{run_id}']").check()
     page.get_by_role("link", name="Compare 2 runs").click()
     expect(page.get_by_role("region", name="Capacities").get_by_role("row")).to_have_count(3)
-    expect(page.locator("figure path.mark title").first).to_be_attached()
+    expect(page.locator("figure .plot svg[data-told]").first).to_be_attached()
 
 
 @pytest.mark.whole  # test_console_run.py stops one; the service is the same

@@ -113,7 +113,7 @@ def test_limits(r1_1000: Path, options: tuple[str, ...], verdict: str, at: float
         (("--limit-us", "upsert=5"), "'upsert': no step has this operation"),
         (("--limit-us", "update"), "must be OPERATION=N"),
         (("--limit-us", "update=-1"), "must be OPERATION=N"),
-        (("--limit-us", "update=5", "--limit-us", "update=6"), "update is there twice"),
+        (("--limit-us", "update=5", "--limit-us", "update=6"), "update is given twice"),
         (("--connections", "5"), "given 1 number, but 0 files lack it"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_target_of_ycsb_without_intended_latencies_is_noted(tmp_path: Path) ->
 def test_a_file_that_is_nothing_known_names_what_is(tmp_path: Path) -> None:
     (path,) = written(tmp_path, a="hello\n1\n")
     error = str(call(path).exception)
-    assert error.startswith("a.txt: neither a table of steps nor an output that is read")
+    assert error.startswith("a.txt: neither a table of steps nor an output of a known program")
     assert "go-ycsb, sysbench, pgbench, wrk2, k6, latte" in error
     path.write_text('{"hello": 1}')
     assert "plimsoll load --json are read" in str(call(path).exception)

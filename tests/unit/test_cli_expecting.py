@@ -82,7 +82,7 @@ def test_capacity_writes_its_rules_into_json_that_is_a_baseline_again(
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        (("--expect", "faster"), "--expect: 'faster' is no rule: write 'capacity >= 2000'"),
+        (("--expect", "faster"), "--expect: 'faster' is not a rule: write 'capacity >= 2000'"),
         (("--expect", "p99.raed <= 1ms at 9"), "did you mean 'read'?"),
         (("--expect", "not worse than x.json by 5 %"), "baseline x.json: there is no such file"),
         (("--junit", "no/folder.xml"), "--junit no/folder.xml: there is no folder no"),

@@ -34,7 +34,7 @@ def front() -> Any:
 
 
 def test_the_token_is_in_no_argument_of_the_browser(asked: list[str]) -> None:
-    with page.shown(front(), Page(shown=True, opened=True)):
+    with page.show_page(front(), Page(shown=True, opened=True)):
         [address] = asked
         assert "s3cret" not in address
         file = Path(url2pathname(urlsplit(address).path))
@@ -47,7 +47,7 @@ def test_the_token_is_in_no_argument_of_the_browser(asked: list[str]) -> None:
 def test_no_browser_is_asked_unless_it_is_to_be(
     asked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with page.shown(front(), Page(shown=True)):
+    with page.show_page(front(), Page(shown=True)):
         assert asked == []
     assert URL in capsys.readouterr().err
 

@@ -28,7 +28,7 @@ def test_time_and_money_are_told_item_by_item_with_their_dates(request_file: Pat
     result = CliRunner().invoke(quote.command, [str(request_file)], standalone_mode=False)
     assert result.return_value == 0
     assert "$0.171/hour (2026-09-24, second-hand)" in result.output
-    assert "RDS makes an instance in 10 minutes" in result.output
+    assert "RDS creates an instance in 10 minutes" in result.output
     sums = [line for line in result.output.splitlines() if line.startswith("in all")]
     assert len(sums) == 2
     assert sums[1].count("$") == 3

@@ -124,9 +124,9 @@ def test_where_nothing_carries_it_the_exit_code_is_1(run_folder: Path) -> None:
     ("arguments", "words"),
     [
         (("-o", "page.pdf"), "-o page.pdf: must end in .html"),
-        (("--headroom", "130%"), "--headroom: '130%' is no share below 100 %: write 30%"),
-        (("--headroom", "0.3"), "--headroom: '0.3' is no share below 100 %"),
-        (("--growth", "twice"), "--growth: 'twice' is no growth: write 2x/year"),
+        (("--headroom", "130%"), "--headroom: '130%' is not a share below 100 %: write 30%"),
+        (("--headroom", "0.3"), "--headroom: '0.3' is not a share below 100 %"),
+        (("--growth", "twice"), "--growth: 'twice' is not a growth: write 2x/year"),
         (("--limit", "read=5ms"), "--limit: none for update: write --limit update=20ms, or"),
         (("--limit", "delete=5ms"), "limits: unknown operation 'delete'"),
         (("--region", "eu-west-1"), "--region: no prices of eu-west-1 are here"),

@@ -31,16 +31,16 @@ def of_class(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"budget_usd": 0.01}, "r.yaml: budget_usd: $0.01 is less than the run costs at least"),
+        ({"budget_usd": 0.01}, "r.yaml: budget_usd: $0.01 does not pay for a run of a single step"),
         ({"time_limit_s": 100}, "time_limit_s: 100 s are too short for a single step"),
         ({"target": of_class("db.m5.huge")}, "the family m5 has no size 'huge' (allowed: db.m5.l"),
         (
             {"budget_usd": 5, "target": of_class("db.m8g.large")},
-            "r.yaml: budget_usd: cannot be held, for no price is known for rds-mariadb db.m8g.",
+            "r.yaml: budget_usd: cannot be enforced: no price is known for rds-mariadb db.m8g.",
         ),
         (
             {"runs": {"low": {}, "high": {"budget_usd": 0.02}}},
-            "r.yaml: high: budget_usd: $0.02 is less",
+            "r.yaml: high: budget_usd: $0.02 does not pay",
         ),
     ],
 )
@@ -146,7 +146,7 @@ def test_it_says_how_many_steps_a_search_takes_and_for_how_long(
     ramp = {"strategy": "ramp", "connections_max": 64}
     told = validated(tmp_path, "--local", search=ramp)
     assert told.exit_code == 0, told.output
-    assert "steps where nothing is noisy, 30 at most" in told.output
+    assert "steps without noise, 30 at most" in told.output
     as_json = validated(tmp_path, "--local", "--json", search=ramp)
     assert as_json.stderr == told.stdout
 

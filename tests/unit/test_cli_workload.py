@@ -27,7 +27,7 @@ def test_what_cannot_be_is_refused_before_a_server_is_asked(
 ) -> None:
     there = tmp_path / "mine.yaml"
     there.touch()
-    assert "--for: 'soon' is no length of time: write 90s" in told(capsys, DSN, "--for", "soon")
+    assert "--for: 'soon' is not a length of time: write 90s" in told(capsys, DSN, "--for", "soon")
     assert "--for: a day at most" in told(capsys, DSN, "--for", "2d")
     assert "is there already" in told(capsys, DSN, "--out", str(there))
     assert "there is no folder" in told(capsys, DSN, "--out", str(tmp_path / "no/mine.yaml"))

@@ -64,13 +64,15 @@ def test_a_complaint_is_placed_at_the_deepest_part_that_is_there(
     path: tuple[str | int, ...], line: int
 ) -> None:
     with pytest.raises(UsageError) as error:
-        read_document(TEXT, "d.yaml").checked(refuse(*path))
+        read_document(TEXT, "d.yaml").check(refuse(*path))
     assert error.value.complaints == (Complaint(path, "is wrong", place=Place("d.yaml", line)),)
 
 
 def test_what_is_placed_already_stays_where_it_is() -> None:
     complaint = Complaint(("name",), "is wrong", place=Place("other.yaml", 9))
-    assert read_document(TEXT, "d.yaml").located(UsageError(complaint)).complaints == (complaint,)
+    assert read_document(TEXT, "d.yaml").locate_complaints(UsageError(complaint)).complaints == (
+        complaint,
+    )
 
 
 def test_the_same_complaint_is_made_once() -> None:
@@ -79,14 +81,14 @@ def test_the_same_complaint_is_made_once() -> None:
         complain_of_missing(("list", "a")),
         complain_of_missing(("list", "b")),
     )
-    lines = str(read_document(TEXT, "d.yaml").located(error)).splitlines()
+    lines = str(read_document(TEXT, "d.yaml").locate_complaints(error)).splitlines()
     assert lines == ["d.yaml:2: list: lacks the field 'a'", "d.yaml:2: list: lacks the field 'b'"]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb:\n  c: 1\n  c: 2", "d.yaml:4: b.c: is there twice"),
+        ("a: 1\nb:\n  c: 1\n  c: 2", "d.yaml:4: b.c: is given twice"),
         ("a: 1\n<<: {b: 1}", "d.yaml:2: a field's name must be plain text"),
         ("a:\n  [1, 2]: 3", "d.yaml:2: a: a field's name must be plain text"),
         ("a: !!python/object:os.system x", "d.yaml:1: a: must be a single value, a list or a"),
@@ -108,7 +110,7 @@ def test_the_same_complaint_is_made_once() -> None:
 )
 def test_what_is_no_plain_document_is_one_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
-        read_document(text, "d.yaml").checked(lambda value: value)
+        read_document(text, "d.yaml").check(lambda value: value)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
@@ -131,11 +133,11 @@ def test_plain_values_make_a_document_without_lines() -> None:
     assert text == "b:\n- 1\n- two\na: null\n"
     assert document.value == {"b": [1, "two"], "a": None}
     with pytest.raises(UsageError, match=r"^request: b\[1\]: is wrong$"):
-        document.checked(refuse("b", 1))
+        document.check(refuse("b", 1))
 
 
 def test_what_is_no_plain_value_makes_no_document() -> None:
-    with pytest.raises(UsageError, match=r"^request: holds something that is no plain value$"):
+    with pytest.raises(UsageError, match=r"^request: holds something that is not a plain value$"):
         make_document({"a": object()}, "request")
 
 

@@ -57,7 +57,7 @@ def plan_closing_step(search: Search, answer: Answer, *, left: int) -> Wish | No
         answer: answer of the search.
         left: steps that the search may still take. Other closing steps leave those of a soak to it.
     """
-    spare = left - max(0, count_soak_windows(answer.rules) - len(answer.tries("soak")))
+    spare = left - max(0, count_soak_windows(answer.rules) - len(answer.find_tries("soak")))
     wish = _plan_sentinel(answer) if spare > 0 else None
     if wish is not None:
         return wish
@@ -80,7 +80,10 @@ def _plan_sentinel(answer: Answer) -> Wish | None:
     opened = len(lightest.point.counted) >= count_openings(answer.rules)
     if at is None or at is lightest or not opened or not examines_drift(answer.rules):
         return None
-    if len(answer.counted("sentinel")) >= SENTINELS or len(answer.tries("sentinel")) >= TRIES_MAX:
+    if (
+        len(answer.find_valid("sentinel")) >= SENTINELS
+        or len(answer.find_tries("sentinel")) >= TRIES_MAX
+    ):
         return None
     why = "the lightest load again, to see whether the target changed meanwhile"
     return Wish(lightest.point.load, "sentinel", why)
@@ -97,7 +100,7 @@ def apply_closing_steps(answer: Answer) -> tuple[Conclusion, Closing | None]:
     if not searched or answer.at is None or once or answer.conclusion.slowed:
         return answer.conclusion, None
     drifted = (
-        find_drift(answer.judged, answer.counted("sentinel"))
+        find_drift(answer.judged, answer.find_valid("sentinel"))
         if examines_drift(answer.rules)
         else None
     )

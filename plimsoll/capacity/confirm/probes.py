@@ -35,7 +35,7 @@ def plan_more_clients(search: Search, answer: Answer) -> Wish | None:
     The probe stays within the search's limits of clients and rate.
     """
     base = _twice_base(answer)
-    if base is None or len(answer.tries("twice_clients")) >= TRIES_MAX:
+    if base is None or len(answer.find_tries("twice_clients")) >= TRIES_MAX:
         return None
     done = _twice_probes(answer, base)
     if len(done) >= SEEN:
@@ -73,7 +73,7 @@ def judge_more_clients(answer: Answer) -> MoreClients | None:
 def _twice_probes(answer: Answer, base: Step) -> list[Repetition]:
     """Return the probes of this answer; the judgement by credits may have others."""
     asked = (base.connections, _rate_beyond(base))
-    probes = answer.counted("twice_clients")
+    probes = answer.find_valid("twice_clients")
     return [p for p in probes if (p.step.connections, p.step.rate_ops_per_second) == asked]
 
 
@@ -153,7 +153,7 @@ def plan_open_loop(search: Search, answer: Answer) -> Wish | None:
     """Return the probe if the search requests it and is a closed loop."""
     if isinstance(search, RateSearch) or not search.open_loop_probe or answer.at is None:
         return None
-    done, tries = answer.counted("open_loop"), answer.tries("open_loop")
+    done, tries = answer.find_valid("open_loop"), answer.find_tries("open_loop")
     if done or len(tries) >= OPEN_TRIES_MAX or not answer.at.point.counted:
         return None
     step = answer.at.point.counted[0].step
@@ -175,7 +175,7 @@ def judge_open_loop(answer: Answer) -> OpenLoop | None:
     asked = SHARE * (answer.conclusion.figure or 0.0)
     done = [
         probe
-        for probe in answer.counted("open_loop")
+        for probe in answer.find_valid("open_loop")
         if abs((probe.figures.rate or 0.0) - asked) <= OWN_SHARE * asked
     ]
     if answer.at is None or not done:
@@ -215,7 +215,7 @@ def plan_polling(answer: Answer) -> Wish | None:
     Only on one machine and in a closed loop: the throughput of an open loop is the offered rate.
     """
     base = _polling_base(answer)
-    if base is None or len(answer.tries("polling")) >= TRIES_MAX:
+    if base is None or len(answer.find_tries("polling")) >= TRIES_MAX:
         return None
     done = _polling_probes(answer, base)
     if len(done) >= SEEN or (done and not _polling_shows_gain(answer, done[0])):
@@ -228,7 +228,7 @@ def plan_polling(answer: Answer) -> Wish | None:
 def judge_polling(answer: Answer) -> Waiting | None:
     """Return the result of the busy-poll probe; None if it was not tried, or could not show it."""
     base = _polling_base(answer)
-    tries = answer.tries("polling")
+    tries = answer.find_tries("polling")
     if base is None or not tries:
         return None
     done = _polling_probes(answer, base)
@@ -256,7 +256,7 @@ def _polling_base(answer: Answer) -> Step | None:
 
 def _polling_probes(answer: Answer, base: Step) -> list[Repetition]:
     """Return the probes of this answer; the judgement by credits may have others."""
-    probes = answer.counted("polling")
+    probes = answer.find_valid("polling")
     return [probe for probe in probes if probe.step.connections == base.connections]
 
 

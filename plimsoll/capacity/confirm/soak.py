@@ -34,8 +34,8 @@ def count_soak_windows(rules: Rules) -> int:
 
 def plan_soak_window(answer: Answer) -> Wish | None:
     """Return the next window of the soak; None once a window has failed, or at its end."""
-    wanted, tries = count_soak_windows(answer.rules), len(answer.tries("soak"))
-    done = answer.held()
+    wanted, tries = count_soak_windows(answer.rules), len(answer.find_tries("soak"))
+    done = answer.find_held_windows()
     if not wanted or answer.at is None or not answer.at.point.counted:
         return None
     if len(done) >= wanted or tries >= wanted + SPARE_TRIES or any(_soak_failures(answer, done)):
@@ -51,14 +51,14 @@ def judge_soak(answer: Answer) -> Soak | None:
     """Return the result of the soak; None if none was requested, or there is no answer to hold."""
     if not answer.rules.soak_s or answer.at is None:
         return None
-    done = answer.held()
+    done = answer.find_held_windows()
     held_s = sum(repetition.step.window_s or 0.0 for repetition in done)
     reasons = tuple(_soak_failures(answer, done))
     whole = len(done) >= count_soak_windows(answer.rules)
     held = f"held for {words.duration(held_s)}"
     if not whole and not reasons:
         why = "no step was left for the rest"
-        if len(answer.counted("soak")) > len(answer.windows()):
+        if len(answer.find_valid("soak")) > len(answer.find_windows()):
             why = "the soak held another load, which was the answer then"
         held += f" of {words.duration(answer.rules.soak_s)}: {why}"
     stalls = [step.stall_s for step in (r.step for r in done) if step.stall_s is not None]

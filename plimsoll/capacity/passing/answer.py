@@ -29,30 +29,32 @@ class Answer:
         """Return the same steps with a conclusion that a closing step has revised."""
         return replace(self, conclusion=conclusion)
 
-    def tries(self, purpose: Purpose) -> list[Step]:
+    def find_tries(self, purpose: Purpose) -> list[Step]:
         """Return the closing steps of one kind, including void ones."""
         return [step for step in self.closing if step.purpose == purpose]
 
-    def counted(self, purpose: Purpose) -> list[Repetition]:
+    def find_valid(self, purpose: Purpose) -> list[Repetition]:
         """Return the closing steps of one kind that are neither void nor disputed."""
-        valid = [step for step in self.tries(purpose) if step.void is None]
+        valid = [step for step in self.find_tries(purpose) if step.void is None]
         points = group_by_load(valid, self.rules, "connections")
         return [repetition for point in points for repetition in point.counted]
 
-    def held(self) -> list[Repetition]:
+    def find_held_windows(self) -> list[Repetition]:
         """Return the windows of a soak at the answer's own load.
 
         A window that failed before the target had recovered is left out.
         """
-        return [window for window in self.windows() if not self._failed_before_a_recovery(window)]
+        return [
+            window for window in self.find_windows() if not self._failed_before_a_recovery(window)
+        ]
 
-    def windows(self) -> list[Repetition]:
+    def find_windows(self) -> list[Repetition]:
         """Return all windows of the soak.
 
         If credits are judged separately, the load that the search held is not the sustained one.
         """
         own = {_load_of(repetition.step) for repetition in self.at.point.counted} if self.at else ()
-        return [window for window in self.counted("soak") if _load_of(window.step) in own]
+        return [window for window in self.find_valid("soak") if _load_of(window.step) in own]
 
     def _failed_before_a_recovery(self, window: Repetition) -> bool:
         believed = window.step.recovered is not False or "recovered" in self.rules.audits_off

@@ -4,21 +4,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import median_low
 from typing import NamedTuple
 
 from plimsoll import words
 from plimsoll.capacity.statistics.intervals import median_margin, pooled_noise, relative_margin
-from plimsoll.capacity.steps.loads import LoadPoint, Repetition
+from plimsoll.capacity.statistics.order import OPERATIONS_MIN, shows_excess
+from plimsoll.capacity.steps.loads import LoadPoint, Repetition, group_by_load
 from plimsoll.capacity.steps.step_figures import (
     StepFigures,
-    baseline_latencies,
     combine_figures,
-    shows_latency_beyond,
     weigh_repetitions,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Axis, Rules
-from plimsoll.model.judging.steps import Step
+from plimsoll.model.judging.steps import QUANTILES, Statistic, Step
 
 # --- why a step fails: every rule, the worst reason first ---
 
@@ -70,7 +70,7 @@ def _find_own_reasons(
         reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
     for name, limit in limit_us.items():
         latency = figures.latency_us.get(name)
-        shown = "enough_operations" in rules.audits_off or shows_latency_beyond(
+        shown = "enough_operations" in rules.audits_off or _shows_latency_beyond(
             figures, name, limit, rules.statistic
         )
         if latency is not None and latency > limit and shown:
@@ -98,6 +98,25 @@ def _find_own_reasons(
     if not reasons:
         _require_latencies(figures, limit_us)
     return reasons
+
+
+def _shows_latency_beyond(
+    figures: StepFigures, operation: str, limit_us: float, statistic: Statistic
+) -> bool:
+    """Return whether a latency beyond the limit is more than too few operations show by chance.
+
+    Too few may still show it: if half of them are beyond the limit, so is the p99.
+    """
+    count = figures.operation_counts.get(operation)
+    if count is None or count >= OPERATIONS_MIN[statistic] or statistic not in QUANTILES:
+        return True
+    shares = [
+        1 - QUANTILES[lower]
+        for lower, us in figures.statistics_us.get(operation, {}).items()
+        if lower in QUANTILES and us > limit_us
+    ]
+    beyond = math.ceil(max(shares, default=0.0) * count - 1e-9)
+    return shows_excess(count, beyond, QUANTILES[statistic])
 
 
 def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> None:
@@ -241,8 +260,46 @@ class Assessed:
         return any(r.step.purpose == "confirm" for r in self.point.repetitions)
 
 
-def latency_limits(
-    points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint | None = None
+class Assessment(NamedTuple):
+    """Every load of some steps, lightest first, and what it was judged by."""
+
+    points: list[LoadPoint]
+    limit_us: dict[str, float]  # latency limit of each operation
+    judged: list[Assessed]
+    measured: list[Assessed]  # loads whose lightest is the base of relative limits
+    relative: bool  # whether any limit is a multiple of the latency at that load
+
+    @property
+    def baseline(self) -> Assessed | None:
+        """The load whose latency relative limits are multiples of; None if there are none."""
+        return self.measured[0] if self.relative else None
+
+
+def assess_steps(
+    steps: Sequence[Step], rules: Rules, axis: Axis, *, baseline: Sequence[Step] | None = None
+) -> Assessment:
+    """Group steps by their load, find the latency limits, and judge every load by them.
+
+    Args:
+        steps: steps of a search that are not void.
+        rules: rules, with the user's limits.
+        axis: axis of the load.
+        baseline: steps whose lightest load is the base of relative limits; None for `steps`.
+
+    Raises:
+        UsageError: The steps cannot be judged; names the row and the column.
+    """
+    points = group_by_load(steps, rules, axis)
+    base = points if baseline is None else group_by_load(baseline, rules, axis)
+    limit_us = _find_limits_us(points, rules, base[0])
+    judged = assess_loads(points, rules, limit_us)
+    measured = judged if baseline is None else assess_loads(base, rules, limit_us)
+    relative = any(name not in rules.limits_us for name in limit_us)
+    return Assessment(points, limit_us, judged, measured, relative)
+
+
+def _find_limits_us(
+    points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint
 ) -> dict[str, float]:
     """Return the latency limit of each operation in microseconds.
 
@@ -253,7 +310,7 @@ def latency_limits(
     Args:
         points: every load, lightest first.
         rules: the user's limits, and the multiple.
-        baseline: load whose latency the multiple applies to; None for the lightest of `points`.
+        baseline: load whose latency the multiple applies to.
 
     Raises:
         UsageError: A limit names an operation that no step has, or one without a baseline.
@@ -267,9 +324,8 @@ def latency_limits(
                 f"limit for {name!r}: no step has this operation (there are: "
                 f"{', '.join(sorted(operations)) or 'none'})"
             )
-    first = baseline or points[0]
-    where_first = first.figures.where
-    baseline_us = baseline_latencies([r.figures for r in first.counted or first.repetitions])
+    where_first = baseline.figures.where
+    baseline_us = _baseline_latencies([r.figures for r in baseline.counted or baseline.repetitions])
     limits_us = {}
     for name, where in sorted(operations.items()):
         if name in rules.limits_us:
@@ -284,6 +340,19 @@ def latency_limits(
         else:
             limits_us[name] = rules.deterioration * baseline_us[name]
     return limits_us
+
+
+def _baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:
+    """Return the median latency of each operation, the base of relative limits.
+
+    For an even number, the lower of the middle two. Thus a load that only half of the repetitions
+    support does not pass.
+    """
+    names = {name: None for r in repetitions for name in r.latency_us}
+    return {
+        name: median_low(r.latency_us[name] for r in repetitions if name in r.latency_us)
+        for name in names
+    }
 
 
 def assess_loads(

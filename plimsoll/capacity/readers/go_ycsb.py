@@ -48,7 +48,7 @@ def read_go_ycsb(text: str, name: str) -> Reading:
     read-modify-write counts as its read, its update and itself.
 
     Raises:
-        UsageError: The output is cut off, or a value is no number.
+        UsageError: The output is cut off, or a value is not a number.
     """
     ends = [match.end() for match in _FINISHED.finditer(text)]
     if len(ends) != 1:

@@ -104,7 +104,7 @@ def _read_metrics(value: object, name: str) -> Metrics:
         }
     metrics = value_at(value, "metrics", name)
     if not isinstance(metrics, dict):
-        raise UsageError(f"{name}: metrics is no object")
+        raise UsageError(f"{name}: metrics is not an object")
     return {
         metric: figures.get("values", figures) if isinstance(figures, dict) else figures
         for metric, figures in metrics.items()

@@ -77,7 +77,7 @@ def _read_latency(report: object, latency: object, name: str) -> dict[Statistic,
     ranks = value_at(report, "percentiles", name)
     values = value_at(latency, "percentiles", name)
     if not isinstance(ranks, list) or not isinstance(values, list) or len(ranks) != len(values):
-        raise UsageError(f"{name}: percentiles is no list, or not as long as the report's")
+        raise UsageError(f"{name}: percentiles is not a list, or not as long as the report's")
     by_rank = {
         PERCENTILES[round(rank, 3)]: number_at(value, "value", name)
         for rank, value in zip(ranks, values, strict=True)

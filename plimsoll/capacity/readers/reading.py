@@ -92,7 +92,7 @@ def value_at(value: object, path: str, name: str) -> object:
     """Return the value at a path of JSON objects, `a.b.c`; None if it is missing.
 
     Raises:
-        UsageError: A value on the path is no object.
+        UsageError: A value on the path is not an object.
     """
     for key in path.split("."):
         if value is None:
@@ -117,7 +117,7 @@ def to_number(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{where} is no number")
+        raise UsageError(f"{where} is not a number")
     return parse_number(repr(value), where)
 
 

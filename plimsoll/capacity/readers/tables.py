@@ -1,6 +1,6 @@
 """Tables of steps from any tool: reads rows of JSON or CSV as `Step`s and judges them. No I/O.
 
-An empty cell or a missing column means "unknown". Any other value that is no number of the right
+An empty cell or a missing column means "unknown". Any other value that is not a number of the right
 kind is an error that names the file, the row and the column.
 """
 
@@ -58,19 +58,18 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     text = text.removeprefix("\ufeff")
     rows = _split_rows(text, name, _find_separator(text))
     if not rows:
-        raise UsageError(f"{name}: empty; a table of steps has a header line and a row a step")
+        raise UsageError(f"{name}: empty; a table of steps has a header line and one row per step")
     header = rows[0][1]
     if not _has_known_column(header):
         if len(header) < 2 or any(len(cells) != len(header) for _, cells in rows):
             raise UsageError(
-                f"{name}: neither a table of steps nor an output that is read ({PROGRAMS}). A table"
-                " begins with a line of columns, such as"
+                f"{name}: neither a table of steps nor an output of a known program ({PROGRAMS})."
+                " A table begins with a line of columns, such as"
                 " clients,throughput_ops_per_second,latency_us.read.p99"
             )
         raise UsageError(
             f"{name} row {rows[0][0]}: {_describe_unknown(header[0])}. A table of steps"
-            " begins with a line"
-            f" of columns; of programs, the outputs of {PROGRAMS} are read"
+            f" begins with a line of columns; the outputs of {PROGRAMS} are read too"
         )
     for column, times in Counter(header).items():
         if times > 1:
@@ -82,7 +81,11 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         if len(cells) != len(header):
             raise UsageError(
                 f"{name} row {number}: {len(cells)} cells, but the header has {len(header)} columns"
-                + (" (with decimal commas, part cells by ;)" if len(cells) > len(header) else "")
+                + (
+                    " (with decimal commas, separate cells by ;)"
+                    if len(cells) > len(header)
+                    else ""
+                )
             )
         row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
         steps.append(make_step(row, f"{name} row {number}", unnamed))
@@ -93,7 +96,7 @@ def read_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
 # number of them, as in tables that people align.
 _SEPARATORS = (",", ";", "\t", "|", " ")
 _RULE = re.compile(r"[-+|:=\s]+|\(\d+ rows?\)")  # below a header in Markdown and psql; its end
-_PARTS = ".' \u00a0\u2009\u202f"  # between thousands, where the comma is a decimal one
+_PARTS = ".' \u00a0\u2009\u202f"  # between thousands, if the comma is the decimal point
 _THOUSANDS = re.compile(rf"\d{{1,3}}(?:[{_PARTS}]\d{{3}})+,\d+")  # 1.300,4
 _COMMA = re.compile(r"\d*,\d+")
 _EITHER = re.compile(r"[1-9]\d{0,2},\d{3}")  # 1,300: a decimal comma, or one between thousands
@@ -148,7 +151,7 @@ def _read_decimal_commas(
     """Return rows whose decimal commas are points.
 
     Raises:
-        UsageError: A comma in a number may as well stand between thousands.
+        UsageError: A comma may be decimal or separate thousands.
     """
     cells = [cell for _, row in rows for cell in row if "," in cell]
     decimal = [c for c in cells if _THOUSANDS.fullmatch(c) or _COMMA.fullmatch(c)]
@@ -156,7 +159,7 @@ def _read_decimal_commas(
     if decimal and not certain:
         whole, fraction = decimal[0].split(",")
         raise UsageError(
-            f"{name}: {decimal[0]!r}: is the comma a decimal one, or does it part thousands? Write"
+            f"{name}: {decimal[0]!r}: is this a decimal comma, or does it separate thousands? Write"
             f" {whole}.{fraction} or {whole}{fraction}"
         )
     if not certain:
@@ -170,8 +173,8 @@ def _to_point(cell: str, name: str, number: int) -> str:
         return re.sub(f"[{_PARTS}]", "", cell).replace(",", ".")
     if re.fullmatch(r"\d+\.\d+", cell):
         raise UsageError(
-            f"{name} row {number}: {cell!r} has a point, but other numbers have decimal commas: is"
-            " it a decimal one, or does it part thousands? Write all numbers in one way"
+            f"{name} row {number}: {cell!r} has a point, but other numbers have decimal commas:"
+            " does the point separate thousands? Write all numbers in one way"
         )
     return cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell
 
@@ -189,8 +192,8 @@ def read_table(table: object, name: str, unnamed: Statistic) -> list[Step]:
         table = table["steps"]
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
         raise UsageError(
-            f"{name}: a table of steps is a list of objects, or has one in 'steps'; of programs,"
-            f" the outputs of {PROGRAMS} and plimsoll load --json are read"
+            f"{name}: a table of steps is a list of objects, or has one in 'steps'; the"
+            f" outputs of {PROGRAMS} and plimsoll load --json are read too"
         )
     if not table:
         raise UsageError(f"{name}: no steps")
@@ -230,7 +233,7 @@ def make_step(row: Row, where: str, unnamed: Statistic) -> Step:
     """Convert the columns of a row into a step.
 
     Raises:
-        UsageError: A column is unknown, or a value is no number or out of range.
+        UsageError: A column is unknown, or a value is not a number or out of range.
     """
     values: dict[str, Any] = {"source": where}
     latency_us: dict[str, dict[Statistic, float]] = {}

@@ -57,7 +57,7 @@ def read_ycsb(text: str, name: str) -> Reading:
     the time at which an operation was due; with `intended`, they have the operations' own names.
 
     Raises:
-        UsageError: The summary is cut off, or a value is no number.
+        UsageError: The summary is cut off, or a value is not a number.
     """
     sections = _read_sections(text, name)
     refuse_aborted(_ABORTED, text, name)

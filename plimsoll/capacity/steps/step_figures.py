@@ -1,12 +1,10 @@
 """The figures of a step that decide whether it passes; and names of latency columns."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median, median_low
+from statistics import median
 
-from plimsoll.capacity.statistics.order import OPERATIONS_MIN, shows_excess
 from plimsoll.capacity.steps.audits import HALVES_SHARE
 from plimsoll.errors import UsageError
 from plimsoll.model.histograms import interpolate_percentile_us, merge_histograms
@@ -198,38 +196,6 @@ def weigh_repetitions(repetitions: Sequence[StepFigures]) -> list[float]:
     return operations if any(operations) else [1.0] * len(operations)
 
 
-def shows_latency_beyond(
-    figures: StepFigures, operation: str, limit_us: float, statistic: Statistic
-) -> bool:
-    """Return whether a latency beyond the limit is more than too few operations show by chance.
-
-    Too few may still show it: if half of them are beyond the limit, so is the p99.
-    """
-    count = figures.operation_counts.get(operation)
-    if count is None or count >= OPERATIONS_MIN[statistic] or statistic not in QUANTILES:
-        return True
-    shares = [
-        1 - QUANTILES[lower]
-        for lower, us in figures.statistics_us.get(operation, {}).items()
-        if lower in QUANTILES and us > limit_us
-    ]
-    beyond = math.ceil(max(shares, default=0.0) * count - 1e-9)
-    return shows_excess(count, beyond, QUANTILES[statistic])
-
-
-def baseline_latencies(repetitions: Sequence[StepFigures]) -> dict[str, float]:
-    """Return the median latency of each operation, the base of relative limits.
-
-    For an even number, the lower of the middle two. Thus a load that only half of the repetitions
-    support does not pass.
-    """
-    names = {name: None for r in repetitions for name in r.latency_us}
-    return {
-        name: median_low(r.latency_us[name] for r in repetitions if name in r.latency_us)
-        for name in names
-    }
-
-
 # --- latency columns: `latency_us.<operation>`, `latency_us.<operation>.<statistic>` ---
 
 
@@ -273,7 +239,7 @@ def read_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Stati
         raise UsageError(f"{where}: column {column!r} names no operation: latency_us.<operation>")
     if like:
         raise UsageError(
-            f"{where}: column {column!r}: {like[1]!r} is no statistic that can be judged: leave the"
-            " column out, or end it with .mean, .p50, .p95, .p99, .p999 (.p99.9) or .max"
+            f"{where}: column {column!r}: {like[1]!r} is not a statistic that can be judged: leave"
+            " the column out, or end it with .mean, .p50, .p95, .p99, .p999 (.p99.9) or .max"
         )
     return named, unnamed

@@ -112,7 +112,7 @@ class CassandraSession:
             self._session = _connect_in_time(self._cluster, watch, timeout_s)
         except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
             raise PlimsollError(_describe_refusal(target, error)) from None
-        watch.logged_in()
+        watch.lift_limit()
 
     def __enter__(self) -> "CassandraSession":
         """Return the session itself."""
@@ -146,7 +146,7 @@ class CassandraSession:
 
     def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
         """Send a statement; `result` waits for its answer."""
-        self._watch.answer_begins()
+        self._watch.begin_answer()
         return self._session.execute_async(cql, list(values) or None)
 
     def result(self, future: ResponseFuture, cql: str) -> Rows:
@@ -198,7 +198,7 @@ class CassandraSession:
 
 def _watch_connections(watch: Watch) -> type[Any]:
     """Return a connection class for the driver whose sockets obey a watch."""
-    sockets = SimpleNamespace(socket=partial(WatchedSocket.made, watch))
+    sockets = SimpleNamespace(socket=partial(WatchedSocket.make, watch))
     return type("Connection", (Cluster.connection_class,), {"_socket_impl": sockets})
 
 

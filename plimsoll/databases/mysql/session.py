@@ -149,7 +149,7 @@ class Connection(_Driver):
             reached.close()
             raise OtherServerError(other)
         self.connect(reached)
-        self._watch.logged_in()
+        self._watch.lift_limit()
 
     def write_packet(self, payload: bytes) -> None:
         """Send a login packet, unless it asks for a key with which to encrypt the password."""
@@ -173,7 +173,7 @@ class Connection(_Driver):
 
     def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
         """Send a statement and read its answer; the byte limit counts for each answer."""
-        self._watch.answer_begins()
+        self._watch.begin_answer()
         return int(super().query(sql, unbuffered))
 
 

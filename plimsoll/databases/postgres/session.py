@@ -98,7 +98,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         if _LET_IN not in self._asked:
             self.close()
             raise _RefusedError("the server is ready before it has let anybody in")
-        self._watch.logged_in()
+        self._watch.lift_limit()
 
     def handle_AUTHENTICATION_REQUEST(self, data: bytes, context: Any) -> None:  # noqa: N802 - the driver's name
         """Answer an authentication request, unless the password could be read by another."""
@@ -138,7 +138,7 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
 
     def rows_of(self, sql: str, values: Sequence[object]) -> Rows:
         """Send a statement and read its answer; the byte limit counts for each answer."""
-        self._watch.answer_begins()
+        self._watch.begin_answer()
         named = {f"value{number}": value for number, value in enumerate(values)}
         # pg8000 loses comments before the first word
         verb, space, rest = sql.strip().partition(" ")

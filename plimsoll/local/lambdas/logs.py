@@ -19,11 +19,11 @@ class FunctionLogs:
         """Return a function's log file."""
         return self._directory / f"{function}.log"
 
-    def started(self, function: str, invocation: Invocation, pid: int) -> None:
+    def log_start(self, function: str, invocation: Invocation, pid: int) -> None:
         """Log that a handler got its event."""
         self._write(function, f"START RequestId: {invocation.request_id} pid: {pid}")
 
-    def ended(self, function: str, invocation: Invocation, pid: int, elapsed_s: float) -> None:
+    def log_end(self, function: str, invocation: Invocation, pid: int, elapsed_s: float) -> None:
         """Log how an invocation ended, how long it took and what its process has used."""
         answer = invocation.answer
         error = f" Error: {answer.payload.decode()}" if answer and answer.failed else ""

@@ -25,10 +25,10 @@ class Sandboxes(Protocol):
     def next_invocation(self, sandbox: str) -> Invocation | None:
         """Block until there is an invocation for a sandbox; None when there will be none."""
 
-    def answered(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
+    def take_answer(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
         """Take an invocation's result or error; False if the sandbox does not run it."""
 
-    def failed_to_start(self, sandbox: str, body: bytes) -> None:
+    def take_start_error(self, sandbox: str, body: bytes) -> None:
         """Take the error of a sandbox whose handler could not be loaded."""
 
 
@@ -97,11 +97,11 @@ class _Request(BaseHTTPRequestHandler):
         body = self._body()
         match rest.split("/"):
             case ["init", "error"]:
-                self.server.sandboxes.failed_to_start(sandbox, body)
+                self.server.sandboxes.take_start_error(sandbox, body)
                 return self._send(202)
             case ["invocation", request_id, "response" | "error" as kind]:
                 failed = kind == "error"
-                if self.server.sandboxes.answered(sandbox, request_id, body, failed=failed):
+                if self.server.sandboxes.take_answer(sandbox, request_id, body, failed=failed):
                     return self._send(202)
                 return self._send(400)
             case _:

@@ -85,7 +85,7 @@ class SandboxPool:
         elif not invocation.done.wait(function.timeout_s):
             self._time_out(sandbox, invocation, function.timeout_s)
         assert invocation.answer is not None  # noqa: S101 - done was set, here or by the runtime
-        self._logs.ended(function.name, invocation, sandbox.pid, time.monotonic() - started)
+        self._logs.log_end(function.name, invocation, sandbox.pid, time.monotonic() - started)
         return invocation.answer
 
     def warm(self, function: FunctionSpec, count: int) -> None:
@@ -137,11 +137,11 @@ class SandboxPool:
                 invocation.fail("Runtime.ExitError", ended_by)
                 return None
             box.forked.wait(START_TIMEOUT_S)
-            self._logs.started(box.function.name, invocation, box.pid)
+            self._logs.log_start(box.function.name, invocation, box.pid)
             invocation.deliver()
         return invocation
 
-    def answered(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
+    def take_answer(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
         """Hand an answer to its caller."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
@@ -151,7 +151,7 @@ class SandboxPool:
         invocation.finish(Answer(body, failed=failed))
         return True
 
-    def failed_to_start(self, sandbox: str, body: bytes) -> None:
+    def take_start_error(self, sandbox: str, body: bytes) -> None:
         """Return the error of a handler that cannot be loaded to the waiting caller."""
         with self._lock:
             box = self._sandboxes.get(sandbox)

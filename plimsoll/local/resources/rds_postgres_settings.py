@@ -79,4 +79,4 @@ def _parse_bytes(size: str) -> int:
     try:
         return int(float(digits) * _UNITS[size.removeprefix(digits).strip()])
     except (ValueError, KeyError):
-        raise UsageError(f"shared_buffers: {size!r} is no size") from None
+        raise UsageError(f"shared_buffers: {size!r} is not a size") from None

@@ -251,7 +251,7 @@ def parse_expression(expression: str) -> ScheduleExpression:
         return Rate(int(match[1]) * _UNITS[match[2]])
     if expression.startswith("cron(") and expression.endswith(")"):
         return Recurring(parse_cron(expression[5:-1]))
-    raise ValueError(f"{expression!r} is no schedule: allowed are {FORMS}")
+    raise ValueError(f"{expression!r} is not a schedule: allowed are {FORMS}")
 
 
 def parse_zone(name: str) -> ZoneInfo:
@@ -264,7 +264,7 @@ def parse_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            f"{name!r} is no time zone: give an IANA name, such as UTC or Europe/Berlin"
+            f"{name!r} is not a time zone: give an IANA name, such as UTC or Europe/Berlin"
         ) from None
 
 

@@ -115,7 +115,7 @@ def rates(
         operations = _difference(before, after, f"{kind}_operations")
         return _difference(before, after, f"{kind}_time_us") / operations if operations else None
 
-    def escaped(amount: Literal["ios", "bytes"]) -> float | None:
+    def escapes_per_second(amount: Literal["ios", "bytes"]) -> float | None:
         if after.unwatched:
             return None
         now, then = (sum(getattr(e, amount) for e in s.escapes) for s in (after, before))
@@ -146,8 +146,8 @@ def rates(
         empty_in_s=(after.credits or 0) / spending if burst and spending > 0 else None,
         late_share=_difference(before, after, "late_time_us") / busy_us if busy_us else None,
         failed_operations=_difference(before, after, "failed_operations"),
-        escaped_iops=escaped("ios"),
-        escaped_mib_s=None if (rate := escaped("bytes")) is None else rate / 2**20,
+        escaped_iops=escapes_per_second("ios"),
+        escaped_mib_s=None if (rate := escapes_per_second("bytes")) is None else rate / 2**20,
     )
 
 

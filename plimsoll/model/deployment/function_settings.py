@@ -90,7 +90,7 @@ class KindSettings(Settings):
         if kind not in self.target_kinds:
             problem = (
                 f"this deployment has no {kind} targets (allowed: {', '.join(self.target_kinds)});"
-                f" plimsoll.{kind} in its cdk.json brings them"
+                f" plimsoll.{kind} in its cdk.json adds them"
             )
             path, kinds = ("target", "kind"), self.target_kinds
             raise UsageError(Complaint(path, problem, kind, kinds, listed=False))
@@ -101,6 +101,12 @@ class TargetSettings(KindSettings):
 
     allowed_endpoints: Json[dict[str, str]]  # {host:port: ARN of the secret}
     allowed_snapshots: Json[tuple[str, ...]]  # ARNs of snapshots from which targets may be restored
+
+
+class TagSettings(Settings):
+    """The organization's tags of what a run creates."""
+
+    tags: Json[dict[str, str]]
 
 
 class DeletionSettings(RunSettings):
@@ -145,12 +151,13 @@ class AwaitTargetSettings(PollSettings, ZoneSettings):
     """Settings of `await-target`."""
 
 
-class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings):
+class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings, TagSettings):
     """Settings of `create-target`."""
 
     target_service_role_arn: str
     target_subnet_group: str
     target_security_group: str
+    kms_key_arn: str  # "" for AWS's own keys
     cassandra: Json[CassandraPlace | None]  # None if the deployment has no Cassandra targets
 
 
@@ -199,7 +206,7 @@ class JanitorSettings(StopSettings, FiguresSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class TakeSnapshotSettings(ArmDeletionSettings, PollSettings):
+class TakeSnapshotSettings(ArmDeletionSettings, PollSettings, TagSettings):
     """Settings of `take-snapshot`."""
 
 
@@ -230,10 +237,6 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
-    """Settings of `start-check`."""
-
-
 class ExperimentSettings(SubmitSettings):
     """Settings to start and stop an experiment."""
 
@@ -248,8 +251,18 @@ class CheckSettings(SubmitSettings):
     start_check_arn: str
 
 
+class StartCheckSettings(CheckSettings, JudgeCheckSettings):
+    """Settings of `start-check`."""
+
+
 class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSettings):
     """Settings of `api`."""
+
+
+class ConfigureSettings(Settings):
+    """Settings of `configure-deployment`."""
+
+    service_table: str
 
 
 class GuardSettings(Settings):

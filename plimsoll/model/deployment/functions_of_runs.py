@@ -6,6 +6,7 @@ from plimsoll.model.deployment.function import (
     DELETE_STACK,
     LIST_RUN,
     PASS_TARGET_ROLE,
+    READ_CONFIGURATION,
     READ_METRICS,
     READ_RECORD,
     READ_RUN,
@@ -40,11 +41,11 @@ from plimsoll.model.deployment.function_settings import (
 OF_RUNS = (
     Function(
         name="record-run",
-        summary="Marks the run as started and says what the workflow needs to know of it.",
+        summary="Marks the run as started and returns what the workflow needs to know.",
         timeout_s=30,
         memory_mib=512,
         settings=RecordRunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, TELL),
+        permissions=(READ_CONFIGURATION, READ_RUN, READ_RECORD, WRITE_RECORD, TELL),
     ),
     Function(
         name="arm-deletion",
@@ -66,6 +67,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=CreateTargetSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             WRITE_RUN,
             READ_RECORD,
@@ -89,7 +91,7 @@ OF_RUNS = (
     ),
     Function(
         name="await-target",
-        summary="Looks whether the target is there; records where it is, or says why not.",
+        summary="Checks whether the target is ready; records its address, or says why not.",
         timeout_s=30,
         memory_mib=512,
         settings=AwaitTargetSettings,
@@ -139,11 +141,12 @@ OF_RUNS = (
     ),
     Function(
         name="take-snapshot",
-        summary="Takes the snapshot of a prepared dataset, arms its deletion, says if it is whole.",
+        summary="Takes a prepared dataset's snapshot, arms its deletion, checks its completion.",
         timeout_s=60,
         memory_mib=512,
         settings=TakeSnapshotSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             READ_RECORD,
             WRITE_RECORD,
@@ -222,7 +225,7 @@ OF_RUNS = (
     ),
     Function(
         name="conclude",
-        summary="Draws the verdict, and what set the limit, once the target's metrics are there.",
+        summary="Writes the verdict and what set the limit, once the target's metrics are there.",
         timeout_s=300,
         memory_mib=1769,
         settings=ConcludeSettings,
@@ -285,6 +288,7 @@ OF_RUNS = (
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,
+            Permission(actions=("dynamodb:Query",), resource=Resource.SERVICE_TABLE),
             Permission(
                 actions=("cloudformation:DescribeStacks",),
                 resource=Resource.ANY,

@@ -19,12 +19,12 @@ def require_network(text: str) -> str:
     """Return the network as it is written, if it is valid.
 
     Raises:
-        ValueError: The text is no network, or it is too wide; says what is allowed.
+        ValueError: The text is not a network, or it is too wide; says what is allowed.
     """
     try:
         known = ipaddress.ip_network(text, strict=False)
     except ValueError:
-        raise ValueError(f"{text!r} is no network; such as 10.0.1.0/24 or 10.0.1.7") from None
+        raise ValueError(f"{text!r} is not a network; such as 10.0.1.0/24 or 10.0.1.7") from None
     least = _LEAST_PREFIX[known.version]
     if known.prefixlen < least:
         raise ValueError(f"{text!r} is wider than a VPC; allowed are /{least} and longer")

@@ -138,7 +138,7 @@ class CheckDefinition(Model):
     def _compared_once(self) -> Self:
         metrics = [compared.metric for compared in self.compare]
         if twice := sorted({metric for metric in metrics if metrics.count(metric) > 1}):
-            raise UsageError(Complaint(("compare",), f"{twice[0]} is there twice"))
+            raise UsageError(Complaint(("compare",), f"{twice[0]} is given twice"))
         return self
 
     @model_validator(mode="after")

@@ -106,7 +106,7 @@ class EndpointTarget(Model):
         """The address as `host:port`."""
         return f"{self.host}:{self.port}"
 
-    def reached(self, otherwise: StateEndpoint | None) -> Self:
+    def redirect(self, otherwise: StateEndpoint | None) -> Self:
         """Return this target at another address.
 
         Raises:

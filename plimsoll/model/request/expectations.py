@@ -87,7 +87,7 @@ def parse_rule(text: str) -> Rule:
     """Parse a rule.
 
     Raises:
-        UsageError: The text is no rule.
+        UsageError: The text is not a rule.
     """
     written = " ".join(text.split())
     if match := _CAPACITY.fullmatch(written):
@@ -101,13 +101,13 @@ def parse_rule(text: str) -> Rule:
     if match := _BASELINE.fullmatch(text.strip()):
         return BaselineRule(text, match[1].strip(), float(match[2]) / 100)
     shown = text if len(text) <= 100 else text[:100] + "..."
-    problem = f"{shown!r} is no rule: write {', '.join(map(repr, FORMS))}"
+    problem = f"{shown!r} is not a rule: write {', '.join(map(repr, FORMS))}"
     raise UsageError(Complaint((), problem, shown, FORMS, listed=False))
 
 
 def _parse_positive(number: str, text: str) -> float:
     if not float(number):
-        raise UsageError(f"{text!r}: 0 ops/s is no load")
+        raise UsageError(f"{text!r}: 0 ops/s is not a load")
     return float(number)
 
 

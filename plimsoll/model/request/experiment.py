@@ -153,7 +153,7 @@ class Experiment(Model):
             problem = "is not an axis of this experiment"
             raise UsageError(Complaint(("pairs", "axis"), problem, axis, tuple(self.axes)))
         if axis not in self.target_axes:
-            problem = "changes nothing of the target, and only targets are compared in pairs"
+            problem = "does not change the target, and only targets are compared in pairs"
             raise UsageError(Complaint(("pairs", "axis"), problem, axis, self.target_axes))
         known = tuple(self.axes[axis])
         for place, name in enumerate(of):

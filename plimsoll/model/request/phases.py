@@ -214,7 +214,7 @@ class Phase(Model):
         if (self.to_completion is None) == (self.search is None):
             raise UsageError("give either `to_completion` or `search`")
         if self.limits is not None and self.search is None:
-            problem = "is for a `search`: nothing of a pass to completion is judged"
+            problem = "is for a `search`: a pass to completion is not judged"
             raise UsageError(Complaint(("limits",), problem))
         return self
 

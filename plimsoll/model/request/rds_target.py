@@ -85,7 +85,7 @@ class AuroraTarget(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_no_volume(cls, given: Any) -> Any:
+    def _refuse_volume(cls, given: Any) -> Any:
         if isinstance(given, dict) and "volume" in given:
             problem = (
                 "Aurora has no volume to choose: its storage grows by itself and has no provisioned"
@@ -95,7 +95,7 @@ class AuroraTarget(Model):
         return given
 
     @model_validator(mode="after")
-    def _can_be_had(self) -> Self:
+    def _check_version_and_class(self) -> Self:
         require_measurable(self.engine, self.engine_version, ("engine_version",))
         require_plausible(self.instance_class, ("instance_class",))
         return self
@@ -150,23 +150,23 @@ class RdsTarget(Model):
         return rds_facts(self.engine).service
 
     @model_validator(mode="after")
-    def _version_may_be(self) -> Self:
+    def _check_version(self) -> Self:
         require_measurable(self.engine, self.engine_version, ("engine_version",))
         return self
 
     @model_validator(mode="after")
-    def _extended_support_can_be_had(self) -> Self:
+    def _check_extended_support(self) -> Self:
         if self.extended_support and self.engine == "mariadb":
             problem = "RDS has no Extended Support of MariaDB"
             raise UsageError(Complaint(("extended_support",), problem, self.extended_support))
         return self
 
     @model_validator(mode="after")
-    def _volume_can_be_had(self) -> Self:
+    def _check_volume(self) -> Self:
         require_valid_volume(self.volume, service=self.service)
         return self
 
     @model_validator(mode="after")
-    def _class_may_be(self) -> Self:
+    def _check_class(self) -> Self:
         require_plausible(self.instance_class, ("instance_class",))
         return self

@@ -109,7 +109,7 @@ class Request(Model):
     background: Annotated[tuple[Background, ...], Field(max_length=10)] = Field(
         (),
         description="Workloads that run at the same time as the measured one"
-        " (docs/workloads.md#two-at-once).",
+        " (docs/pairs.md#a-background).",
     )
     background_pairs: Annotated[int, Field(ge=0, le=20)] = Field(
         4,

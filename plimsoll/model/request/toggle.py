@@ -124,7 +124,7 @@ def endpoints_by_state(target: EndpointTarget, toggle: Toggle) -> dict[str, Endp
     reached = {}
     for number, state in enumerate(toggle.states):
         try:
-            reached[state.name] = target.reached(state.endpoint)
+            reached[state.name] = target.redirect(state.endpoint)
         except UsageError as error:
             raise error.within("toggle", "states", number, "endpoint") from None
     return reached
@@ -138,7 +138,7 @@ def addresses_by_state(target: object, toggle: Toggle) -> dict[str, str]:
     for state in toggle.states:
         told = {} if state.endpoint is None else state.endpoint.model_dump(exclude_none=True)
         options = {k: v for k, v in told.items() if k not in {"host", "port", "secret_arn"}}
-        address = target.reached(state.endpoint).address
+        address = target.redirect(state.endpoint).address
         addresses[state.name] = ", ".join(
             [address, *(f"{name} = {value}" for name, value in options.items())]
         )

@@ -107,7 +107,7 @@ class Switch(Model):
     stage: Literal["set", "restart", "apply", "done", "failed"]  # next action, or the end
     problem: str | None = None  # why it failed; None if it has not
 
-    def failed(self, problem: str) -> Self:
+    def mark_failed(self, problem: str) -> Self:
         """Return the switch as failed, with the reason."""
         return self.model_copy(update={"stage": "failed", "problem": problem})
 

@@ -58,7 +58,7 @@ class StatementsSeen(Model):
     protocol: Protocol
     server: str  # name and version, as the server reports them
     database: str
-    interval_s: float | None  # None if since the counters were last reset
+    interval_s: float | None  # None if it began when the counters were last reset
     digests: tuple[Digest, ...]
     pool_pages: Count | None = None  # data pages in the buffer pool; None if it is not full
     pages_missed: Count | None = None  # page reads from storage in the interval

@@ -207,7 +207,9 @@ class _Binder:
         known, column = self._tables[slot.table], self._filled(slot)
         if (slot.alias, slot.column) in self._ranges:
             if not column.number:
-                raise workload_error(f"asks for a range of {slot.column}, which is no whole number")
+                raise workload_error(
+                    f"asks for a range of {slot.column}, which is not a whole number"
+                )
             start = self._shared(f"from_{slot.column}_{slot.alias}", column.of(known.key))
             if slot.role == "low":
                 return start
@@ -216,7 +218,7 @@ class _Binder:
             return column.of(known.key)
         if not column.number:
             raise workload_error(
-                f"asks for all beyond a value of {slot.column}, which is no whole number"
+                f"asks for all beyond a value of {slot.column}, which is not a whole number"
             )
         return {"integer": self._beyond(slot, known, column)}
 

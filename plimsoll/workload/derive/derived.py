@@ -25,7 +25,7 @@ from plimsoll.workload.derive.statements import (
     LeftOut,
     Sorted,
     Taken,
-    left_out,
+    describe_left_out,
     merge_statements,
     sort_statements,
 )
@@ -148,7 +148,7 @@ def _filter_sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Ite
         elif one.shape.verb == "INSERT" and maker.problem(one, replaced=True) is None:
             yield replace(one, unless_replaced=problem)
         else:
-            found.left_out.append(left_out(one.digest, _show_statement(one), problem))
+            found.left_out.append(describe_left_out(one.digest, _show_statement(one), problem))
 
 
 @dataclass
@@ -182,7 +182,7 @@ def _make_operations(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Mad
         if len(made.operations) == MAX_OPERATIONS:
             problem = f"{MAX_OPERATIONS} operations take more time"
         if problem:
-            found.left_out.append(left_out(one.digest, _show_statement(one), problem))
+            found.left_out.append(describe_left_out(one.digest, _show_statement(one), problem))
             continue
         chosen = name_operation(one.shape, maker.known, made.operations)
         made.operations[chosen], texts = maker.single(one)
@@ -256,7 +256,7 @@ def _describe_skew(pool: Pool | None, constant: float | None) -> str:
 
 def _show_statement(one: Taken) -> str:
     """Return a statement for people, without its values."""
-    return one.shape.written(tables={table: table for table in one.shape.tables})
+    return one.shape.write_text(tables={table: table for table in one.shape.tables})
 
 
 def _explain_no_statement(seen: StatementsSeen, found: Sorted) -> str:

@@ -164,7 +164,7 @@ class Maker:
         )
         if kept:
             self.guesses.update(dict.fromkeys(sorted(found.guesses)))
-        text = one.shape.written(found.many, {name: k.name for name, k in self.known.items()})
+        text = one.shape.write_text(found.many, {name: k.name for name, k in self.known.items()})
         statement: dict[str, Any] = {self.language: text}
         if one.columns:
             statement[self.language] = text.replace(f" {one.columns[0]} =", " {column} =", 1)

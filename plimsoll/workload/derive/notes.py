@@ -56,7 +56,7 @@ def _note_transactions(found: Sorted, transaction: str | None) -> list[str]:
             " whole multiple of that; each statement is an operation by itself"
         )
     if found.rollbacks:
-        notes.append(f"{words.plural(found.rollbacks, 'ROLLBACK')}: not in it")
+        notes.append(f"{words.plural(found.rollbacks, 'ROLLBACK')} left out")
     return notes
 
 

@@ -19,7 +19,7 @@ CHARACTERS_MOST = 8192  # longest digest text; MySQL and MariaDB keep 1,024 byte
 Kind = Literal["word", "name", "mark", "value", "list", "more"]
 
 _PARAMETER = re.compile(r"\$[0-9]++")
-# casts can go: the server finds the types itself
+# casts are dropped: the server infers the types
 _CAST = re.compile(r"::[A-Za-z_][A-Za-z0-9_]*+(?:\([0-9]++\))?")
 _LIST_GOES_ON = re.compile(r"\? /\*, \.\.\. \*/")  # the form of PostgreSQL 18
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")

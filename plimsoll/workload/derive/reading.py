@@ -34,7 +34,7 @@ _CLAUSES = {
     "FOR": "other",
     "LOCK": "other",
 }
-_LIST_UNKNOWN = "has a list of values where it is not known what they are for"
+_LIST_UNKNOWN = "has a list of values whose purpose is not known"
 
 
 def read_shape(

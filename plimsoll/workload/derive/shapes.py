@@ -75,7 +75,7 @@ class Shape:
         """Whether it has a value of this role."""
         return any(slot.role == role for slot in self.slots)
 
-    def written(self, many: int = 1, tables: Mapping[str, str] | None = None) -> str:
+    def write_text(self, many: int = 1, tables: Mapping[str, str] | None = None) -> str:
         """Return its text as in a workload: `{table}` for tables, `?` for values.
 
         Args:

@@ -61,7 +61,7 @@ def estimate_zipfian_constant(pool: Pool) -> float | None:
     low, high = 0.0, CONSTANT_MOST
     for _ in range(_CONSTANT_STEPS):
         middle = (low + high) / 2
-        if _Ranks(pool.rows, middle).missed(pool) > pool.missed:
+        if _Ranks(pool.rows, middle).miss_share(pool) > pool.missed:
             low = middle
         else:
             high = middle
@@ -89,7 +89,7 @@ class _Ranks:
         total = sum(size * weight for size, weight in weights)
         return [(size, weight / total) for size, weight in weights]
 
-    def missed(self, pool: Pool) -> float:
+    def miss_share(self, pool: Pool) -> float:
         """Return the share of accesses that miss."""
         each = self.rows / pool.data_pages
         low, high = 0.0, 1.0

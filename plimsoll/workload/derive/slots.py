@@ -138,5 +138,5 @@ class Slots:
 
 def _require_column(found: Column | None) -> Column:
     if found is None:
-        raise workload_error("compares something with a value that is no column by itself")
+        raise workload_error("compares something with a value that is not a column by itself")
     return found

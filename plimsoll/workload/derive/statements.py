@@ -110,14 +110,14 @@ def sort_statements(
             found.rollbacks += digest.calls if undone else 0
         elif word not in VERBS:
             why = f"is none of {', '.join(sorted(VERBS))}"
-            found.left_out.append(left_out(digest, word or "a statement", why))
+            found.left_out.append(describe_left_out(digest, word or "a statement", why))
         elif not _SERVERS_OWN.search(digest.text):
             try:
                 shape = read_shape(digest.text, language, tables, database)
                 _require_wanted(shape, only, writes=writes)
             except WorkloadError as error:
                 found.left_out.append(
-                    left_out(digest, _hide_values(digest.text, language), str(error))
+                    describe_left_out(digest, _hide_values(digest.text, language), str(error))
                 )
             else:
                 found.taken.append(Taken(shape, digest))
@@ -131,7 +131,7 @@ def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> Non
         raise workload_error("changes or locks rows: --writes takes it")
 
 
-def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
+def describe_left_out(digest: Digest, statement: str, why: str) -> LeftOut:
     """Describe a statement that is not in the workload."""
     line = words.escape_controls(" ".join(statement.split()))
     line = line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
@@ -177,7 +177,7 @@ def _are_equally_frequent(calls: Sequence[int]) -> bool:
 
 
 def _write_text(one: Taken, known: Mapping[str, Known]) -> str:
-    return one.shape.written(tables={name: table.name for name, table in known.items()})
+    return one.shape.write_text(tables={name: table.name for name, table in known.items()})
 
 
 def _write_without_column(one: Taken, known: Mapping[str, Known]) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import now
 from plimsoll.experiments.conclude_experiment import conclude_experiment
-from plimsoll.experiments.records import asked, open_experiments
+from plimsoll.experiments.records import open_experiments, read_experiment
 from plimsoll.local.deploying import state_machine_arn
 from plimsoll.model.run.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api
@@ -45,7 +45,7 @@ def test_an_experiment_is_accepted_recorded_and_started(api: Api) -> None:
     assert accepted.headers["Location"] == f"/v1/experiments/{experiment_id}"
     found = clients.stepfunctions().list_executions(stateMachineArn=MACHINE)["executions"]
     assert [one["name"] for one in found] == [experiment_id]
-    assert asked(api.deployment, experiment_id).team == "default"
+    assert read_experiment(api.deployment, experiment_id).team == "default"
     shown = api("GET", f"/experiments/{experiment_id}").body
     assert shown["record"]["state"] == "PENDING"
     assert shown["record"]["local"] is True

@@ -8,7 +8,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST, RESULT, SECONDS, plan_path, step_path
 from plimsoll.aws.run_records import now
-from plimsoll.fleet.plan import finished
+from plimsoll.fleet.plan import reduce_step
 from plimsoll.model.judging.steps import History
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.run_record import RunFigures, RunState, TargetAddress
@@ -26,7 +26,7 @@ def in_its_fifth_step(api: Api) -> str:
     files = api.deployment.files(run_id)
     for step in steps[:4]:
         files.put_model(step_path(step.plan.index), step)
-    files.put_model("steps/history.json", History(steps=tuple(map(finished, steps[:4]))))
+    files.put_model("steps/history.json", History(steps=tuple(map(reduce_step, steps[:4]))))
     files.put_model(plan_path(5), steps[4].plan)
     api.deployment.records.change(
         run_id, state=RunState.RUNNING, phase="step", step=5, steps_finished=4, step_at=now()

@@ -137,7 +137,7 @@ def test_a_budget_that_cannot_suffice_names_its_field_and_what_would(
     answered = api(method, path, body)
     assert answered.status == 422
     error = answered.wrong[f"{place}budget_usd"]
-    assert "less than the run costs at least" in error["detail"]
+    assert "does not pay for a run of a single step" in error["detail"]
     assert error["value"] == 0.01
     assert error["allowed"] == [">= 0.10"]
 

@@ -214,8 +214,8 @@ def test_what_stands_in_an_unknown_field_is_not_repeated(api: Api) -> None:
     ("body", "said"),
     [
         ("{", "is not JSON"),
-        ('{"name": "a", "name": "b"}', "'name' is there twice"),
-        ('{"name": NaN}', "NaN is no number"),
+        ('{"name": "a", "name": "b"}', "'name' is given twice"),
+        ('{"name": NaN}', "NaN is not a number"),
         ('{"name": "\\ud800"}', "half a character"),
         ("1" * 5000, "a number is too long"),
         ("[" * 100_000, "nested deeper"),

@@ -57,8 +57,8 @@ def test_a_check_is_made_replaced_read_and_deleted(checks: Api) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"schedule": "every day"}, "schedule", "is no schedule"),
-        ({"time_zone": "Europe/Atlantis"}, "time_zone", "is no time zone"),
+        ({"schedule": "every day"}, "schedule", "is not a schedule"),
+        ({"time_zone": "Europe/Atlantis"}, "time_zone", "is not a time zone"),
         ({"compare": []}, "compare", "at least 1 entry"),
         (
             {"compare": [{"kind": "latency", "operation": "read", "rate_ops_per_second": 5}]},

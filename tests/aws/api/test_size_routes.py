@@ -85,9 +85,13 @@ def test_where_nothing_carries_it_there_is_a_sentence_and_no_ranking(api: Api) -
         ({"want": "1", "limits_us": ""}, "limits_us", "none for read, update: write read=20000"),
         ({"want": "1", "limits_us": "read=5"}, "limits_us", "none for update"),
         ({"want": "1", "limits_us": "raed=5"}, "limits_us", "did you mean 'read'?"),
-        ({"want": "1", "limits_us": "read=5ms"}, "limits_us", "read: '5ms' is no number of micro"),
+        (
+            {"want": "1", "limits_us": "read=5ms"},
+            "limits_us",
+            "read: '5ms' is not a number of",
+        ),
         ({"want": "1", "limits_us": "read=nan"}, "limits_us", "of 0 to 1,000,000,000"),
-        ({"want": "1", "limits_us": "read=0"}, "limits_us", "read: '0' is no number"),
+        ({"want": "1", "limits_us": "read=0"}, "limits_us", "read: '0' is not a number"),
         ({"want": "1", "statistic": "p90"}, "statistic", "p99"),
         ({"want": "1", "limit": "501"}, "limit", "500"),
     ],
@@ -119,7 +123,7 @@ def test_a_run_that_says_nothing_to_predict_from_is_refused_in_a_sentence(api: A
         step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in result.steps
     )
     assert refused(api, finished(api, steps=steps)).startswith(
-        "nothing is predicted from it: LOWER_BOUND: sustains at least"
+        "nothing can be predicted from it: LOWER_BOUND: sustains at least"
     )
 
 

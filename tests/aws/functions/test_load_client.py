@@ -36,8 +36,8 @@ OF_THE_ENVIRONMENT = {"_distutils_hack"}
 MODULES = {
     "plimsoll", "plimsoll.complaints", "plimsoll.documents", "plimsoll.errors", "plimsoll.files",
     "plimsoll.packaged", "plimsoll.process_limits", "plimsoll.words",
-    "plimsoll.aws", "plimsoll.aws.clients", "plimsoll.aws.items", "plimsoll.aws.run_files",
-    "plimsoll.aws.run_records",
+    "plimsoll.aws", "plimsoll.aws.clients", "plimsoll.aws.function_log",
+    "plimsoll.aws.items", "plimsoll.aws.run_files", "plimsoll.aws.run_records",
     "plimsoll.databases", "plimsoll.databases.load_user", "plimsoll.databases.watching",
     "plimsoll.fleet", "plimsoll.fleet.background_client", "plimsoll.fleet.failures",
     "plimsoll.fleet.memory", "plimsoll.fleet.phase_plan", "plimsoll.fleet.plan",

@@ -131,7 +131,7 @@ def test_a_postgresql_is_looked_at_as_any_other() -> None:
     deploy()
     found = looked(rds(engine="postgres", engine_version="18"))
     assert found["engine version"].detail == "PostgreSQL 18.3, for 18"
-    assert found["instance class"].detail == "db.m5.large can be had with PostgreSQL 18.3"
+    assert found["instance class"].detail == "RDS offers db.m5.large with PostgreSQL 18.3"
     assert [found[name].state for name in ("storage", "zone")] == ["passed", "passed"]
 
 
@@ -144,15 +144,15 @@ def test_a_postgresql_is_looked_at_as_any_other() -> None:
          "RDS has no db.m6i.large for MariaDB 11.4.10 in eu-west-1",
          "describe-orderable-db-instance-options --engine mariadb --engine-version 11.4.10"),
         (volume("io1", 2000, 50_000), "storage",
-         "iops 50,000 is not what RDS has with db.m5.large", "volume.iops: 1,000 to 40,000"),
+         "RDS does not offer iops 50,000 with db.m5.large", "volume.iops: 1,000 to 40,000"),
         (volume("io2"), "zone",
          "offered in eu-west-1c, and the deployment places its targets in eu-west-1a",
          "with a subnet in such a zone"),
         ({"search": {"strategy": "steps", "clients": [1, 990]}}, "quota: Lambda",
-         "1,010 of 1,000 concurrent executions", "raised to 1,010 at least"),
+         "1,010 of 1,000 concurrent executions", "raise it to at least 1,010"),
         ({"search": {"strategy": "steps", "clients": [1, 5000]}}, "quota: Step Functions",
-         "800 state transitions at once and 40 a second are 3,200 in 60 s, for 5,000 clients",
-         "raised to 70 a second at least: aws service-quotas request-service-quota-increase"),
+         "800 state transitions at once and 40 a second start 3,200 of 5,000 clients in 60 s",
+         "raise it to at least 70 a second: aws service-quotas request-service-quota-increase"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way_is_told_with_what_helps(

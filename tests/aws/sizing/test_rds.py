@@ -67,11 +67,11 @@ def test_what_cloudwatch_does_not_tell_is_not_known() -> None:
 
 def test_hours_without_a_point_are_said() -> None:
     seen = observe_rds("shop", 2 * HOURS * 3600, NOW)
-    assert "CloudWatch has points of 24 of 48 hours" in seen.notes
+    assert "CloudWatch has data of 24 of 48 hours" in seen.notes
 
 
 def test_an_instance_without_points_is_an_error_that_names_it() -> None:
-    with pytest.raises(PlimsollError, match="no point of the RDS instance other"):
+    with pytest.raises(PlimsollError, match="no data of the RDS instance other"):
         observe_rds("other", 3600, NOW)
 
 
@@ -82,13 +82,13 @@ def test_a_time_that_cloudwatch_does_not_keep_is_refused() -> None:
 
 @pytest.mark.parametrize("for_s", [5400, 3601, 14 * 86_400 + 1])
 def test_a_part_of_an_hour_is_refused_and_not_rounded_away(for_s: float) -> None:
-    with pytest.raises(UsageError, match="--for: of an RDS instance whole hours"):
+    with pytest.raises(UsageError, match="--for: an RDS instance is observed for whole hours"):
         observe_rds("shop", for_s, NOW)
 
 
 @pytest.mark.parametrize("name", ["", "1db", "a--b", "a-", "x" * 64, "db;rm", "a/b"])
 def test_what_is_no_identifier_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="no identifier of an RDS instance"):
+    with pytest.raises(UsageError, match="not an identifier of an RDS instance"):
         parse_instance(f"rds://{name}")
 
 

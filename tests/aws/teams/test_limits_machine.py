@@ -89,7 +89,7 @@ class Submissions(RuleBasedStateMachine):
     def janitor(self, hours: int) -> None:
         self.now = min(self.now + timedelta(hours=hours), BEGIN + timedelta(days=29))
         records = {run: records_of(self.deployment).find(run) for run in self.holds}
-        grants = self.limits.grants()
+        grants = self.limits.read_grants()
         released = reconcile_teams(self.deployment, at=self.now)
         for run, record in records.items():
             held_for = self.now - grants[run].at
@@ -103,8 +103,8 @@ class Submissions(RuleBasedStateMachine):
 
     @invariant()
     def the_counters_are_what_runs_hold(self) -> None:
-        counted = self.limits.counted()
-        assert set(self.limits.grants()) == set(self.holds)
+        counted = self.limits.read_counters()
+        assert set(self.limits.read_grants()) == set(self.holds)
         assert counted.get("runs", 0) == len(self.holds) <= 3
         assert counted.get("clients", 0) == sum(a.clients for a in self.holds.values()) <= 60
         assert counted.get("iops", 0) == sum(a.iops for a in self.holds.values()) <= 5000

@@ -95,7 +95,7 @@ def late(deployment: EverySetting, step: int) -> None:
         write_failure(deployment, step, client, "ClientTooLateError", cause)
     told = judge_step.judge_step(deployment, RUN, step)
     assert (told.step, told.throughput_ops_per_second, told.passed) == (step, None, None)
-    assert told.problems[0].startswith("it says nothing of the target: no client of step ")
+    assert told.problems[0].startswith("this step does not count: no client of step ")
 
 
 def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: EverySetting) -> None:
@@ -111,7 +111,7 @@ def test_five_void_steps_in_a_row_end_the_run(judged: EverySetting) -> None:
     judge_step.judge_step(judged, RUN, 1)
     for step in (2, 3, 4, 5):
         late(judged, step)
-    with pytest.raises(StepError, match=r"5 steps in a row say nothing; .* of step 6 ran"):
+    with pytest.raises(StepError, match=r"5 steps in a row had no usable result; .* of step 6 ran"):
         late(judged, 6)
 
 
@@ -161,7 +161,7 @@ def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: Ev
     told = judge_step.judge_step(judged, RUN, 1)
     assert len(told.model_dump_json()) < 256 * 1024 / 10
     assert told.problems[0] == f"client 2 failed: Sandbox.Timedout: {'request 2 timed out ' * 20}"
-    assert "990 clients more failed, for other reasons" in told.problems
+    assert "990 more clients failed for other reasons" in told.problems
     step = judged.files(RUN).get(step_path(1), StepResult)
     assert [failed.client for failed in step.fleet.failed] == list(range(2, 1002))
     assert (step.fleet.ran, step.fleet.missing) == (2, ())
@@ -177,7 +177,7 @@ def test_a_damaged_file_of_a_client_is_named(judged: EverySetting) -> None:
         (whole[: len(whole) // 2], "cannot be unpacked: it is cut off"),
         (b"{}", "cannot be unpacked: Error -3"),
         (gzip.compress(bytes(UNPACKED_MOST + 1)), "cannot be unpacked: it is too large"),
-        (gzip.compress(b"{}"), "is no client's result: `report` is missing"),
+        (gzip.compress(b"{}"), "is not a client's result: `report` is missing"),
         (gzip.compress(json.dumps(file).encode()), "report.operations.read.succeeded: Input"),
     ):
         files.put(path, content)

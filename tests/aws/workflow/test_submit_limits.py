@@ -57,16 +57,16 @@ def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
         submitted(limited, "third")
     third = submit.name_run("default", "third")
     assert limited.records.find(third) is None
-    assert third not in of_team(limited).grants()
+    assert third not in of_team(limited).read_grants()
 
 
 def test_an_end_gives_the_share_back_and_settles_the_spend(limited: EverySetting) -> None:
     run_id = submitted(limited)
-    committed = of_team(limited).grants()[run_id].usd_micro
+    committed = of_team(limited).read_grants()[run_id].usd_micro
     start_and_stop.record_run(limited, run_id)
     delete_target(limited, run_id)
     end_run(limited, run_id)
-    counted = of_team(limited).counted()
+    counted = of_team(limited).read_counters()
     spent = next(value for name, value in counted.items() if name.startswith("usd_"))
     assert counted["runs"] == 0
     assert 0 < spent < committed
@@ -74,19 +74,19 @@ def test_an_end_gives_the_share_back_and_settles_the_spend(limited: EverySetting
     assert result.cost is not None
     assert result.cost.usd == pytest.approx(spent / 1e6, abs=1e-6)
     end_run(limited, run_id, ended="ABORTED")  # the teardown comes to it too
-    assert of_team(limited).counted() == counted
+    assert of_team(limited).read_counters() == counted
 
 
 def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: EverySetting) -> None:
     run_id = submitted(limited, "monday")
     assert submitted(limited, "monday") == run_id
-    assert len(of_team(limited).grants()) == 1
+    assert len(of_team(limited).read_grants()) == 1
     end_run(limited, run_id)
     assert submitted(limited, "monday") == run_id
-    assert of_team(limited).grants() == {}
+    assert of_team(limited).read_grants() == {}
     with pytest.raises(UsageError, match="used for another request"):
         submitted(limited, "monday", name="other")
-    assert of_team(limited).grants() == {}
+    assert of_team(limited).read_grants() == {}
 
 
 def test_a_repetition_is_the_same_run_though_the_team_has_no_room_now(
@@ -112,9 +112,9 @@ def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
         submitted(limited, "monday")
     run_id = submit.name_run("default", "monday")
     assert limited.records.get(run_id).state is RunState.FAILED
-    counted = of_team(limited).counted()
+    counted = of_team(limited).read_counters()
     assert set(counted.values()) == {0}
-    assert of_team(limited).grants() == {}
+    assert of_team(limited).read_grants() == {}
 
 
 def test_the_janitor_releases_what_a_crash_has_left(limited: EverySetting) -> None:
@@ -124,13 +124,13 @@ def test_the_janitor_releases_what_a_crash_has_left(limited: EverySetting) -> No
     limited.records.change(ended, state=RunState.FAILED, started_at=now(), cost_usd="0.25")
     pending = submitted(limited, "pending")
     wide = Limits("service", "default", Team(concurrent_runs=10))
-    from_ended = team.grants()[ended]
+    from_ended = team.read_grants()[ended]
     wide.acquire("unrecorded", Ask(clients=2, iops=1000, usd_most=1.0), at=from_ended.at)
     assert reconcile_teams(limited, at=now()) == [ended]
     assert reconcile_teams(limited, at=now()) == []
     later = now() + timedelta(hours=2)
     assert sorted(reconcile_teams(limited, at=later)) == sorted([pending, "unrecorded"])
-    counted = team.counted()
+    counted = team.read_counters()
     assert counted["runs"] == counted["clients"] == counted["iops"] == 0
     assert sum(v for n, v in counted.items() if n.startswith("usd_")) == 250_000
     assert limited.records.get(pending).state is RunState.FAILED  # it cannot begin any more
@@ -146,8 +146,8 @@ def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: EverySetti
     limited.records.change(ended, state=RunState.FAILED)
     assert reconcile_teams(limited, at=now()) == [ended]
     assert reconcile_teams(limited, at=now() + timedelta(days=4)) == [unreadable]
-    assert team.grants() == {}
-    assert sum(v for n, v in team.counted().items() if n.startswith("usd_")) > 0
+    assert team.read_grants() == {}
+    assert sum(v for n, v in team.read_counters().items() if n.startswith("usd_")) > 0
 
 
 def test_one_share_that_cannot_be_read_keeps_no_other(limited: EverySetting) -> None:
@@ -214,7 +214,7 @@ def test_a_submission_that_is_cut_off_leaves_a_share_and_a_record_or_neither(
     cuts = 0
     while submit_cut_off(deployment, cuts):
         run_id = submit.name_run("default", f"cut-{cuts}")
-        held = run_id in of_team(deployment).grants()
+        held = run_id in of_team(deployment).read_grants()
         assert held == (deployment.records.find(run_id) is not None), f"cut at call {cuts}"
         cuts += 1
     assert cuts > 3
@@ -230,7 +230,7 @@ def test_the_share_of_a_submission_that_was_cut_off_is_free_within_a_minute(
     later = now() + submit.STARTED_WITHIN + timedelta(seconds=1)
     monkeypatch.setattr(submit, "now", lambda: later)
     third = submitted(limited, "third")
-    assert set(of_team(limited).grants()) == {third}
+    assert set(of_team(limited).read_grants()) == {third}
     assert {limited.records.get(run).state for run in (first, second)} == {RunState.FAILED}
 
 
@@ -244,5 +244,5 @@ def test_a_run_whose_workflow_has_not_come_to_its_first_state_keeps_its_share(
     monkeypatch.setattr(submit, "now", lambda: later)
     with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
         submitted(limited, "third")
-    assert set(of_team(limited).grants()) == runs
+    assert set(of_team(limited).read_grants()) == runs
     clients.stepfunctions().delete_state_machine(stateMachineArn=machine)

@@ -130,7 +130,7 @@ def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
         datasets = CassandraDatasets(session)
         ((key,),) = session.execute("SELECT y_id FROM usertable LIMIT 1")
         session.execute("DELETE FROM usertable WHERE y_id = %s", [key])
-        with pytest.raises(Exception, match="999 rows, not 1000: prepare again completes it"):
+        with pytest.raises(Exception, match="999 rows, not 1000: run prepare again to complete it"):
             datasets.finish(more)
     assert prepare_dataset(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
     with open_datasets(keyspace) as database, pytest.raises(Exception, match="1000 records, more"):

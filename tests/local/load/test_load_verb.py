@@ -144,7 +144,7 @@ def test_a_load_of_a_dataset_with_other_parameters_is_refused(
     load = ["load", "--dsn", fresh_database, "--workload", "sysbench-oltp-point-select"]
     code, out, err = plimsoll(*load, "--tables", "1", "--operations", "9", "--warmup", "0")
     assert (code, out) == (1, "")
-    assert "the dataset sysbench is there with tables=3, " in err
+    assert "the dataset sysbench exists with tables=3, " in err
     assert "not tables=1, " in err
 
 
@@ -206,7 +206,7 @@ def test_a_load_in_which_nothing_succeeds_exits_with_1(
 @pytest.mark.parametrize(
     ("records", "code", "message"),
     [
-        ("501", 1, "501 records take 501 rows of usertable, and only 500 are sure to be there"),
+        ("501", 1, "501 records need 501 rows of usertable, of which only 500 are known to exist"),
         ("0", 2, "'--records': 0 is not in the range"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_dataset_grows_and_rows_that_went_missing_come_back(
         *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
     )
     assert code == 1
-    assert "sbtest2 has 1201 rows, not 1500: prepare again completes it" in err
+    assert "sbtest2 has 1201 rows, not 1500: run prepare again to complete it" in err
     code, out, _ = plimsoll(
         *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
     )
@@ -99,8 +99,8 @@ def test_a_dataset_grows_and_rows_that_went_missing_come_back(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--records", "500"], "is there with 1000 records, more than 500"),
-        (["--records", "1000", "--tables", "3"], "is there with tables=1"),
+        (["--records", "500"], "exists with 1000 records, more than 500"),
+        (["--records", "1000", "--tables", "3"], "exists with tables=1"),
     ],
 )
 def test_another_dataset_of_the_same_name_is_refused(
@@ -122,7 +122,7 @@ def test_a_table_of_somebody_else_is_left_alone(
         cursor.execute(f"CREATE TABLE {database}.usertable ({columns})")
     code, _, err = plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a")
     assert code == 1
-    assert "a table usertable is there that Plimsoll did not make" in err
+    assert "a table usertable exists that Plimsoll did not create" in err
     with connection.cursor() as cursor:
         cursor.execute(f"SHOW TABLES IN {database}")
         assert cursor.fetchall() == (("usertable",),)
@@ -158,7 +158,9 @@ def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
     load = ["load", *workload, "--operations", "9", "--warmup", "0"]
     code, out, err = plimsoll(*load)
     assert (code, out) == (1, "")
-    assert "60,000 records take 60,000 rows of sbtest1, and only 1,000 are sure to be there" in err
+    assert (
+        "60,000 records need 60,000 rows of sbtest1, of which only 1,000 are known to exist" in err
+    )
     code, out, _ = plimsoll(*prepare, "60000", "--json")
     assert code == 0
     assert json.loads(out)["rows_counted"] == {"sbtest1": 60_000}

@@ -124,4 +124,4 @@ def test_ways_to_other_rows_are_no_two_states(
     found = ["--out", str(tmp_path / "found")]
     code, _, err = run("run", *found, toggle=toggle("there", other.port))
     assert code == 1
-    assert f"state there: 127.0.0.1:{other.port} has not all rows of" in err
+    assert f"state there: 127.0.0.1:{other.port} does not have all rows of" in err

@@ -94,7 +94,7 @@ def test_rows_of_other_parameters_are_not_those_that_are_asked_for(
     find = ["find", fresh_database, *BRIEF, *sysbench, "--out", str(tmp_path / "found")]
     code, _, err = plimsoll(*find, "--tables", "3")
     assert code == 1
-    assert "the dataset sysbench is there with tables=2" in err
+    assert "the dataset sysbench exists with tables=2" in err
 
 
 def test_what_it_made_it_drops_where_asked_and_nothing_else(
@@ -167,7 +167,7 @@ def test_what_is_expected_decides_the_exit_code_and_is_written_down(
     plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
 ) -> None:
     find = ["find", prepared, "--workload", "ycsb-c", *BRIEF, "--limit", "10s"]
-    refused = [("p99.write <= 1s at 1", "unknown operation 'write'"), ("fast", "is no rule")]
+    refused = [("p99.write <= 1s at 1", "unknown operation 'write'"), ("fast", "is not a rule")]
     for rule, said in (*refused, ("not worse than nothing by 5 %", "there is no such file")):
         code, _, err = plimsoll(*find, "--expect", rule, "--out", str(tmp_path / "refused"))
         assert (code, said in err) == (2, True)

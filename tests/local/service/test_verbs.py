@@ -234,7 +234,7 @@ def test_a_wrong_check_is_told_with_its_line(verb: Verb, tmp_path: Path) -> None
     path.write_text("request: {}\nschedule: tomorrow\n")
     error = verb("schedule", "put", "wrong", str(path)).exception
     assert isinstance(error, PlimsollError)
-    assert f"{path}:2: schedule: 'tomorrow' is no schedule: allowed are at(" in str(error)
+    assert f"{path}:2: schedule: 'tomorrow' is not a schedule: allowed are at(" in str(error)
 
 
 def test_a_request_is_quoted_by_the_service_and_nothing_is_made(

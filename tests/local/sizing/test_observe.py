@@ -66,7 +66,7 @@ def test_production_is_held_against_a_run_of_its_derived_workload(
     text = capsys.readouterr().out
     assert "of its load line, at its peak at" in text
     assert f"in the run {result.run_id})" in text
-    assert "which rows are asked for is a guess" in text
+    assert "guesses which rows are asked for" in text
     assert "measured, not predicted" in text
 
 
@@ -105,5 +105,5 @@ def test_a_database_without_load_has_rates_and_no_operations(
 def test_what_is_no_address_is_refused() -> None:
     with pytest.raises(UsageError, match=r"rds://INSTANCE"):
         observe("somewhere", "1s", None, json=True)
-    with pytest.raises(UsageError, match="--for: 'soon' is no length of time"):
+    with pytest.raises(UsageError, match="--for: 'soon' is not a length of time"):
         observe("mysql://u@127.0.0.1:1/d", "soon", None, json=True)

@@ -40,7 +40,7 @@ def test_a_column_names_its_operation_and_statistic(
 )  # fmt: skip
 def test_a_statistic_that_is_not_judged_is_no_operation(column: str) -> None:
     text = f"clients,throughput_ops_per_second,latency_us.{column}\n1,5,9\n"
-    with pytest.raises(UsageError, match="is no statistic that can be judged") as caught:
+    with pytest.raises(UsageError, match="is not a statistic that can be judged") as caught:
         read_csv(text, "a.csv", "mean")
     assert f"a.csv row 2: column 'latency_us.{column}'" in str(caught.value)
 

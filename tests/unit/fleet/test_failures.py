@@ -69,4 +69,4 @@ def test_a_thousand_causes_are_not_all_told() -> None:
     failed = [FailedClient(client=n, error="E", cause=str(n)) for n in range(1000)]
     told = describe_failures(failed)
     assert len(told) == 11
-    assert told[-1] == "990 clients more failed, for other reasons"
+    assert told[-1] == "990 more clients failed for other reasons"

@@ -152,7 +152,7 @@ def test_a_histogram_that_says_it_is_gigabytes_long_is_refused() -> None:
     lying = struct.pack(">4I2Qd", *words, 1, 300_000_000, 1.0)
     file = json.loads(result(0, [1]).model_dump_json())
     file["report"]["operations"]["read"]["histogram"] = base64.b64encode(lying).decode()
-    with pytest.raises(UnreadableFileError, match=r"clients/0 is no client's result: .*cut short"):
+    with pytest.raises(UnreadableFileError, match=r"is not a client's result: .*cut short"):
         Fold(planned()).add(json.dumps(file).encode(), name="clients/0")
 
 
@@ -168,5 +168,5 @@ def test_a_file_that_is_no_result_is_refused_by_its_name(
     field: str, value: object, said: str
 ) -> None:
     file = {**json.loads(result(0, [1]).model_dump_json()), field: value}
-    with pytest.raises(UnreadableFileError, match=f"^clients/0 is no client's result: {said}"):
+    with pytest.raises(UnreadableFileError, match=f"^clients/0 is not a client's result: {said}"):
         Fold(planned()).add(json.dumps(file).encode(), name="clients/0")

@@ -146,7 +146,7 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
         ({"phases": [{**CHARGE, "search": SEARCH}]},
          ("phases", 0), "give either `to_completion` or `search`"),
         ({"phases": [{**CHARGE, "limits": {}}]},
-         ("phases", 0, "limits"), "nothing of a pass to completion is judged"),
+         ("phases", 0, "limits"), "a pass to completion is not judged"),
         ({"phases": [{**ASK, "limits": {"limits_us": {"read": 5}}}]},
          ("phases", 0, "limits", "limits_us", "read"), "unknown operation 'read'"),
         ({"phases": [{**ASK, "limits": {"soak_s": 1200}, "search": {**SEARCH, "probes_max": 2}}]},

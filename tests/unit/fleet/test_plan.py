@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from plimsoll.fleet.plan import (
     compute_barrier_ms,
     count_late_steps,
-    finished,
     make_load_spec,
     plan_step,
     plan_warming,
+    reduce_step,
     share_connections,
     share_rate,
 )
@@ -178,7 +178,7 @@ def test_only_the_last_steps_in_a_row_were_late() -> None:
 
     def step(late_ms: int, *failed: FailedClient) -> FinishedStep:
         results = [result(0, [9], late_ms=late_ms)]
-        return finished(merge_step(two(), results, failed, server_after=None))
+        return reduce_step(merge_step(two(), results, failed, server_after=None))
 
     late, in_time = step(1_001), step(1_000)
     assert count_late_steps([]) == 0
@@ -192,7 +192,7 @@ def test_a_few_late_ones_of_thousands_give_the_next_step_no_more_time() -> None:
 
     def step(late: int) -> FinishedStep:
         plan = two().model_copy(update={"clients": 10_000})
-        return finished(merge_step(plan, [result(0, [9])], refused[:late], server_after=None))
+        return reduce_step(merge_step(plan, [result(0, [9])], refused[:late], server_after=None))
 
     assert (step(10).late, step(11).late) == (False, True)
 

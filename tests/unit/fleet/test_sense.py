@@ -105,8 +105,7 @@ def test_operations_that_waited_for_their_answers_may_get_them_the_next_time() -
     client = waiting.report.client.model_copy(update={"unanswered": 2})
     report = waiting.report.model_copy(update={"client": client})
     assert told(waiting.model_copy(update={"report": report}), result(1, [])) == Nothing(
-        "no operation was answered in the window of step 1:"
-        " 2 still waited for their answers at its end",
+        "no operation was answered in the window of step 1: 2 still waited for a reply at its end",
         passing=True,
     )
 

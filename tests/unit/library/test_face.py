@@ -56,16 +56,16 @@ def test_rows_a_frame_a_file_and_the_command_line_have_one_verdict(tmp_path: Pat
             lambda: face.judge(ROWS, limits={"write": "5ms"}),
             "limits: unknown operation 'write'",
         ),
-        (lambda: face.judge(ROWS, limits={"read": "5"}), "limits.read: '5' is no latency"),
+        (lambda: face.judge(ROWS, limits={"read": "5"}), "limits.read: '5' is not a latency"),
         (lambda: face.judge(ROWS, limits=0), "limits: 0 is out of range"),
         (lambda: face.judge(ROWS, limits=NAN), "limits: nan is out of range"),
-        (lambda: face.judge(ROWS, limits=True), "limits: True is no number"),
+        (lambda: face.judge(ROWS, limits=True), "limits: True is not a number"),
         (lambda: face.judge(ROWS, statistic="p98"), "unknown statistic 'p98'; did you mean"),
         (lambda: face.judge(ROWS, audits_off=["x"]), "audits_off: unknown audits_off 'x'"),
         (lambda: face.judge(ROWS, deterioration=1), "deterioration: 1 is out of range"),
         (
             lambda: face.judge(ROWS, connections_per_client=1.5),
-            "connections_per_client: 1.5 is no whole number",
+            "connections_per_client: 1.5 is not a whole number",
         ),
         (lambda: face.judge([]), "steps: no steps"),
         (lambda: face.judge(5), "steps: must be rows, a data frame or paths of files"),
@@ -114,7 +114,7 @@ def test_a_result_says_its_answer_and_keeps_to_rules(result: plimsoll.Result) ->
     assert result.meets("capacity >= 1") is True
     assert result.meets("capacity >= 999999") is False
     assert result.meets("p99.read <= 5ms at 999999") is None
-    with pytest.raises(plimsoll.UsageError, match="is no rule"):
+    with pytest.raises(plimsoll.UsageError, match="is not a rule"):
         result.meets("fast")
     with pytest.raises(plimsoll.UsageError, match="unknown operation 'raed'"):
         result.meets("p99.raed <= 5ms at 999999")

@@ -76,7 +76,7 @@ def looked(server_s: tuple[float | None, float | None]) -> list[Look]:
 def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None:
     step, machine_s = synthetic_run()[0].steps[0], 1000 / TICKS_PER_S
     seen = Host(shared=True, servers=frozenset({77}), _looks=looked((5.0, 5.0 + 0.6 * machine_s)))
-    step = seen.seen_in(step)
+    step = seen.add_figures(step)
     assert step.target is not None
     assert step.target.cpu_percent == pytest.approx(60)
     of_machine = {
@@ -93,7 +93,7 @@ def test_a_server_that_is_not_seen_has_no_figure(
     server_s: tuple[float | None, float | None],
 ) -> None:
     step = synthetic_run()[0].steps[0].model_copy(update={"target": None})
-    seen = Host(shared=True, servers=frozenset(), _looks=looked(server_s)).seen_in(step)
+    seen = Host(shared=True, servers=frozenset(), _looks=looked(server_s)).add_figures(step)
     assert seen.target is None
     assert seen.step.host_idle_percent == pytest.approx(30)
     assert seen.step.host_others_percent is None  # the server's time is among that of others

@@ -36,7 +36,7 @@ def test_a_latency_has_a_unit(text: str, us: float) -> None:
 @pytest.mark.parametrize("text", ["5", "0ms", "ms", "-5ms", "5 min", "1e3ms", "\u0665ms", ""])
 def test_what_is_no_latency_is_refused(text: str) -> None:
     assert read_latency_us(text) is None
-    with pytest.raises(UsageError, match=r"limits: .* is no latency: write 5ms"):
+    with pytest.raises(UsageError, match=r"limits: .* is not a latency: write 5ms"):
         parse_limits_us(text, OPERATIONS)
 
 
@@ -59,9 +59,9 @@ def test_a_limit_is_for_an_operation_or_for_all_that_have_none(
     ("given", "message"),
     [
         (("raed=5ms",), "unknown operation 'raed'.*read"),
-        (("read=5ms", "read=6ms"), "limits: read is there twice"),
-        (("5ms", "6ms"), "limits: the limit of all others is there twice"),
-        (("read=5",), "limits.read: '5' is no latency"),
+        (("read=5ms", "read=6ms"), "limits: read is given twice"),
+        (("5ms", "6ms"), "limits: the limit of all others is given twice"),
+        (("read=5",), "limits.read: '5' is not a latency"),
     ],
 )
 def test_a_limit_that_cannot_be_is_refused(given: tuple[str, ...], message: str) -> None:
@@ -102,11 +102,11 @@ def test_a_second_with_more_operations_than_the_rate_breaks_its_rule() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("p95 > 1ms", "is no rule"),
+        ("p95 > 1ms", "is not a rule"),
         ("p99", "has no limit"),
-        ("p99 > 1", "is no latency"),
-        ("errors > 101%", "is no share"),
-        ("errors > 1ms", "is no share"),
+        ("p99 > 1", "is not a latency"),
+        ("errors > 101%", "is not a share"),
+        ("errors > 1ms", "is not a share"),
         ("p99.raed > 1ms", "unknown operation 'raed'"),
     ],
 )

@@ -9,8 +9,8 @@ from plimsoll.local.lambdas.logs import FunctionLogs
 def test_each_start_and_end_is_a_line(tmp_path: Path) -> None:
     logs = FunctionLogs(tmp_path / "logs")
     invocation = Invocation("arn", b"{}", 1.0, answer=Answer(b"no", failed=True))
-    logs.started("load-client", invocation, 0)
-    logs.ended("load-client", invocation, 0, 0.25)
+    logs.log_start("load-client", invocation, 0)
+    logs.log_end("load-client", invocation, 0, 0.25)
     start, end = logs.file("load-client").read_text().splitlines()
     assert start == f"START RequestId: {invocation.request_id} pid: 0"
     assert end.startswith(f"REPORT RequestId: {invocation.request_id} Duration: 250 ms")
@@ -20,4 +20,4 @@ def test_each_start_and_end_is_a_line(tmp_path: Path) -> None:
 def test_a_full_disk_costs_a_line_and_not_the_invocation(tmp_path: Path) -> None:
     logs = FunctionLogs(tmp_path / "logs")
     logs.file("load-client").symlink_to("/dev/full")
-    logs.started("load-client", Invocation("arn", b"{}", 1.0), 0)
+    logs.log_start("load-client", Invocation("arn", b"{}", 1.0), 0)

@@ -57,11 +57,11 @@ def test_a_quote_says_that_ios_are_in_no_sum_and_from_which_rate_the_other_is_ch
     assert (found.io.charged, found.io.usd_per_million) == (True, 0.2)
     assert found.io.io_optimized_from_iops == pytest.approx(EVEN_IOPS)
     notes = " ".join(found.notes)
-    assert "$0.20 a million (1,000 a second are $0.72 an hour)" in notes
-    assert "so no sum here has them" in notes
+    assert "$0.20 a million (1,000 a second cost $0.72 an hour)" in notes
+    assert "so no sum here includes them" in notes
     assert "I/O-Optimized is cheaper from a mean of 111 I/Os a second on" in notes
     optimized = " ".join(quote_request(on("io-optimized")).notes)
-    assert "no sum here has them" not in optimized
+    assert "no sum here includes them" not in optimized
     assert "Standard below it" in optimized
 
 
@@ -98,7 +98,7 @@ def test_ios_by_the_operation_are_of_the_periods_with_load_and_priced_by_the_mil
     assert found.ios == 60e6
     assert found.ios_per_operation == 2.5  # 50 of 20 million
     assert found.usd_per_million_operations == pytest.approx(0.5)
-    assert "2.5 I/Os an operation" in found.sentence
+    assert "2.5 I/Os per operation" in found.sentence
     assert "I/O-Optimized is cheaper from a mean of 111 I/Os a second on" in found.sentence
     assert f"({EVEN_IOPS / 2.5:.1f} ops/s)" in found.sentence
 
@@ -138,17 +138,17 @@ def test_without_a_count_the_cost_is_not_known_and_says_so() -> None:
     assert (found.usd, found.usd_per_million_operations) == (None, None)
     assert found.io is not None
     assert (found.io.ios, found.io.usd) == (None, None)
-    assert "CloudWatch has no point of its I/Os yet" in found.io.sentence
+    assert "CloudWatch has not counted its I/Os yet" in found.io.sentence
     assert add_usd(list_cost_lines(quote_request(on()), on(), record(), [])) is None
     result = synthetic_run()[0].model_copy(update={"cost": found})
     said = describe_run_cost(result)
     assert said is not None
-    assert said.startswith("not known; CloudWatch has no point of its I/Os yet")
+    assert said.startswith("not known; CloudWatch has not counted its I/Os yet")
     assert cost("io-optimized", None).usd is not None
 
 
 def test_a_budget_cannot_be_held_where_ios_are_charged() -> None:
-    with pytest.raises(UsageError, match=r"budget_usd: cannot be held.*storage: io-optimized"):
+    with pytest.raises(UsageError, match=r"budget_usd: cannot be enforced.*storage: io-optimized"):
         quote_request(on(budget_usd=50))
     asked = on("io-optimized", budget_usd=50)
     assert divide_budget(asked, quote_request(asked)) is not None

@@ -55,8 +55,8 @@ def test_an_endpoints_budget_is_all_for_the_load() -> None:
     ("budget_usd", "told"),
     [
         # ten minutes of the target are $0.10; a step and 16 minutes of it $0.1643
-        (0.01, r"budget_usd: \$0\.01 is less than the run costs at least.*allowed: >= 0\.17\)"),
-        (0.12, r"budget_usd: \$0\.12 is less than the run costs at least.*allowed: >= 0\.17\)"),
+        (0.01, r"budget_usd: \$0\.01 does not pay for a run of a single step.*allowed: >= 0\.17\)"),
+        (0.12, r"budget_usd: \$0\.12 does not pay for a run of a single step.*allowed: >= 0\.17\)"),
     ],
 )
 def test_a_budget_that_cannot_suffice_is_refused_and_not_even_quoted(

@@ -96,4 +96,4 @@ def test_a_users_own_snapshot_is_read_through_as_large_as_its_volume() -> None:
         update={"target": type(shared.request.target).model_validate(target)}
     )
     prepare = next(phase for phase in quote_request(own).phases if phase.name == "prepare")
-    assert f"restored, {TARGET['volume']['size_gib']:,} GiB read through once" in prepare.assumption
+    assert f"restored; {TARGET['volume']['size_gib']:,} GiB are read once" in prepare.assumption

@@ -79,7 +79,7 @@ def test_no_more_go_at_once_than_the_team_may_have() -> None:
     )
     assert held.at_once == 1
     assert held.time_s == quoted(at_once=1).time_s
-    assert "At once go 1, not 3: the most runs that the team may have." in held.notes
+    assert "Runs at the same time: 1, not 3, since the team may have no more." in held.notes
 
 
 def test_one_price_that_is_missing_leaves_no_sum_and_is_named_once() -> None:
@@ -96,16 +96,14 @@ def test_one_price_that_is_missing_leaves_no_sum_and_is_named_once() -> None:
 
 def test_budgets_are_each_runs_own_and_told_together() -> None:
     found = quoted(request=SHARED | {"budget_usd": 2.5})
-    assert found.notes[0] == (
-        "Each run's budget_usd is its own; those of the runs are $7.50 together."
-    )
+    assert found.notes[0] == ("Each run has its own budget_usd; those of all runs add up to $7.50.")
 
 
 def test_of_a_search_for_the_boundary_it_is_that_of_all_cells() -> None:
     checked = validate_experiment(boundary_experiment(1000, 2000, 3000, want=20_000))
     found = quote_experiment(checked, read_builtin_prices())
     assert found.time_s.most == pytest.approx(sum(cell.quote.time_s.most for cell in found.cells))
-    assert any("runs those beside it alone" in note for note in found.notes)
+    assert any("runs only those near it" in note for note in found.notes)
 
 
 def test_what_cannot_be_is_refused_by_its_place() -> None:

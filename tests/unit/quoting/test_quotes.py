@@ -98,7 +98,7 @@ def test_a_budget_that_extended_support_would_pass_is_refused() -> None:
     enough = request(target=OLD, budget_usd=0.5)
     assert divide_budget(enough, quote_request(enough)) is not None
     asked = request(target={**OLD, "extended_support": True}, budget_usd=0.5)
-    with pytest.raises(UsageError, match="less than the run costs at least"):
+    with pytest.raises(UsageError, match="does not pay for a run of a single step"):
         quote_request(asked)
 
 
@@ -169,7 +169,7 @@ def test_an_endpoint_is_charged_for_its_load_alone() -> None:
     assert found.usd is not None
     assert not [one for one in found.lines if "rds" in one.price.item]
     assert found.target_usd_per_hour is None
-    assert any("own cost is not known" in note for note in found.notes)
+    assert any("What the endpoint costs is not known" in note for note in found.notes)
 
 
 def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
@@ -195,7 +195,7 @@ def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
         # 30 s of warm-up, the window, 15 s and 20 s around them; then what it waits
         (60, 155, ", 30 s of it, 1 min at worst, until its window holds whole minutes"),
         (90, 162.5, ", 7.5 s of it, 30 s at worst, until its window holds whole minutes"),
-        (20, 85, "databases; at worst"),
+        (20, 85, "noise; at worst"),
     ],
 )
 def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
@@ -212,7 +212,7 @@ def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
 def test_a_quote_has_the_time_until_the_last_points_have_come() -> None:
     concluding = phase(quote_request(request()), "conclude")
     assert (concluding.expected_s, concluding.most_s) == (120, 180)
-    assert "come late: 2 minutes, 3 at most" in concluding.assumption
+    assert "arrive late: 2 minutes, 3 at most" in concluding.assumption
     assert phase(quote_request(request(target=ENDPOINT)), "conclude").most_s == 0
 
 
@@ -296,11 +296,10 @@ def test_a_soak_takes_its_time_and_its_money() -> None:
 
 def test_a_request_says_how_many_steps_its_search_takes() -> None:
     assert describe_search(request()) == (
-        "about 12 steps where nothing is noisy, 30 at most: 18 min 30 s of load"
+        "about 12 steps without noise, 30 at most: 18 min 30 s of load"
     )
     assert describe_search(request(limits={"soak_s": 1800})) == (
-        "about 15 steps where nothing is noisy, 30 at most: 50 min of load,"
-        " 31 min 30 s of it a soak"
+        "about 15 steps without noise, 30 at most: 50 min of load, 31 min 30 s of it a soak"
     )
 
 

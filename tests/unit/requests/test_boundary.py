@@ -71,7 +71,7 @@ def test_what_cannot_be_sought_is_refused_by_its_field(
 def test_every_operation_needs_a_limit() -> None:
     limits = {"limits_us": {"read": 5000}}
     assert refused(request=shared(limits=limits)).startswith(
-        "request.limits.limits_us.update: lacks a limit: search: boundary asks for the load"
+        "request.limits.limits_us.update: is missing: search: boundary needs a latency limit"
     )
 
 
@@ -88,7 +88,7 @@ def test_a_toggle_has_two_answers() -> None:
         for name, value in (("off", 0), ("on", 1))
     ]
     assert refused(request=shared(toggle={"states": states})) == (
-        "request.toggle: cannot go with search: boundary: it has two answers"
+        "request.toggle: cannot go with search: boundary, since it has two answers"
     )
 
 
@@ -99,5 +99,5 @@ def test_cells_are_ordered_by_prices_that_have_to_be_known() -> None:
         }
     )
     assert refused(prices=lacking).endswith(
-        "target: has no price of io1 storage, 100 GiB, by which cells are ordered"
+        "target: cannot be ordered by price: no price is known for io1 storage, 100 GiB"
     )

@@ -115,7 +115,7 @@ def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
         ("    fast:", f"    {'f' * 39}:",
          f"e.yaml:17: axes: the variants' names make the run '{'f' * 39}-reads': string should"),
         ("  mix:", "  mix: {}\n  other:", "e.yaml:23: axes.mix: needs at least 1 entry"),
-        ("  mix:", "  storage:", "e.yaml:23: axes.storage: is there twice"),
+        ("  mix:", "  storage:", "e.yaml:23: axes.storage: is given twice"),
     ],
 )  # fmt: skip
 def test_an_error_names_the_place_where_it_was_written(old: str, new: str, complaint: str) -> None:

@@ -60,7 +60,7 @@ def test_only_cells_that_take_turns_repeat_their_load_as_often_as_there_are_pair
         ({"axis": "storage", "of": ["fast", "fast"]}, "pairs.of: two different variants"),
         (
             {"axis": "mix", "of": ["reads", "both"]},
-            "pairs.axis: changes nothing of the target, and only targets are compared in pairs",
+            "pairs.axis: does not change the target, and only targets are compared in pairs",
         ),
         ({"axis": "storage", "of": ["fast", "faster"], "count": 2}, "pairs.count"),
     ],

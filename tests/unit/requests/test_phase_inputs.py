@@ -149,8 +149,8 @@ def test_an_input_that_lies_elsewhere_is_refused_unless_its_folder_is_allowed(
 @pytest.mark.parametrize(
     ("file", "problem"),
     [
-        ("a\0b", "'a\\x00b' is no file's name"),
-        ("\ud800", "'\\ud800' is no file's name"),
+        ("a\0b", "'a\\x00b' is not a file name"),
+        ("\ud800", "'\\ud800' is not a file name"),
         ("loop", "Too many levels of symbolic links"),
         ("pipe/x", "Not a directory"),
         (".", "is a folder: allowed are files and pipes"),

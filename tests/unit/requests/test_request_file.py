@@ -76,7 +76,7 @@ def test_runs_change_what_they_name_and_share_the_rest() -> None:
          "r.yaml:2: time_limit_s: input should be greater than or equal to 10, not 1"),
         ("records: 1000", "records: 1000\n  parameters: {rows: 3}",
          "r.yaml:14: workload.parameters.rows: unknown parameter of ycsb-a 'rows'"),
-        ("name: good", "name: good\nname: twice", "r.yaml:2: name: is there twice"),
+        ("name: good", "name: good\nname: twice", "r.yaml:2: name: is given twice"),
         ("name: good\n", "", "r.yaml:1: lacks the field 'name'"),
         ("name: good", "name: [good", "r.yaml:2: not YAML: expected ',' or ']'"),
     ],

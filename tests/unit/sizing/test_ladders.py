@@ -28,7 +28,7 @@ def found(
     kind: VolumeType, iops: float, mib_s: float = 0, *, least: int = 100, service: Service
 ) -> list[Volume | None]:
     carries = carrying(iops, mib_s, service=service)
-    return [ladder.first(carries) for ladder in list_ladders(service, kind, least)]
+    return [ladder.find_smallest(carries) for ladder in list_ladders(service, kind, least)]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.sizing.queueing import Network, alone_s
+from plimsoll.sizing.queueing import Network, estimate_alone_s
 
 # 10 ms at a station, 20 ms elsewhere. Exact mean value analysis by hand:
 # 1 under way: 30 ms, 33.3 a second, 0.333 of it queued; 2: 20 + 10 x 1.333 ms, 60 a second, 0.8
@@ -25,7 +25,7 @@ def test_a_network_is_reckoned_as_by_hand() -> None:
 @pytest.mark.parametrize(("load", "rate", "response_s"), BY_HAND)
 def test_the_time_alone_is_found_again(load: int, rate: float, response_s: float) -> None:
     assert load / response_s == pytest.approx(rate, rel=1e-4)
-    assert alone_s(load, response_s, [0.01]) == pytest.approx(0.03, rel=1e-4)
+    assert estimate_alone_s(load, response_s, [0.01]) == pytest.approx(0.03, rel=1e-4)
 
 
 def test_where_an_operation_waits_for_its_own_io_the_station_is_its_time() -> None:

@@ -38,7 +38,7 @@ def test_what_a_server_does_not_tell_is_not_known() -> None:
     assert found.rates.iops is None
     assert found.demand is not None
     assert found.demand.ios is None
-    assert "the server's own I/O is not known for all of the time" in found.notes
+    assert "for a part of the time the server's I/O is not known" in found.notes
 
 
 def run(**changes: object) -> RunResult:
@@ -75,7 +75,7 @@ def test_operations_that_the_run_lacks_are_not_counted() -> None:
     assert line
     found = compare_with_line(observed(sample(50_000), sample(50_000)), result)
     assert found.mean_share == pytest.approx(9_500 / line)
-    assert any("5 % of the operations observed are not in" in told for told in found.caveats)
+    assert any("5 % of the observed operations are not in" in told for told in found.caveats)
 
 
 def test_operations_are_known_by_their_statements_whatever_their_names() -> None:
@@ -97,7 +97,7 @@ def test_a_list_of_another_length_is_the_same_operation() -> None:
 
 def test_a_run_of_another_workload_is_refused() -> None:
     other = derive(seen(digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?")))
-    with pytest.raises(UsageError, match="is of another workload: 0 % of the operations"):
+    with pytest.raises(UsageError, match="is of another workload: 0 % of the observed operations"):
         compare_with_line(
             observed(sample(1000), sample(1000)), run(operations=other.document["operations"])
         )

@@ -77,8 +77,8 @@ def test_the_limit_is_the_machines_where_others_have_most_of_its_processors() ->
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        ((), "no step of it has figures of its target's volume and latencies"),
-        ((replace(LIGHT, demand=Demand(ops_per_second=1)),), "the processor time of an operation"),
+        ((), "no step has figures of both its target's volume and its latencies"),
+        ((replace(LIGHT, demand=Demand(ops_per_second=1)),), "the CPU time of an operation"),
     ],
 )
 def test_a_run_that_says_too_little_is_refused(seen: tuple[Observed, ...], words: str) -> None:

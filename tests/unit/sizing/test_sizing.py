@@ -161,7 +161,7 @@ def test_an_operation_without_this_statistic_is_refused() -> None:
 def test_a_run_without_figures_of_its_target_is_refused() -> None:
     whole = synthetic_run()[0]
     bare = tuple(step.model_copy(update={"target": None}) for step in whole.steps)
-    with pytest.raises(UsageError, match="no step of it has figures of its target"):
+    with pytest.raises(UsageError, match="no step has figures of both its target"):
         run(steps=bare)
 
 
@@ -171,7 +171,7 @@ def test_from_doubtful_figures_nothing_is_predicted() -> None:
     steps = tuple(
         step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in whole.steps
     )
-    with pytest.raises(NoGroundError, match="nothing is predicted from it: LOWER_BOUND: s"):
+    with pytest.raises(NoGroundError, match="nothing can be predicted from it: LOWER_BOUND: s"):
         run(steps=steps)
 
 
@@ -184,11 +184,11 @@ def test_the_cheapest_is_measured_next_and_nothing_where_nothing_carries_the_loa
 def test_the_confirming_run_is_the_runs_own_request_with_another_volume() -> None:
     ground = run()
     sizer = create_sizer({"a-run": ground}, wish(2000), few())
-    gp2 = next(o for o in sizer.options() if rds(o).volume.type == "gp2")
+    gp2 = next(o for o in sizer.list_options() if rds(o).volume.type == "gp2")
     request = write_confirming_request(
         ground.result.request,
         gp2.target,
-        sizer.prediction(gp2.target, processors=2),
+        sizer.predict(gp2.target, processors=2),
         name="size-confirm-1",
         statistic="p99",
         limits_us=LIMITS,

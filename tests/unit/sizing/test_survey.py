@@ -43,7 +43,7 @@ def sought(want: float, iops: Sequence[int] = IOPS) -> tuple[list[str], Boundary
     """Run cells until it is decided; gives their names in this order, and the answer."""
     runs: dict[int, Measured | str] = {}
     names = []
-    while (chosen := survey(runs, want, iops).found().to_measure) is not None:
+    while (chosen := survey(runs, want, iops).choose_next().to_measure) is not None:
         index = survey(runs, want, iops).cells[chosen].index
         names.append(cells(iops)[index].name)
         runs[index] = ran(cells(iops)[index])
@@ -57,7 +57,7 @@ def by_name(found: Boundary) -> dict[str, BoundaryCell]:
 def test_the_order_is_that_of_prices_and_the_middle_of_it_is_run_first() -> None:
     found = survey({})
     assert [cell.name for cell in found.cells] == [f"io1-{n}" for n in sorted(IOPS)]
-    assert found.found().to_measure == 2
+    assert found.choose_next().to_measure == 2
     assert {cell.status for cell in summarize_boundary(found, "p99").cells} == {"left out"}
 
 
@@ -135,7 +135,7 @@ def test_what_no_cell_carries_is_said_with_what_is_known_of_them() -> None:
 def test_a_run_without_an_answer_is_told_with_its_reason_and_others_go_on() -> None:
     first = survey({}).cells[2]
     found = survey({first.index: "the target does not answer"})
-    assert found.found().outcome == "measure"
+    assert found.choose_next().outcome == "measure"
     told = by_name(summarize_boundary(found, "p99"))[first.name]
     assert (told.status, told.carries, told.why) == (
         "no answer", None, "the target does not answer"
@@ -144,8 +144,8 @@ def test_a_run_without_an_answer_is_told_with_its_reason_and_others_go_on() -> N
     answer = summarize_boundary(two, "p99")
     assert (answer.outcome, answer.cell) == ("not decided", None)
     assert answer.stopped == (
-        "Open with 2 of 5 cells run: what ran of io1-1000 and io1-3000 does not say whether it"
-        " carries it."
+        "Open with 2 of 5 cells run: what was measured of io1-1000 and io1-3000 does not show"
+        " whether the load is carried."
     )
 
 
@@ -161,7 +161,7 @@ def test_a_noisy_run_is_ground_for_others_and_is_predicted_from_them() -> None:
         }
     )
     runs: dict[int, Measured | str] = {cell.index: replace(noisy, capacity=silent)}
-    while (place := survey(runs, 30_000).found().to_measure) is not None:
+    while (place := survey(runs, 30_000).choose_next().to_measure) is not None:
         chosen = survey(runs, 30_000).cells[place]
         assert chosen.name in {"io1-4000", "io1-5000"}  # from it the others are predicted not to
         runs[chosen.index] = ran(cells()[chosen.index])
@@ -188,4 +188,4 @@ def test_where_it_was_stopped_what_was_measured_is_said() -> None:
     found = summarize_boundary(survey({cell.index: ran(cell)}), "p99")
     assert (found.outcome, found.cell) == ("not decided", "io1-5000")
     assert "; whether a cheaper cell does is not decided." in found.sentence
-    assert found.stopped == "It ended before that was decided, with 1 of 5 cells run."
+    assert found.stopped == "The search ended before that was decided, with 1 of 5 cells run."

@@ -70,7 +70,7 @@ def test_no_budget_can_be_held_where_ios_are_charged_by_number() -> None:
         "instance_class": "db.t4g.medium",
     }
     asked = Request.model_validate({**canary().model_dump(), "target": aurora})
-    with pytest.raises(UsageError, match="--budget-usd: cannot be held, for Aurora Standard"):
+    with pytest.raises(UsageError, match="--budget-usd: cannot be enforced: Aurora Standard"):
         divide_canary_budget(asked, quote_request(asked), 100.0)
 
 

@@ -280,7 +280,7 @@ def test_what_is_asked_together_is_run_to_its_end_or_refused_with_its_field(
 
 
 def test_what_does_not_go_together() -> None:
-    """The table of docs/workloads.md, "What goes together"."""
+    """The table of docs/pairs.md, "What goes together"."""
     refused = set()
     for names in ALL:
         try:

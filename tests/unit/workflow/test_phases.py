@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.fleet.plan import finished
+from plimsoll.fleet.plan import reduce_step
 from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.phases import passes
@@ -43,7 +43,7 @@ def test_the_passes_come_one_after_another_and_none_twice() -> None:
     coming = find_next_pass(load, REQUEST, [])
     assert coming is not None
     assert (coming.index, coming.phase.name) == (1, "load")
-    passed = [finished(done(index, 100)) for index in range(1, 8)]
+    passed = [reduce_step(done(index, 100)) for index in range(1, 8)]
     assert find_next_pass(load, REQUEST, passed[:4]) is None
     last = find_next_pass(charge, REQUEST, passed[:6])
     assert last is not None

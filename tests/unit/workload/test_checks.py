@@ -168,7 +168,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
         "  part:\n    copies: 3",
         "  part:\n    copies: 3\n    copies: 4",
         17,
-        "copies: is there twice",
+        "copies: is given twice",
     ),
     ("  item:\n", "  it-em:\n", 8, "a name has letters, digits and _"),
     (

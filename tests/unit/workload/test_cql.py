@@ -99,7 +99,7 @@ def test_a_consistency_is_refused_where_it_means_nothing() -> None:
         ),
         (
             TABLE.format(type="int, cql_name: B"),
-            "tables.item.columns.a.cql_name: 'B' names no column in CQL",
+            "tables.item.columns.a.cql_name: 'B' is not a column name of CQL",
         ),
         (TABLE.format(type="int, cql_name: b"), "two columns would have the same name in CQL"),
         (TABLE.format(type="int").replace("cql:", "sql:"), "the workload has no CQL statements"),

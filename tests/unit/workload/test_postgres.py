@@ -78,7 +78,7 @@ def test_a_text_of_its_own_may_have_values_of_its_own() -> None:
     [
         (
             '{sql: "SELECT IFNULL(ID, 0) FROM {Item}"}',
-            r"statements\[0\]\.sql: calls 'IFNULL'.* \(in PostgreSQL; the field 'postgres' has",
+            r"statements\[0\]\.sql: calls 'IFNULL'.* \(in PostgreSQL; give another text",
         ),
         ('{sql: "SELECT `ID` FROM {Item}"}', r"sql: a quoted part \(`\) .*in PostgreSQL"),
     ],

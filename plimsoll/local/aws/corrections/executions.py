@@ -1,4 +1,4 @@
-"""The life of an execution: it may start without a name, stops at once, and is announced.
+"""Corrects executions: they may start without a name, stop at once, and announce their status.
 
 moto ends an execution only when its current task ends, keeps no reason of StopExecution, and
 publishes no event. https://docs.aws.amazon.com/step-functions/latest/apireference/API_StopExecution.html
@@ -97,7 +97,7 @@ def _announce_status(execution: Execution) -> None:
 
 def _eval_program(self: Program, env: Any) -> None:
     """Run a program; a top-level one ends when it is stopped or its time is over."""
-    with env._state_mutex:  # noqa: SLF001 - a stop comes before it begins, or finds it begun
+    with env._state_mutex:  # noqa: SLF001 - a stop either prevents the start or ends it
         begins = env.program_state() is None or env.is_running()
         if begins:
             env.next_state_name = self.start_at.start_at_name
@@ -128,10 +128,10 @@ def _eval_states(self: Program, env: Any) -> None:
             self._get_state(env.next_state_name).eval(env)
             env.stack.clear()
             env.heap.clear()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the execution tells it
+    except Exception as error:  # noqa: BLE001 - any error is the execution's failure
         details = getattr(error, "get_execution_failed_event_details", lambda: None)()
         cause = f"{type(error).__name__}({error})"
-        # a Fail that names neither error nor cause has none of either: an empty object
+        # a Fail state without error and cause gives an empty object
         env.set_error({"error": "States.Runtime", "cause": cause} if details is None else details)
 
 
@@ -186,7 +186,7 @@ def _set_timed_out(self: Environment) -> None:
 
 
 def _set_stop(self: Any, stop_date: Any, cause: Any, error: Any) -> None:
-    """Stop an execution; its threads that have not begun never begin."""
+    """Stop an execution; a thread of it that has not begun never begins."""
     with self._state_mutex:
         if self._program_state is None:
             self._program_state = ProgramStopped(stop_date=stop_date, cause=cause, error=error)
@@ -236,7 +236,7 @@ def _describe(self: Any) -> ActionResult:
 
 
 def apply() -> None:
-    """Give executions AWS's life."""
+    """Make moto's executions start, stop and end as on AWS."""
     replace_members(StepFunctionsParserBackend, start_execution=_start_execution)
     replace_members(ExecutionWorker, start=_start_worker)
     replace_members(Program, eval=_eval_program, _eval_body=_eval_states)

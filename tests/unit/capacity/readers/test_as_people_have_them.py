@@ -121,7 +121,7 @@ def test_a_table_may_have_other_separators_and_decimal_commas(text: str) -> None
     [
         (
             "1;1,300;830",
-            "'1,300': is the comma a decimal one, or does it part thousands? Write 1.3",
+            "'1,300': is this a decimal comma, or does it separate thousands? Write 1.3",
         ),
         ("1;700,5;830.25", "'830.25' has a point, but other numbers have decimal commas"),
         ("1;1,300.5;830", "throughput_ops_per_second is '1,300.5', not a number"),

@@ -216,8 +216,8 @@ def test_errors_that_k6_does_not_tell_are_not_known_and_none_are_none() -> None:
         ("wrk.txt", "", "", "wrk's report, which has no rate, or wrk2's without --latency"),
         ("wrk2.txt", "requests in", "bytes in", "no 'requests in', 'Requests/sec:'"),
         ("k6-summary-export.json", '"count": 18000', '"count": 0', "http_reqs.count is 0"),
-        ("k6-summary-export.json", '"avg": 2.0', '"avg": "2 ms"', "avg is no number"),
-        ("latte-0.29.json", '"threads": 2', '"threads": true', "conf.threads is no number"),
+        ("k6-summary-export.json", '"avg": 2.0', '"avg": "2 ms"', "avg is not a number"),
+        ("latte-0.29.json", '"threads": 2', '"threads": true', "conf.threads is not a number"),
         ("latte-0.29.json", '"cycle_count"', '"cycles"', "result.cycle_count is missing"),
     ],
 )

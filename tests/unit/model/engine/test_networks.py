@@ -19,8 +19,8 @@ def test_networks_of_a_vpc_are_taken_as_they_are_written(text: str) -> None:
         ("10.0.0.0/8", "wider than a VPC; allowed are /16 and longer"),
         ("0.0.0.0/0", "wider than a VPC"),
         ("::/0", "allowed are /56 and longer"),
-        ("10.0.0/24", "is no network; such as 10.0.1.0/24"),
-        ("db.example.com", "is no network"),
+        ("10.0.0/24", "is not a network; such as 10.0.1.0/24"),
+        ("db.example.com", "is not a network"),
     ],
 )
 def test_what_is_wider_or_no_network_is_refused(text: str, why: str) -> None:

@@ -16,14 +16,14 @@ LATENCY = {"kind": "latency", "operation": "read", "rate_ops_per_second": 500}
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"schedule": "every day"}, "'every day' is no schedule"),
+        ({"schedule": "every day"}, "'every day' is not a schedule"),
         ({"schedule": "rate(0 days)"}, "at least 1 day"),
         ({"schedule": "cron(0 2 * * * *)"}, "?"),
         ({"schedule": "at(2026-12-01T00:00:00)"}, "happens once, and has no history"),
-        ({"time_zone": "Europe/Atlantis"}, "'Europe/Atlantis' is no time zone"),
+        ({"time_zone": "Europe/Atlantis"}, "'Europe/Atlantis' is not a time zone"),
         ({"flexible_minutes": 1441}, "less than or equal to 1440"),
         ({"compare": []}, "at least 1 item"),
-        ({"compare": [LATENCY, LATENCY]}, "latency of read at 500 ops/s is there twice"),
+        ({"compare": [LATENCY, LATENCY]}, "latency of read at 500 ops/s is given twice"),
         (
             {"compare": [LATENCY | {"rate_ops_per_second": 600}]},
             "600 is not measured by every run; give request.search.rate_first_ops_per_second, 500",

@@ -62,14 +62,14 @@ READ = [
 @pytest.mark.parametrize(("text", "written", "slots"), READ)
 def test_a_statement_is_read(text: str, written: str, slots: list[str]) -> None:
     shape = read_shape(text, "sql", BY_NAME, "shop")
-    assert shape.written(many=3) == written
+    assert shape.write_text(many=3) == written
     assert [f"{slot.role} {slot.column}" for slot in shape.slots] == slots
 
 
 def test_numbers_and_texts_that_a_server_left_are_values_too() -> None:
     text = "SELECT c FROM sbtest1 WHERE id = 4711 AND c = 'a secret' LIMIT 5"
     shape = read_shape(text, "sql", BY_NAME)
-    assert shape.written() == "SELECT c FROM {sbtest1} WHERE id = ? AND c = ? LIMIT ?"
+    assert shape.write_text() == "SELECT c FROM {sbtest1} WHERE id = ? AND c = ? LIMIT ?"
 
 
 POSTGRES = [
@@ -87,7 +87,7 @@ POSTGRES = [
 
 @pytest.mark.parametrize(("text", "written"), POSTGRES)
 def test_a_statement_of_postgresql_is_read(text: str, written: str) -> None:
-    assert read_shape(text, "postgres", BY_NAME, "public").written(many=2) == written
+    assert read_shape(text, "postgres", BY_NAME, "public").write_text(many=2) == written
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_locks_and_aggregates_are_seen(text: str, locks: bool, aggregates: bool)
 REFUSED = [
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ...", "cut short"),
     ("SELECT `c` FROM `sbtest1` WHERE `c` LIKE ?", "not known what it is for"),
-    ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "no column by itself"),
+    ("SELECT `c` FROM `sbtest1` WHERE LOWER ( `c` ) = ?", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ? - ?", "an expression"),
-    ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "no column by itself"),
+    ("SELECT `c` FROM `sbtest1` WHERE ( `id` , `k` ) IN (...)", "not a column by itself"),
     ("SELECT `c` FROM `sbtest1` WHERE `id` = ?; DROP TABLE `sbtest1`", "more than one statement"),
     ("DROP TABLE `sbtest1`", "begins with DROP"),
     ("SELECT `c", "cannot be read|has no end"),

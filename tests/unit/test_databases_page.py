@@ -1,4 +1,4 @@
-"""What the page on the method says of every protocol."""
+"""What the page on databases says of every protocol."""
 
 from pathlib import Path
 from typing import get_args
@@ -6,7 +6,7 @@ from typing import get_args
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.words import ENGINES
 
-PAGE = (Path(__file__).parents[2] / "docs/method.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/databases.md").read_text()
 
 
 def test_what_counts_is_said_for_every_protocol_and_kind_of_answer() -> None:
