@@ -160,7 +160,7 @@ class Connection(_Driver):
     @property
     def greeted_as(self) -> int:
         """The number of the session, by the server's greeting."""
-        return int(self.server_thread_id[0])
+        return int(self.thread_id())  # type: ignore[no-untyped-call]
 
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         """Set the character set, but not through a proxy: there the login's packet says it."""
