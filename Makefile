@@ -81,7 +81,9 @@ $(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/loca
 cassandra-local: $(STAMPS)/cassandra ## Fetch the Cassandra that runs on this machine (it needs Java 17)
 
 $(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv | browser # apt by apt
-	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server
+	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server \
+	  mariadb-server-core liburing2 'libaio1|libaio1t64' \
+	  pgbouncer libc-ares2 'libevent-2.1-7|libevent-2.1-7t64'
 	@touch $@
 
 # the browser that reports are tested in; CHROMIUM=/path/to/it for another one

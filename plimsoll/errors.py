@@ -108,6 +108,10 @@ class MissingToolError(PlimsollError):
     """This machine lacks a program: names it, and the one command that installs it."""
 
 
+class UnusableToolError(MissingToolError):
+    """This machine has a program that cannot be used: names it, and says why."""
+
+
 class PreflightError(PlimsollError):
     """A preflight check failed, so nothing was submitted. Exit code 3."""
 

@@ -1,8 +1,12 @@
-"""This machine: CPU time of a run's processes, of others, and stolen time; and its clock."""
+"""This machine: CPU time of a run's processes, of others, and stolen time; and its clock.
+
+`measure_load` says what keeps the machine busy at the moment, and names the busiest processes.
+"""
 
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +24,8 @@ _PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # own times, and those of ended c
 _LISTENS = "0A"  # TCP_LISTEN
 _READINGS_MOST = 10  # on a machine where processes end all the time
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works on behalf of any process
+LOOK_S = 0.3  # length of a look at this machine; a tick is 0.01 s
+_BUSIEST_TOLD = 3
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def cpu_times(
         total=sum(ticks),
         stolen=ticks[_STEAL],
         idle=ticks[_IDLE] + ticks[_IO_WAIT],
-        others=used - read.kernel_ticks - ours,
+        others=used - sum(read.ticks[pid] for pid in read.kernel) - ours,
         run=ours,
         server=read.below(servers) if there else None,
         at_s=read.at_s,
@@ -89,7 +95,7 @@ class _Processes:
     machine_ticks: list[int]  # user, nice, system and so on; empty if the system hides them
     ticks: dict[int, int]
     children: dict[int, list[int]]
-    kernel_ticks: int  # used by kernel threads
+    kernel: frozenset[int]  # kernel threads
 
     @classmethod
     def read(cls) -> "_Processes":
@@ -110,7 +116,7 @@ class _Processes:
     def _of(cls, pids: Collection[int], at_s: float, machine_ticks: list[int]) -> "_Processes":
         ticks: dict[int, int] = {}
         children: dict[int, list[int]] = {}
-        kernel = 0
+        kernel: set[int] = set()
         for pid in sorted(pids):
             try:
                 fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
@@ -119,21 +125,28 @@ class _Processes:
             ticks[pid] = sum(map(int, fields[_TIMES]))
             children.setdefault(int(fields[_PARENT]), []).append(pid)
             if int(fields[_FLAGS]) & _KERNEL_THREAD:
-                kernel += ticks[pid]
-        return cls(at_s, machine_ticks, ticks, children, kernel)
+                kernel.add(pid)
+        return cls(at_s, machine_ticks, ticks, children, frozenset(kernel))
 
     def below(self, roots: Collection[int], strangers: Collection[int] = ()) -> int:
         """Return the CPU time of processes and all their descendants, without strangers."""
-        known = 0
-        counted: set[int] = set()
+        return sum(self.ticks.get(pid, 0) for pid in self.list_trees(roots, strangers))
+
+    def list_trees(self, roots: Collection[int], strangers: Collection[int] = ()) -> set[int]:
+        """Return processes and all their descendants, without strangers and their descendants."""
+        found: set[int] = set()
         to_add = list(roots)
         while to_add:
             pid = to_add.pop()
-            if pid not in strangers and pid not in counted:
-                counted.add(pid)  # only once, even if a root is below another one
-                known += self.ticks.get(pid, 0)
+            if pid not in strangers and pid not in found:  # a root may be below another one
+                found.add(pid)
                 to_add += self.children.get(pid, ())
-        return known
+        return found
+
+    def list_others(self, run: Collection[int]) -> dict[int, int]:
+        """Return the CPU time of each process outside a run, without kernel threads."""
+        ours = self.kernel | self.list_trees(run)
+        return {pid: ticks for pid, ticks in self.ticks.items() if pid not in ours}
 
 
 def _read_pids() -> set[int]:
@@ -236,6 +249,65 @@ def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
         server=server,
         length_s=after.at_s - before.at_s,
     )
+
+
+@dataclass(frozen=True)
+class MachineLoad:
+    """What used this machine's CPUs over a moment, apart from a run's own processes.
+
+    Attributes:
+        stolen_percent: CPU time used by other guests of the hypervisor.
+        others_percent: CPU time used by processes outside the run; None if not known.
+        idle_percent: CPU time that was idle.
+        busiest: The programs outside the run that used most, such as "cc1plus 41 %".
+    """
+
+    stolen_percent: float
+    others_percent: float | None
+    idle_percent: float
+    busiest: tuple[str, ...] = ()
+
+
+def measure_load(run: Collection[int], over_s: float = LOOK_S) -> MachineLoad | None:
+    """Measure this machine's load over a moment; None if the system does not report it.
+
+    Args:
+        run: process ids of the roots of the run's process trees; empty if they are not visible,
+            so that nobody can say which processes are others.
+        over_s: length of the measurement, for which this call sleeps.
+    """
+    try:
+        times, others = cpu_times(run), _Processes.read().list_others(run)
+        time.sleep(over_s)
+        later, others_later = cpu_times(run), _Processes.read().list_others(run)
+    except OSError:
+        return None
+    seen = shares(times, later)
+    if seen is None or times is None or later is None:
+        return None
+    used: Counter[str] = Counter()
+    for pid, ticks in others_later.items() if run else ():
+        used[program(pid) or "?"] += ticks - others.get(pid, ticks)
+    total = later.total - times.total
+    return MachineLoad(
+        stolen_percent=100 * seen.stolen,
+        others_percent=100 * seen.others if run else None,
+        idle_percent=100 * seen.idle,
+        busiest=tuple(
+            f"{name} {100 * ticks / total:.0f} %"
+            for name, ticks in used.most_common(_BUSIEST_TOLD)
+            if 100 * ticks >= total
+        ),
+    )
+
+
+def find_parent(pid: int) -> int | None:
+    """Return the process that started a process; None if it has ended."""
+    try:
+        fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[_PARENT])
 
 
 # The clock. Loads are timed by the monotonic clock, but barriers and the times of steps are on the

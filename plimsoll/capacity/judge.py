@@ -20,6 +20,7 @@ from plimsoll.capacity.summary import (
     list_doubts,
     list_notes,
     merge_audits,
+    note_unwatched,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -59,7 +60,12 @@ def judge(
     conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
     heavy = warn_of_heavy_baseline(assessment.measured, conclusion, rules, axis)
-    notes = (*conclusion.notes, *heavy, *list_notes(judged, conclusion, axis))
+    notes = (
+        *conclusion.notes,
+        *note_unwatched(valid, rules),
+        *heavy,
+        *list_notes(judged, conclusion, axis),
+    )
     return Capacity(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,

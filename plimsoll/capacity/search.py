@@ -175,9 +175,9 @@ def plan_next_step(
     conclusion = decide_verdict(judged, rules, ladder.axis, baseline=assessment.baseline)
     if left <= 0:
         wish = Done(why=f"all {budget} steps that search.probes_max leaves are used")
-    elif left <= kept and conclusion.figure is not None:
+    elif left <= kept and conclusion.figure is not None and not conclusion.slowed:
         wish = Done(why=f"the last {kept} steps question the answer")
-    if isinstance(wish, Done):
+    if isinstance(wish, Done) and not conclusion.slowed:
         answer = Answer(judged, conclusion, rules, assessment.limit_us, closing)
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
@@ -227,6 +227,15 @@ def _repeat_disputed(
     last = _last_load(judged, finished, ladder)
     if last.failed or (last.point.consistent and not last.doubtful):
         return None  # a load that fails needs no repetition to show that it does not pass
+    lighter = [load for load in judged if load.point.load <= last.point.load]
+    heavier = ladder.up(last.point.load)
+    if (
+        heavier is not None
+        and last.passed_slowed
+        and any(map(_is_given_up, lighter))  # so the machine is never calm for long
+        and not any(load.failed for load in judged)
+    ):
+        return Wish(heavier, "climb", "all lighter loads passed, even on a busy machine")
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(

@@ -228,7 +228,7 @@ def command(
         click.echo(json.dumps(measured.as_json(), indent=2))
     else:
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
-        for note in statement_mode_notes(target):
+        for note in (*measured.notes, *statement_mode_notes(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)
     if not report.window_s:

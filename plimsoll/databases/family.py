@@ -11,6 +11,7 @@ from typing import assert_never
 
 from plimsoll.databases import cassandra, mysql, postgres
 from plimsoll.databases.dataset_notes import DatasetNote
+from plimsoll.databases.poolers import Pooler
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget, Protocol
 from plimsoll.model.judging.debt import WriteDebt
@@ -87,6 +88,13 @@ class Family(typing.Protocol):
 
         Raises:
             PlimsollError: The server is unreachable or refuses; one line, without the password.
+        """
+
+    def find_pooler(self, target: EngineTarget) -> Pooler | None:
+        """Return the pooler or proxy that answers at a server's address; None if there is none.
+
+        Raises:
+            PlimsollError: The server is unreachable or refuses the login.
         """
 
     def await_ready(self, target: EngineTarget) -> None:

@@ -199,6 +199,7 @@ def _make_step(
             judged=plan.purpose not in UNFILLED,
             operations_per_s=succeeded / window.length_s if window and window.length_s else None,
         ),
+        calm_waited_s=plan.calm_waited_s,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )

@@ -32,8 +32,10 @@ from plimsoll.load_line.dataset import (
     use_existing_keys,
     wait_until_settled,
 )
+from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.load_line.request import add_credentials, describe_endpoint, write_search_request
 from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.machine import require_set_clock
@@ -103,6 +105,7 @@ class PlannedSearch:
         made: The rows that were made for it.
         stop_rules: The rules that stop the load at once.
         reached: The connection settings in each state of the toggle.
+        notes: Notes on the target for the reader.
     """
 
     request: Request
@@ -111,6 +114,7 @@ class PlannedSearch:
     made: Made
     stop_rules: Sequence[StopRule] = ()
     reached: Mapping[str, EngineTarget] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,13 +143,18 @@ def find(asked: Asked, caller: Caller) -> Outcome:
             set.
     """
     require_set_clock()
+    target, notes = adapt_to_pooler(asked.target)
+    asked = replace(asked, target=target)
+    for note in notes:
+        caller.say(note)
     found = look(asked.target, asked.workload, asked.options.records, asked.parameters)
     _plan_search(asked, found, Made())  # refuse invalid options before any row is made
     to_drop = asked.options.drop and found.note is None  # a refusal drops no existing dataset
     try:
         found, made = _provide_rows(asked, found, caller)
         to_drop = asked.options.drop
-        outcome = run_search(_plan_search(asked, found, made), caller)
+        search = replace(_plan_search(asked, found, made), notes=notes)
+        outcome = run_search(search, caller)
     except BaseException:
         if to_drop:
             with suppress(PlimsollError):  # report the first error, not this one
@@ -171,13 +180,17 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
         target=search.target,
         compiled=search.found.compiled,
         load_number=lambda target: reserve_load_number(target, search.found),
+        look=measure_machine,
         reached=search.reached,
         stop_rules=search.stop_rules,
     )
     with caller.follow(finder) as shows:
         finder.shows = shows
         result, seconds = search_and_judge(
-            finder, server=search.found.server, rows=search.made.rows, notes=search.made.notes
+            finder,
+            server=search.found.server,
+            rows=search.made.rows,
+            notes=(*search.notes, *search.made.notes),
         )
         caller.keep(result, seconds)
     return Outcome(result, seconds, finder.cut_short)
@@ -202,7 +215,11 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         found,
         asked.workload,
         built_in=asked.workload_name in list_builtin_names(),
-        rules=Rules(limits_us=limits_us, statistic=options.statistic),
+        rules=Rules(
+            limits_us=limits_us,
+            statistic=options.statistic,
+            audits_off=frozenset(options.audits_off),
+        ),
         expect=asked.expect,
     )
     return PlannedSearch(request, asked.target, found, made, stop_rules)
@@ -264,13 +281,14 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         )
         raise UsageError(Complaint(("background",), problem))
     first = request.target.redirect(request.toggle.states[0].endpoint if request.toggle else None)
-    target, workload = add_credentials(first), read_workload_choice(request.workload)
+    target, notes = adapt_to_pooler(add_credentials(first))
+    workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
     made = Made()
     if not is_complete(found):
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
-    return PlannedSearch(request, target, found, made, reached=reached)
+    return PlannedSearch(request, target, found, made, reached=reached, notes=notes)
 
 
 def _open_states(
@@ -284,7 +302,9 @@ def _open_states(
     if request.toggle is None:
         return {}
     states = endpoints_by_state(target, request.toggle)
-    reached = {name: add_credentials(endpoint) for name, endpoint in states.items()}
+    reached = {
+        name: adapt_to_pooler(add_credentials(endpoint))[0] for name, endpoint in states.items()
+    }
     for name, one in reached.items():
         with family_of(one.protocol).open_datasets(one) as datasets:
             note = datasets.read_note(compiled.dataset) if datasets.has_place() else None

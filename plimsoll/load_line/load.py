@@ -16,6 +16,7 @@ from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.machine import require_set_clock
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
@@ -54,11 +55,13 @@ class Loaded:
         loadable: The workload and the server.
         spec: The settings of the load.
         report: The measurements.
+        notes: Notes on the target for the reader.
     """
 
     loadable: Loadable
     spec: LoadSpec
     report: LoadReport
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values, without credentials."""
@@ -127,6 +130,7 @@ def run_load(
             machine's clock was never set.
     """
     require_set_clock()
+    target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, workload, options.records, parameters)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
     loop: ClosedLoop | OpenLoop = ClosedLoop()
@@ -154,4 +158,4 @@ def run_load(
         raise PlimsollError(str(error)) from None
     report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
     connect = family_of(target.protocol).open_datasets
-    return Loaded(there, spec, add_read_back(spec, report, connect))
+    return Loaded(there, spec, add_read_back(spec, report, connect), notes)

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from threading import Timer
 
 from plimsoll import words
-from plimsoll.machine import CpuTimes, cpu_times, servers, shares
+from plimsoll.machine import (
+    CpuTimes,
+    MachineLoad,
+    cpu_times,
+    measure_load,
+    servers,
+    shares,
+)
 from plimsoll.model.engine.asked import POLL_US, EngineTarget
 from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.request.dsn import is_loopback
@@ -121,6 +128,11 @@ class Host:
         themselves, and only other processes' share counts as a disturbance.
         """
         return None if self.shared else fleet.most_waiting_percent
+
+
+def measure_machine(target: EngineTarget) -> MachineLoad | None:
+    """Measure what keeps this machine busy besides a search of a database and the database."""
+    return measure_load(Host.of(target).ours)
 
 
 # Other users of the database during the search: a reader of the result should know of them.

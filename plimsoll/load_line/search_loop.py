@@ -20,7 +20,7 @@ from plimsoll.fleet.step import build_step
 from plimsoll.load_line.clients import compute_local_barrier_ms, run_clients
 from plimsoll.load_line.machine import Host, choose_poll_us, report_other_statements
 from plimsoll.load_line.options import StopRule
-from plimsoll.machine import watch_clock
+from plimsoll.machine import MachineLoad, watch_clock
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
@@ -28,14 +28,21 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep, RateSearch
 from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.run.results import StepResult
-from plimsoll.model.run.run_record import Recovery
-from plimsoll.search_steps import describe_recovery, plan_fill, prepare_step, shorten_window
+from plimsoll.model.run.run_record import BusyMachine, Recovery
+from plimsoll.search_steps import (
+    describe_busy_machine,
+    describe_recovery,
+    plan_fill,
+    prepare_step,
+    shorten_window,
+    waits_for_machine,
+)
 from plimsoll.workflow.client import add_statements
 from plimsoll.workflow.log_filling import LogFilling, make_fill_spec
 from plimsoll.workload.compiled import Compiled
 
-RECOVERY_LOOK_S = 1.0
-RECOVERY_TOLD_S = 5  # how often the wait for recovery is reported
+LOOK_AGAIN_S = 1.0  # between two looks at what a step waits for
+WAIT_TOLD_S = 5  # how often a wait is reported
 FILL_LOOK_S = 0.1
 JUDGING_S = 1.0  # time for a step's barrier and for reading the counters
 
@@ -59,6 +66,7 @@ class Finder:
         target: The engine's connection settings, with credentials, for the toggle's active state.
         compiled: The compiled workload.
         load_number: A function that numbers the next load on a target's dataset.
+        look: A function that measures what keeps this machine busy besides a target.
         reached: The connection settings for each state of the toggle.
         stop_rules: The rules that end the load at once.
         shows: The callbacks that show the progress.
@@ -70,6 +78,7 @@ class Finder:
     target: EngineTarget
     compiled: Compiled
     load_number: Callable[[EngineTarget], int] = lambda _: 0
+    look: Callable[[EngineTarget], MachineLoad | None] = lambda _: None
     reached: Mapping[str, EngineTarget] = field(default_factory=dict)
     stop_rules: Sequence[StopRule] = ()
     shows: Shows = field(default_factory=Shows)
@@ -111,12 +120,7 @@ class Finder:
             plan = plan_step(following, self.request, poll_us=poll_us)
             if time.monotonic() + _takes_s(plan) > until:
                 plan = shorten_window(plan, self.request) or plan
-            if time.monotonic() + _takes_s(plan) > until:
-                limit = words.duration(self.request.time_limit_s)
-                if following.purpose not in CLOSING:  # otherwise the answer stands without it
-                    self.cut_short = f"the time limit of {limit} left no time for another step"
-                return
-            ready = self._prepare(plan, following)
+            ready = self._prepare(plan, following, until)
             if ready is None or self._ended.is_set():
                 return
             ready = plan_fill(ready, [result.step for result in self.steps])
@@ -135,10 +139,23 @@ class Finder:
         if failed and not self._ended.is_set():
             self.shows.say(f"warming: {failed[0].cause}")
 
-    def _prepare(self, plan: StepPlan, following: NextStep) -> StepPlan | None:
-        """Wait until the target has recovered; None if the search ends before the step."""
+    def _prepare(self, plan: StepPlan, following: NextStep, until: float) -> StepPlan | None:
+        """Wait until the target has recovered and this machine is calm.
+
+        Returns:
+            None if the search ends before the step.
+        """
         waiting: Recovery | None = None
+        busy: BusyMachine | None = None
+        told: tuple[type[Recovery | BusyMachine], int] | None = None
+        watched = waits_for_machine(self.request)
+        finished = [result.step for result in self.steps]
         while not self._ended.is_set():
+            if time.monotonic() + _takes_s(plan) > until:
+                limit = words.duration(self.request.time_limit_s)
+                if following.purpose not in CLOSING:  # otherwise the answer stands without it
+                    self.cut_short = f"the time limit of {limit} left no time for another step"
+                return None
             ready = prepare_step(
                 plan,
                 following,
@@ -146,16 +163,23 @@ class Finder:
                 counters=family_of(self.target.protocol).read_counters(self.target),
                 waiting=waiting,
                 at_epoch_ms=round(time.time() * 1000),
-                finished=[result.step for result in self.steps],
+                machine=self.look(self.target) if watched else None,
+                busy=busy,
+                finished=finished,
             )
-            if not isinstance(ready, Recovery):
+            if isinstance(ready, Recovery):
+                waiting = ready
+                text = describe_recovery(ready, self.request.load.recovery_max_s)
+            elif isinstance(ready, BusyMachine):
+                busy = ready
+                text = describe_busy_machine(ready, self.request.load.calm_max_s)
+            else:
                 return ready
-            waiting = ready
-            if self._ended.wait(RECOVERY_LOOK_S):
-                break
-            if (waiting.seen_epoch_ms - waiting.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
-                longest_s = self.request.load.recovery_max_s
-                self.shows.say(describe_recovery(waiting, longest_s))
+            waited_s = (ready.seen_epoch_ms - ready.since_epoch_ms) // 1000
+            if told != (type(ready), waited_s // WAIT_TOLD_S):
+                told = type(ready), waited_s // WAIT_TOLD_S
+                self.shows.say(text)
+            self._ended.wait(LOOK_AGAIN_S)
         return None
 
     def _step(self, plan: StepPlan) -> None:

@@ -250,7 +250,7 @@ def start_step(
             f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
-    records_of(settings).change(record.run_id, step=plan.index, recovery=None)
+    records_of(settings).change(record.run_id, step=plan.index, recovery=None, busy=None)
     return Next.step(plan)
 
 

@@ -18,6 +18,8 @@ from plimsoll.machine import (
     CpuTimes,
     cpu_times,
     find_listeners,
+    find_parent,
+    measure_load,
     require_set_clock,
     servers,
     shares,
@@ -92,6 +94,46 @@ def test_another_target_of_the_same_twin_is_a_stranger_with_all_that_it_runs() -
 @pytest.mark.usefixtures("proc")
 def test_a_root_below_another_is_counted_once() -> None:
     assert cpu_times(run={10, 20}) == cpu_times(run={10})
+
+
+def test_the_busiest_programs_outside_a_run_are_named(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 200 ticks others used 90, the run 60, a kernel thread 10."""
+    for pid, name in {7: "shell", 20: "mariadbd", 31: "cc1", 30: "cc1", 3: "kworker"}.items():
+        (proc / f"{pid}/comm").write_text(f"{name}\n")
+
+    def go_on(_: float) -> None:
+        (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
+        for pid, used in {30: 40, 31: 30, 7: 20, 20: 60, 3: 10}.items():
+            parent, flags, ticks = PROCESSES[pid]
+            (proc / f"{pid}/stat").write_text(
+                f"{pid} (a) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {ticks - 3 + used} 1 1 1 20 0 1\n"
+            )
+
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
+    load = measure_load({20})
+    assert load is not None
+    assert load.busiest == ("cc1 35 %", "shell 10 %")
+    assert load.others_percent == pytest.approx(45)
+    assert (load.idle_percent, load.stolen_percent) == pytest.approx((10, 10))
+
+
+def test_a_run_whose_processes_are_not_visible_has_no_others(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def go_on(_: float) -> None:
+        (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
+
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
+    load = measure_load(())
+    assert load is not None
+    assert (load.others_percent, load.busiest) == (None, ())
+
+
+@pytest.mark.usefixtures("proc")
+def test_the_parent_of_a_process_is_read_from_its_status() -> None:
+    assert [find_parent(31), find_parent(99)] == [30, None]
 
 
 def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "await_ready",
+    "find_pooler",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -107,6 +108,10 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
                 return False
             time.sleep(_POLL_S)
     return True
+
+
+def find_pooler(target: EngineTarget) -> None:
+    """Find no pooler: nothing of that kind is known for CQL."""
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:

@@ -180,7 +180,9 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
         if not may:
             return True
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))
-        execute(connection, "SELECT set_config('statement_timeout', $1, false)", (str(left_ms),))
+        # for this transaction alone: a connection pooler gives the session to others
+        execute(connection, "BEGIN")
+        execute(connection, f"SET LOCAL statement_timeout = {left_ms}")
         try:
             execute(connection, "CHECKPOINT")
         except PlimsollError:
@@ -188,6 +190,5 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
                 raise
             return False
         finally:
-            # a connection pooler may reuse the session
-            execute(connection, "RESET statement_timeout")
+            execute(connection, "ROLLBACK")
     return True

@@ -290,3 +290,13 @@ class Capacity(Model):
     statistic: Statistic
     rules: Rules
     steps: tuple[JudgedStep, ...]
+
+    @property
+    def slowed(self) -> bool:
+        """Whether it is a lower bound alone because other programs slowed the steps."""
+        return self.verdict == "LOWER_BOUND" and self.cause == "audit:undisturbed"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs kept it from an exact figure, or from any."""
+        return self.verdict == "DISTURBED" or self.slowed

@@ -180,6 +180,8 @@ class Step(Model):
     window_factor: Positive | None = None  # length of the window / length in the request
     # Whether the target had recovered from an overload before this step
     recovered: bool | None = None
+    # How long it waited until other programs left the machine calm; None in an older result
+    calm_waited_s: Amount | None = None
 
 
 class FinishedStep(Model):

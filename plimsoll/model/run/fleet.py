@@ -79,6 +79,7 @@ class StepPlan(Model):
     parameters: dict[str, str] = Field(default_factory=dict)
     # How the wait for recovery ended; None if there was nothing to wait for
     recovery: str | None = None
+    calm_waited_s: float = 0  # how long it waited until other programs left this machine calm
     server_before: ServerCounters | None  # None if the server did not reply
     phase: str | None = None  # name of the phase; None for a step of the search
     # Phase only: operations after which the load ends, over all clients
