@@ -37,9 +37,9 @@ def command(
 
     A second call completes what an interrupted one has begun, and never duplicates a row.
     """
-    target, _ = adapt_to_pooler(parse_dsn(dsn, password=os.environ.get(PASSWORD, "")))
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
+    target, _ = adapt_to_pooler(parse_dsn(dsn, password=os.environ.get(PASSWORD, "")))
     compiled = workload.compile(options.records, given, target.protocol)
     started = time.monotonic()
     prepared = prepare_with_progress(target, compiled, options)

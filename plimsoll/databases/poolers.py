@@ -15,7 +15,7 @@ class Pooler:
     """A pooler or proxy that answers at a server's address.
 
     Attributes:
-        name: Its product; None if it does not say.
+        name: The product; None if it does not say.
         differs: Settings that a load relies on and that its sessions do not have, each with the
             value in force.
     """

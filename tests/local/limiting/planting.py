@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.databases.family import family_of
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.search import axis_of, plan_next_step
 from plimsoll.capacity.steps.debt import (
     FILL_CONNECTIONS,
     FILL_LEAST_S,

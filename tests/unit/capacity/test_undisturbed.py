@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
-from plimsoll.capacity.search import DISTURBED_MAX
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import DISTURBED_MAX, plan_next_step
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step

@@ -2,8 +2,9 @@
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
 from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.capacity.steps.debt import (
     FILL_LEAST_S,
     TimedDebt,
