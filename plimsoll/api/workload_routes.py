@@ -27,4 +27,5 @@ def list_workloads() -> Workloads:
 @cache
 def _summarize_workload(name: str) -> WorkloadSummary:
     workload = load_workload(name)
-    return WorkloadSummary.model_validate(workload.summary())
+    operations = {"operations": workload.operation_names}
+    return WorkloadSummary.model_validate(workload.summary() | operations)

@@ -88,10 +88,8 @@ def _latency(step: JudgedStep, name: str) -> str:
 
 
 def _mark(step: JudgedStep, capacity: Capacity) -> str:
-    if not step.consistent:
-        return "[yellow]disputed[/]"
-    if all(reason.startswith("undecided:") for reason in step.reasons) and step.reasons:
-        return "[yellow]undecided[/]"
+    if step.outcome in {"disputed", "undecided"}:
+        return f"[yellow]{step.outcome}[/]"
     if not step.passed:
         return "[red]fail[/]"
     best = capacity.at == step.load and capacity.max_sustainable_throughput_ops_per_second

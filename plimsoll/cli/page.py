@@ -23,7 +23,7 @@ from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UsageError
-from plimsoll.local.http_front import read_body
+from plimsoll.local.front import read_body
 from plimsoll.local.rest_api import Answer, build_refusal
 
 if TYPE_CHECKING:

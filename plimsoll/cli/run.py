@@ -17,7 +17,14 @@ from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, make_token, page_options, show_page, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
-from plimsoll.cli.run_experiment import RESULTS, count_first_clients, wait_or_stop, write_report
+from plimsoll.cli.retry import tell_retry
+from plimsoll.cli.run_experiment import (
+    RESULTS,
+    count_first_clients,
+    wait_or_stop,
+    write_comparison,
+    write_report,
+)
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
@@ -130,8 +137,15 @@ def _run_all(
     interrupted = interrupted or (bool(made) and run_here(made))
     results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
+    if len(results) > 1:
+        write_comparison(directory, [result for _, result in results.values()])
+    page = directory / "report.html"
+    if not as_json and page.is_file():
+        click.echo(f"\n{page.resolve().as_uri()}")
     exporting.tell_runs(result for _, result in results.values())
     code = expecting.tell_runs(results)
+    if not interrupted:
+        tell_retry(results, as_json=as_json)
     return 130 if interrupted else code
 
 

@@ -1,6 +1,6 @@
 """`plimsoll run` of an experiment: runs every cell on one machine, then says what to buy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from plimsoll.model.deployment.functions import Setting
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.experiment_record import ExperimentResult
+from plimsoll.model.run.results import RunResult
 from plimsoll.requests.cells import CheckedExperiment
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
 
@@ -75,6 +76,16 @@ def write_report(folder: Path) -> None:
     write_whole(folder / "report.html", render_run(result, seconds))
 
 
+def write_comparison(folder: Path, results: Sequence[RunResult]) -> None:
+    """Draw the page of several runs side by side, in the folder that holds theirs."""
+    from plimsoll.report.compare_page import render_comparison  # noqa: PLC0415 - as above
+    from plimsoll.report.comparing.comparing import compare_runs  # noqa: PLC0415 - likewise
+    from plimsoll.report.experiment.choice import build_matrix  # noqa: PLC0415 - likewise
+
+    page = render_comparison(results, compare_runs(results), build_matrix(results))
+    write_whole(folder / "report.html", page)
+
+
 def run_experiment(
     checked: CheckedExperiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
@@ -82,7 +93,7 @@ def run_experiment(
     result, interrupted = _run_cells(checked, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
-        click.echo(f"\n{directory / 'report.html'}")
+        click.echo(f"\n{(directory / 'report.html').resolve().as_uri()}")
     return 130 if interrupted else exit_code_of_experiment(result)
 
 

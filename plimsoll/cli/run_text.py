@@ -8,7 +8,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.capacity.credits import is_burst
 from plimsoll.cli.capacity import print_expectations
 from plimsoll.cli.output import make_table, print_figures
 from plimsoll.model.judging.capacity import Capacity, JudgedStep
@@ -20,6 +19,7 @@ from plimsoll.report.comparing.comparing import question_key
 from plimsoll.report.comparing.ratios import divide_capacities
 from plimsoll.report.tables import (
     describe_backgrounds,
+    describe_judgement,
     describe_unjudged,
     find_judgement,
     target_cells,
@@ -159,11 +159,9 @@ def run_steps_table(result: RunResult) -> Table:
 def _verdict_cell(judged: JudgedStep | None) -> str:
     if judged is None:
         return ""
-    if judged.passed:
-        return "[green]passed[/]"
-    if is_burst(judged):
-        return "[yellow]burst[/]"
-    return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
+    color = {"passed": "green", "failed": "red"}.get(judged.outcome, "yellow")
+    text = describe_judgement(judged)
+    return f"[{'yellow' if text == 'burst' else color}]{text}[/]"
 
 
 def _describe_closing(capacity: Capacity) -> list[str]:

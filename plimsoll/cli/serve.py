@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll.cli.run_experiment import RESULTS
-from plimsoll.client.tokens import keep_new_token, token_path
+from plimsoll.client.tokens import keep_token, token_path
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report.folder import find_newest_runs
 
@@ -61,6 +61,8 @@ def serve(
     then; the files of finished runs stay, and the next service shows those that it finds in the
     folder of --dir, by default plimsoll-results/.
     """
+    # at once: loading what follows takes seconds on a busy machine
+    _print_line("starting; the address follows when the service answers, in 5 to 30 seconds")
     from plimsoll.local.home import make_twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.leftovers import remove_leftovers  # noqa: PLC0415 - an extra
     from plimsoll.local.past_runs import PastRuns  # noqa: PLC0415 - an extra
@@ -74,7 +76,9 @@ def serve(
     _print_line("starting the stand-in for AWS on this machine")
     with (
         interrupt_on_termination(),
-        nullcontext() if no_token else keep_new_token(listener.getsockname()[1]) as token,
+        nullcontext()
+        if no_token
+        else keep_token(listener.getsockname()[1], lasting=port != 0) as token,
         make_twin_home(parent=data_dir) as home,
         LocalTwin(home) as twin,
     ):
@@ -105,6 +109,7 @@ def _serve(
     from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
     from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - an extra
 
+    _print_line("waiting for the API and the first load clients")
     twin.warm("api", 1)
     twin.warm("load-client", _WARM_CLIENTS)
     with Archive(twin, results, _print_line):

@@ -26,7 +26,7 @@ class Nothing:
 
 def mark_void(step: StepResult, reason: str) -> StepResult:
     """Mark a step as void, so that the search asks for it again."""
-    problems = (f"it says nothing about the target: {reason}", *step.problems)
+    problems = (f"this step does not count: {reason}", *step.problems)
     void_step = step.step.model_copy(update={"void": reason})
     return step.model_copy(update={"step": void_step, "problems": problems})
 

@@ -9,6 +9,8 @@ from plimsoll.local.rest_api import Answer
 
 BASE = "/console/"
 CONFIG = f"{BASE}config.json"
+CHARTS = f"{BASE}charts/"  # not files: the front draws them of what the page sends
+_OF_THE_REPORT = ("charts.css", "charts.js")  # its charts are the page's
 _TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -34,9 +36,10 @@ class ConsoleFiles:
 
     def __init__(self, config: ConsoleConfig) -> None:
         self._config = config.model_dump_json().encode()
+        report = resources.files("plimsoll.report").joinpath("assets")
         self._files = dict(
             _list_files(resources.files("plimsoll.console").joinpath("assets"), BASE)
-        )
+        ) | {f"{BASE}{name}": report.joinpath(name) for name in _OF_THE_REPORT}
 
     def answer(self, path: str, known: str | None) -> Answer | None:
         """Return the answer with a file; None if there is no file of this path.

@@ -15,15 +15,17 @@ from typing import Any, Protocol, Self
 from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError
+from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from plimsoll import words
+from plimsoll.console import charts
 from plimsoll.console.config import ConsoleConfig
 from plimsoll.errors import NotFoundError, PlimsollError, UnknownPrincipalError, UsageError
 from plimsoll.local.callers import is_from_other_page, is_own_host
-from plimsoll.local.console_files import ConsoleFiles
-from plimsoll.local.rest_api import BROKEN, Answer, build_refusal
+from plimsoll.local.console_files import CHARTS, ConsoleFiles
+from plimsoll.local.rest_api import BROKEN, MAX_BODY_BYTES, TOO_LONG, Answer, build_refusal
 
 STREAMS_MOST = 32  # over all pages; each stream reads its run every second
 _END_PATIENCE_S = 3.0  # time in which streams can end properly
@@ -187,6 +189,8 @@ class Front:
             return file
         if refused := self._check_caller(request, path):
             return refused
+        if path.startswith(CHARTS):
+            return _draw(request, path.removeprefix(CHARTS))
         if path == self._config.events_path and method == "GET":
             return self._stream(request)
         return self._behind.answer(request, path)
@@ -211,7 +215,8 @@ class Front:
 
     def _allows(self, method: str, path: str) -> bool:
         stops = method == "DELETE" and path.startswith("/runs/") and self._config.may_stop
-        return self._config.may_start or method in _READS or stops
+        draws = path.startswith(CHARTS)  # changes nothing: it has a body, and so is no GET
+        return self._config.may_start or method in _READS or stops or draws
 
     def _stream(self, request: Request) -> Answer | Response:
         if not self._streams.open():
@@ -256,6 +261,33 @@ class Front:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def read_body(request: Request) -> bytes | Answer:
+    """Read the body of a call; return a refusal if it is too long or incomplete."""
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        return TOO_LONG
+    # The size of a chunked body is not known in advance.
+    request.max_content_length = MAX_BODY_BYTES
+    try:
+        return request.get_data()
+    except ClientDisconnected:
+        return build_refusal(400, "Bad Request")
+    except HTTPException:
+        return TOO_LONG
+
+
+def _draw(request: Request, kind: str) -> Answer:
+    """Draw a chart of what the page sends."""
+    body = read_body(request)
+    if isinstance(body, Answer):
+        return body
+    try:
+        drawn = charts.draw(kind, body)
+    except (NotFoundError, UsageError) as error:
+        return build_refusal(404 if isinstance(error, NotFoundError) else 422, str(error))
+    headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    return Answer(200, headers, drawn)
 
 
 def _path(request: Request) -> str:

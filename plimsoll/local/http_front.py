@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
-from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.wrappers import Request
 
 from plimsoll.aws import clients
@@ -27,22 +26,20 @@ from plimsoll.console.reading import RunReading
 from plimsoll.console.stream import LIST_S, LOOK_S, Pace, stream_list, stream_run
 from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.local.deploying import PRINCIPAL
-from plimsoll.local.front import Front, Say
+from plimsoll.local.front import Front, Say, read_body
 from plimsoll.local.rest_api import (
     BROKEN,
-    MAX_BODY_BYTES,
     TIMED_OUT,
-    TOO_LONG,
     TOO_LONG_FOR_FUNCTION,
     Answer,
     build_proxy_event,
-    build_refusal,
     read_proxy_answer,
 )
 from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.service.answers import RunSummary
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.teams import identify_caller
 from plimsoll.workflow.listing import list_page, summarize_record
 
@@ -123,7 +120,7 @@ class _Function:
         """
         clients.use_factory(self._twin.client)
         settings = ApiSettings.of_deployment(self._twin.settings)
-        team = identify_caller(settings.teams, self._principal_of(request)).team
+        team = identify_caller(list_teams(settings), self._principal_of(request)).team
         run_id, points = request.args.get("run_id"), read_points(request)
         last = request.headers.get("Last-Event-ID")
         if run_id is None:
@@ -165,20 +162,6 @@ class _Function:
             f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
         )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
-
-
-def read_body(request: Request) -> bytes | Answer:
-    """Read the body of a call; return a refusal if it is too long or incomplete."""
-    if (request.content_length or 0) > MAX_BODY_BYTES:
-        return TOO_LONG
-    # The size of a chunked body is not known in advance.
-    request.max_content_length = MAX_BODY_BYTES
-    try:
-        return request.get_data()
-    except ClientDisconnected:
-        return build_refusal(400, "Bad Request")
-    except HTTPException:
-        return TOO_LONG
 
 
 def _list_runs(table: str, team: str, most: int) -> list[RunSummary]:

@@ -7,6 +7,7 @@ from plimsoll import words
 from plimsoll.model.judging.verdicts import verdict_facts
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.charts import overlay
+from plimsoll.report.charts.rows import Curve, collect_curve
 from plimsoll.report.comparing.comparing import Comparison, EqualLoad, RunLine, question_key
 from plimsoll.report.comparing.ratios import Ratio
 from plimsoll.report.experiment.choice import Matrix, name_questions
@@ -36,8 +37,8 @@ def render_comparison(
         for group in groups
         for chart in (
             *(
-                overlay.draw_curves(group.runs, group.names, name, group.id)
-                for name in group.operations
+                overlay.draw_curves(group.curves, operation, group.id)
+                for operation in group.operations
             ),
             overlay.draw_throughputs(group.runs, group.names, group.id),
         )
@@ -45,6 +46,7 @@ def render_comparison(
     return fill_template(
         "compare.html.j2",
         [chart for chart in charts if chart is not None],
+        printed=" and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""),
         comparison=comparison,
         groups=groups,
         runs=runs_table(comparison),
@@ -67,6 +69,14 @@ class QuestionGroup:
     runs: Sequence[RunResult]
     names: Sequence[str]
     operations: Sequence[str]
+
+    @property
+    def curves(self) -> dict[str, Curve | None]:
+        """The curve of each run by its name; None if it has no verdict."""
+        return {
+            name: collect_curve(run.capacity) if run.capacity else None
+            for name, run in zip(self.names, self.runs, strict=True)
+        }
 
 
 def _group_by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:

@@ -33,6 +33,8 @@ class Headline:
     tag: str  # the verdict's name for people
     decided: bool  # whether the figure is the capacity itself, not only a bound
     figure: str | None  # ops/s, with its bound; None if the run has no figure
+    # What the figure means, as a manager can repeat it; goes on from `figure` with "is ..."
+    brief: str
     sentence: str
     facts: tuple[tuple[str, str], ...]  # name and text
 
@@ -50,6 +52,7 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
             tag=result.state.value.lower().replace("_", " "),
             decided=False,
             figure=None,
+            brief=_failure(result),
             sentence=_failure(result),
             facts=(),
         )
@@ -64,9 +67,53 @@ def build_headline(result: RunResult, usd_per_hour: float | None = None) -> Head
         tag=verdict_facts(capacity.verdict).name,
         decided=shown is not None and capacity.bound == "=",
         figure=shown,
+        brief=_brief(result, capacity),
         sentence=sentence,
         facts=tuple(_facts(result, capacity, usd_per_hour)),
     )
+
+
+MEANT = {
+    "=": "is the most that this database sustains{latency}",
+    ">=": "is what this database sustains at least{latency}; no load was found to be too much",
+    "<": "is more than this database sustains: the lightest load is already too much",
+}
+NAMED_MOST = 3  # with more operations, their latencies stand in the facts alone
+
+
+def _brief(result: RunResult, capacity: Capacity) -> str:
+    """Say what the figure means and what set the limit; or why there is no figure."""
+    if capacity.max_sustainable_throughput_ops_per_second is None or capacity.bound is None:
+        sentences = [f"{capacity.summary[0].upper()}{capacity.summary[1:]}."]
+    else:
+        latency = _brief_latencies(capacity)
+        sentences = [f"{MEANT[capacity.bound].format(latency=latency)}."]
+        if capacity.verdict == "NOT_SUSTAINED":
+            sentences = ["passed for minutes, but not for as long as was asked."]
+    limiting = result.limiting
+    if limiting is not None and limiting.resource != "unknown" and _reached_limit(capacity):
+        told = describe_limiting(limiting)
+        sentences.append(f"{told[0].upper()}{told[1:]}.")
+    if result.failure is not None:
+        sentences.append(_failure(result))
+    return " ".join(sentences)
+
+
+def _brief_latencies(capacity: Capacity) -> str:
+    judged = find_capacity_load(capacity)
+    if judged is None or not judged.latency_us:
+        return ""
+    name = words.statistic(capacity.statistic)
+    if len(judged.latency_us) > NAMED_MOST:
+        return (
+            f", with the {name} of each of its {len(judged.latency_us)} operations within its limit"
+        )
+    told = (
+        f"{operation} {name} at {words.latency(us)}"
+        + (f" (limit {words.latency(limit)})" if (limit := judged.limit_us.get(operation)) else "")
+        for operation, us in judged.latency_us.items()
+    )
+    return f", with {words.join_names(told)}"
 
 
 def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
@@ -238,6 +285,8 @@ def next_step(result: RunResult) -> str:
         return "The run has no verdict: fix what ended it, and run it again"
     if (found := predict_more_iops(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
+    if capacity.slowed:
+        return verdict_facts("DISTURBED").next_step
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
     if change is not None and _reached_limit(capacity):
         return f"If you need more: {change}"

@@ -4,9 +4,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
 import jinja2
 import yaml
@@ -31,10 +30,8 @@ from plimsoll.report.charts import (
 from plimsoll.report.charts import (
     timeline as heat_map,
 )
-from plimsoll.report.charts.chart import Chart, Panel
-from plimsoll.report.charts.rows import find_capacity_load
-from plimsoll.report.charts.scale import is_in_hours
-from plimsoll.report.charts.svg import draw_plot, key
+from plimsoll.report.charts.chart import Chart
+from plimsoll.report.charts.html import draw_chart, moment_data
 from plimsoll.report.headline import build_headline, next_step
 from plimsoll.report.phase_tables import run_phases_table
 from plimsoll.report.size_tables import build_ranking
@@ -43,7 +40,6 @@ from plimsoll.report.words import (
     describe_run_target,
     explain_no_price,
     hourly_usd,
-    name_limit,
     toggle_table,
 )
 from plimsoll.sizing.answer import Sizing
@@ -73,7 +69,7 @@ def content_security_policy(page: str) -> str:
     )
 
 
-# The first screen: the most important questions, answered in one line each.
+# Below the curve: what readers ask after "how much".
 
 
 def answer_first_questions(
@@ -89,37 +85,17 @@ def answer_first_questions(
     answers = [("What to do next", f"{next_step(result)}.")]
     if capacity is None:
         return answers
-    return [
-        ("At which latency", _latency(capacity)),
-        ("What limits it", _limit(result)),
-        ("How sure", _precision(capacity)),
-        ("What it costs", _cost(result, capacity, usd_per_hour)),
-        *answers,
-    ]
-
-
-def _latency(capacity: Capacity) -> str:
-    judged = find_capacity_load(capacity)
-    if judged is None or not judged.latency_us:
-        return "not known: there is no load to name"
-    name = words.statistic(capacity.statistic)
-    return ", ".join(f"{op} {name} {words.latency(us)}" for op, us in judged.latency_us.items())
-
-
-def _limit(result: RunResult) -> str:
-    limiting = result.limiting
-    if limiting is None or limiting.resource == "unknown":
-        return "not known: no measurement shows it"
-    share = limiting.share if limiting.reached is not False else None
-    return name_limit(limiting) + (f", {words.percent(share)}" if share is not None else "")
+    if result.limiting is None or result.limiting.resource == "unknown":
+        answers.append(("What limits it", "not known: no measurement shows it"))
+    if capacity.interval is None:  # else the facts have it
+        answers.append(("How sure", _precision(capacity)))
+    if usd_per_million(capacity, hourly_usd(result, usd_per_hour)) is None:
+        answers.append(("What it costs", _no_cost(result, usd_per_hour)))
+    return answers
 
 
 def _precision(capacity: Capacity) -> str:
-    """Say how precise the figure is: its interval, or why it has none."""
-    if (interval := capacity.interval) is not None:
-        low, high = interval.low_ops_per_second, interval.high_ops_per_second
-        times = words.plural(interval.repetitions, "repetition")
-        return f"95 %: {words.rate(low)} to {words.throughput(high)}, {times}"
+    """Say why the figure has no interval."""
     if capacity.max_sustainable_throughput_ops_per_second is None:
         return "there is no figure"
     if capacity.bound != "=":
@@ -127,11 +103,8 @@ def _precision(capacity: Capacity) -> str:
     return "measured once, so there is no interval"
 
 
-def _cost(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
+def _no_cost(result: RunResult, usd_per_hour: float | None) -> str:
     hourly = hourly_usd(result, usd_per_hour)
-    cost = usd_per_million(capacity, hourly)
-    if cost is not None and hourly is not None:
-        return f"{words.usd_each(cost)} per million operations, {words.usd_each(hourly)} an hour"
     if hourly is not None:
         return f"{words.usd_each(hourly)} an hour; no throughput to divide it by"
     return f"not known: {explain_no_price(result)}"
@@ -150,35 +123,21 @@ def script_json(value: object) -> Markup:
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
-def moment_data(drawn: Iterable[Chart]) -> dict[str, Any]:
-    """Return what the page's script shows for a moment: the panels' series of charts over time."""
-    return {
-        chart.id: {
-            "length_s": chart.length_s,
-            "hours": is_in_hours(chart.length_s),
-            "steps": chart.steps,
-            "panels": {panel.id: _panel_series(panel) for panel in chart.panels},
-        }
-        for chart in drawn
-        if chart.length_s is not None
-    }
+def css_text(text: str) -> Markup:
+    """Write a text as a string of CSS: whatever is no letter or digit, by its number."""
+    written = "".join(char if char.isalnum() else f"\\{ord(char):x} " for char in text)
+    return Markup(f'"{written}"')  # noqa: S704 - no sign of CSS or HTML is left in it
 
 
-def _panel_series(panel: Panel) -> dict[str, Any]:
-    """Return the series of a panel, or how a heat map's rows divide its latency axis."""
-    if panel.readout is not None:
-        return vars(panel.readout)
-    return {"rows": panel.latency_rows, "low_us": panel.y.low, "high_us": panel.y.high}
+def fill_template(template: str, drawn: Sequence[Chart], *, printed: str, **values: object) -> str:
+    """Fill a page's template.
 
-
-def draw_panel_plot(panel: Panel) -> Markup:
-    """Draw a panel's plot, with a text alternative."""
-    told = f"{panel.y.title}: {panel.summary}" if panel.summary else panel.y.title
-    return draw_plot(panel, role="img", aria_label=told, data_panel=panel.id)
-
-
-def fill_template(template: str, drawn: Sequence[Chart], **values: object) -> str:
-    """Fill a page's template, which names charts by their ids."""
+    Args:
+        template: The template's name; it names charts by their ids.
+        drawn: The charts.
+        printed: What stands above each page on paper: name and date.
+        **values: What the template shows.
+    """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plimsoll.report", "assets"),
         autoescape=True,
@@ -189,16 +148,17 @@ def fill_template(template: str, drawn: Sequence[Chart], **values: object) -> st
     environment.filters |= {
         "utc": words.moment,
         "number": words.number,
-        "plot": draw_panel_plot,
-        "symbol": key,
+        "drawn": draw_chart,
+        "css_text": css_text,
     }
     page = environment.get_template(template).render(
         policy=_POLICY,
         book=script_json(moment_data(drawn)),
-        css=Markup(_asset("report.css")),  # noqa: S704 - our own file
+        printed=f"{printed} · Plimsoll",
+        css=Markup(_asset("charts.css") + _asset("report.css")),  # noqa: S704 - our own files
         colors_light=Markup(theme.theme_css("light")),  # noqa: S704 - our own colors
         colors_dark=Markup(theme.theme_css("dark")),  # noqa: S704
-        script=Markup(_asset("report.js")),  # noqa: S704 - our own file
+        script=Markup(_asset("charts.js") + _asset("report.js")),  # noqa: S704 - our own files
         charts={chart.id: chart for chart in drawn},
         **values,
     )
@@ -223,13 +183,18 @@ def render_run(
     """
     capacity = result.capacity
     names = rows.list_operations(capacity)
-    loads = [curve.draw_curve(capacity), by_load.draw_throughput(capacity)] if capacity else []
+    loads = (
+        [curve.draw_curve(rows.collect_curve(capacity)), by_load.draw_throughput(capacity)]
+        if capacity
+        else []
+    )
     by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
     over_time = [timeline.draw_timeline(result, seconds), heat_map.draw_heat_map(result, seconds)]
     drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]
     return fill_template(
         "report.html.j2",
         drawn,
+        printed=f"{result.name} · {words.moment(result.moments.submitted)}",
         result=result,
         headline=build_headline(result, usd_per_hour),
         dashboards=words.DASHBOARDS,

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.report.charts import curve, theme, timeline
 from plimsoll.report.charts.chart import Chart, Key, Panel
+from plimsoll.report.charts.rows import collect_curve
 from plimsoll.report.charts.svg import KEY_PX, WIDTH_PX, draw_plot, key, write_element
 from plimsoll.report.charts.theme import Theme
 from plimsoll.report.headline import build_headline
@@ -43,7 +44,7 @@ def draw_run(
     """Draw a run in the colors of a theme."""
     answer = build_headline(result, usd_per_hour)
     title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
-    loads = curve.draw_curve(result.capacity) if result.capacity else None
+    loads = curve.draw_curve(collect_curve(result.capacity)) if result.capacity else None
     drawn = [
         chart for chart in (loads, timeline.draw_timeline(result, seconds)) if chart is not None
     ]

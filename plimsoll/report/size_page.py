@@ -16,6 +16,7 @@ def render_sizing(answer: Sizing) -> str:
     return fill_template(
         "size.html.j2",
         [],
+        printed=f"What to buy, from {answer.run}",
         answer=answer,
         asked=describe_question(answer),
         marked=MARKED,

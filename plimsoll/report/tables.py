@@ -22,6 +22,8 @@ AUDIT_NAMES = {
     "steady_state": "steady state",
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
+    "rows_met": "rows were there",
+    "writes_kept": "writes were committed",
     "undisturbed": "this machine undisturbed",
     "nothing_escaped": "no I/O bypassed the volume",
 }
@@ -127,9 +129,26 @@ def _step_cells(
             cells.append(ReportCell(words.latency(value), "over" if over else ""))
     cells += [ReportCell(figure) for figure in target_cells(done.target)]
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
-    outcome = rows.load_outcome(judged) if judged else describe_unjudged(step) or "not judged"
-    text = "burst" if judged and is_burst(judged) else outcome
-    return [*cells, ReportCell(text, outcome)]
+    if judged is None:
+        outcome = describe_unjudged(step) or "not judged"
+        return [*cells, ReportCell(outcome, outcome)]
+    return [*cells, ReportCell(describe_judgement(judged), judged.outcome)]
+
+
+def describe_judgement(judged: JudgedStep) -> str:
+    """Say what became of a step's load: of several repetitions that differ, how many passed.
+
+    The repetitions of a load are judged together, so the load of a step that exceeds a limit may
+    pass.
+    """
+    if is_burst(judged):
+        return "burst"
+    if (
+        judged.outcome in {"passed", "failed"}
+        and 0 < judged.repetitions_passed < judged.repetitions
+    ):
+        return f"{judged.repetitions_passed} of {judged.repetitions} passed"
+    return judged.outcome
 
 
 def describe_unjudged(step: Step) -> str:
@@ -257,7 +276,7 @@ def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str
         row[f"{name}_operations"] = step.operation_counts.get(name)
     for field in _TARGET:
         row[field] = getattr(done.target, field) if done.target else None
-    row["judged"] = rows.load_outcome(judged) if judged else None
+    row["judged"] = judged.outcome if judged else None
     row["why"] = "; ".join(judged.explanations) if judged else None
     return row
 

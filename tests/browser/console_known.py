@@ -53,6 +53,7 @@ def history() -> dict[str, Any]:
             "scheduled_at": f"2026-03-0{day}T02:30:00Z",
             "target": {
                 "run_id": f"run-{day}",
+                "comparable": "ab" * 32,
                 "state": "SUCCEEDED",
                 "verdict": "KNEE",
                 "problem": None,
@@ -60,6 +61,8 @@ def history() -> dict[str, Any]:
             },
             "control": {
                 "run_id": f"control-{day}",
+                "comparable": "ab" * 32,
+                "state": "SUCCEEDED",
                 "verdict": "KNEE",
                 "problem": None,
                 "figures": {"capacity": _figure(500.0)},
@@ -129,6 +132,12 @@ QUOTE = {
 }
 
 
+WORKLOADS = [
+    {"name": "ycsb-a", "about": "Half reads, half updates.", "operations": ["read", "update"]},
+    {"name": "ycsb-b", "about": "Mostly reads.", "operations": ["read"]},
+]
+
+
 def known() -> LaidDown:
     """A service with two runs that have ended, an experiment, a check and a scenario."""
     laid = LaidDown()
@@ -143,7 +152,7 @@ def known() -> LaidDown:
         "/schedules/nightly/history": history(),
         "/schemas/request": schema("request"),
         "/scenarios": {"scenarios": [SCENARIO]},
-        "/workloads": {"workloads": [{"name": "ycsb-a"}]},
+        "/workloads": {"workloads": WORKLOADS},
         "/runs/slow": rows[0],
         "/runs/slow/sizes": lambda asked: documents.sizes(SLOW, **asked.args),
         "/runs/slow/report": {

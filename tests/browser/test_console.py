@@ -23,8 +23,11 @@ VIEWS = (
     "buy/slow",
     "compare?run=slow&run=fast",
     "compare",
+    "buy",
     "start",
+    "experiments",
     "experiments/e1",
+    "checks",
     "checks/nightly",
 )
 
@@ -99,9 +102,10 @@ def test_a_view_fits_a_telephone(page: Page, front: Front, view: str) -> None:
 def test_it_follows_the_readers_light_or_dark(page: Page, front: Front, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     Console(page, front, "runs/slow")
+    expect(page.locator(".plot text").first).to_be_attached()
     ground, ink = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor,"
-        " getComputedStyle(document.querySelector('.drawing .axis')).fill]"
+        " getComputedStyle(document.querySelector('.plot text')).fill]"
     )
     brightness = [sum(int(v) for v in c[4:-1].split(",")) for c in (ground, ink)]
     assert (brightness[0] > brightness[1]) == (scheme == "light")

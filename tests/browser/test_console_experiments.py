@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from plimsoll.local.front import Front
 from tests.browser.conftest import Console
-from tests.browser.console_known import EXPERIMENT
+from tests.browser.console_known import EXPERIMENT, history
 from tests.browser.console_service import LaidDown
 
 
@@ -45,10 +45,20 @@ def test_a_search_for_the_boundary_tells_measured_from_predicted(
     expect(page.get_by_role("heading", name="What to buy")).to_have_count(0)
 
 
+def test_a_check_with_few_figures_says_that_it_cannot_tell_yet(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    known = history()
+    known |= {"points": known["points"][:3], "changes": []}
+    service.answers["/schedules/nightly/history"] = known
+    Console(page, front, "checks/nightly")
+    expect(page.get_by_text("Not to be told yet: 2 of the 8 runs")).to_be_visible()
+
+
 def test_a_check_shows_where_it_changed_and_its_control(page: Page, front: Front) -> None:
     Console(page, front, "checks/nightly")
-    chart = page.locator("figure svg.drawing")
-    expect(chart.locator("path.mark")).to_have_count(5 + 6)
+    chart = page.locator("figure .chart")
+    expect(chart.locator(".plot svg[data-told]")).to_have_count(5 + 6)
     expect(chart).to_contain_text("regression \N{MINUS SIGN}19.8 %")
     expect(page.get_by_role("region", name="Changes")).to_contain_text("regression")
     expect(page.get_by_role("region", name="Every point")).to_contain_text("the run was NOISY")

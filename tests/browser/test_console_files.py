@@ -1,5 +1,6 @@
 """The page's files before any browser: typed, small, of the report's colors, nothing inline."""
 
+import json
 import re
 import subprocess
 from importlib import resources
@@ -10,19 +11,26 @@ import pytest
 from plimsoll.report.charts.theme import theme_css
 
 ASSETS = Path(str(resources.files("plimsoll.console").joinpath("assets")))
-MODULES = sorted(ASSETS.glob("*.js"))
+REPORT = Path(str(resources.files("plimsoll.report").joinpath("assets")))
+MODULES = [*sorted(ASSETS.glob("*.js")), REPORT / "charts.js"]
 COMPILER = Path(__file__).resolve().parents[2] / "node_modules/.bin/tsc"
 LINES_MOST = 250
 
 
-def test_types_hold() -> None:
-    """TypeScript's compiler reads the types in the comments."""
-    options = "--noEmit --allowJs --checkJs --strict --noUnusedLocals --noUnusedParameters"
-    target = (
-        "--target es2024 --module esnext --moduleResolution bundler --lib es2024,dom,dom.iterable"
-    )
-    asked = [*options.split(), *target.split()]
-    command = [str(COMPILER), *asked, str(ASSETS / "main.js")]
+def test_types_hold(tmp_path: Path) -> None:
+    """TypeScript's compiler reads the types in the comments; one address serves both folders."""
+    checks = ("noEmit", "allowJs", "checkJs", "strict", "noUnusedLocals", "noUnusedParameters")
+    options = dict.fromkeys(checks, True) | {
+        "target": "es2024",
+        "module": "esnext",
+        "moduleResolution": "bundler",
+        "lib": ["es2024", "dom", "dom.iterable"],
+        "rootDirs": [str(ASSETS), str(REPORT)],
+        "types": [],
+    }
+    project = {"compilerOptions": options, "files": [str(ASSETS / "main.js")]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(project), "utf-8")
+    command = [str(COMPILER), "--project", str(tmp_path)]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.stdout == ""
     assert told.returncode == 0
@@ -40,7 +48,7 @@ def test_nothing_stands_inline_and_nothing_comes_from_elsewhere() -> None:
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
     assert re.findall(r'(?:src|href)="(?!#)([^"]*)"', page)
     assert not re.search(r'(?:src|href)="(?:[a-z]+:)?//', page)
-    for sheet in ASSETS.glob("*.css"):
+    for sheet in (*ASSETS.glob("*.css"), REPORT / "charts.css"):
         assert "url(" not in sheet.read_text("utf-8")
 
 

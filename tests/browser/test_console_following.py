@@ -57,14 +57,14 @@ def test_a_lost_connection_is_told_and_caught_up(
     first = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
     service.tell("going", "live", first, first["cursor"])
     Console(page, front, "runs/going")
-    expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
+    expect(page.locator(".plot svg[data-told]")).to_have_count(len(OPERATIONS))
     page.context.set_offline(True)
     service.cut()
     expect(page.get_by_role("alert").first).to_contain_text("connection to Plimsoll is lost")
     more = documents.going_run(SLOW, SLOW_SECONDS, steps=2, after=1)
     service.tell("going", "live", more, more["cursor"])
     page.context.set_offline(False)
-    expect(page.locator("path.mark title")).to_have_count(2 * len(OPERATIONS))
+    expect(page.locator(".plot svg[data-told]")).to_have_count(2 * len(OPERATIONS))
     expect(page.locator("#link")).to_be_hidden()
     assert service.streams[-1][1] == first["cursor"]
 
@@ -75,14 +75,14 @@ def test_a_service_that_was_started_again_is_told_apart(page: Page, service: Lai
     with Front(service, token="an-earlier-one") as front:
         port = front.port
         Console(page, front, "runs/going")
-        expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
+        expect(page.locator(".plot svg[data-told]")).to_have_count(len(OPERATIONS))
     with Front(service, token=TOKEN, listener=listen(port)) as front:
         expect(page.get_by_role("alert").first).to_contain_text("was restarted")
-        assert page.locator("path.mark title").count() == len(OPERATIONS)  # what was known stays
+        expect(page.locator(".plot svg[data-told]")).to_have_count(len(OPERATIONS))  # it stays
         page.get_by_label("Address or token").fill(front.page_url)
         page.get_by_role("button", name="Connect").click()
         expect(page.locator("#link")).to_be_hidden()
-        expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
+        expect(page.locator(".plot svg[data-told]")).to_have_count(len(OPERATIONS))
 
 
 def test_without_a_stream_it_asks_again(page: Page, service: LaidDown) -> None:
@@ -98,6 +98,6 @@ def test_without_a_stream_it_asks_again(page: Page, service: LaidDown) -> None:
     config = ConsoleConfig(events_path=None, poll_s=0.1)
     with Front(service, token=TOKEN, config=config) as front:
         Console(page, front, "runs/going")
-        expect(page.locator("path.mark title")).to_have_count(2 * len(OPERATIONS))
+        expect(page.locator(".plot svg[data-told]")).to_have_count(2 * len(OPERATIONS))
     assert asked[:2] == [None, first["cursor"]]
     assert service.streams == []

@@ -1,4 +1,4 @@
-"""The page's own rules, called in a real browser: what it writes, scales, joins and reads."""
+"""The page's own rules, called in a real browser: what it writes, joins and reads."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -75,30 +75,6 @@ def test_verdicts_are_named_as_in_the_report(served: Page, call: Call) -> None:
     assert call("run_words", "VERDICTS") == verdict_names()
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "ticks"),
-    [
-        (0, 1000, [0, 200, 400, 600, 800, 1000]),
-        (0, 0.7, [0, 0.2, 0.4, 0.6]),
-        (0, 7, [0, 2, 4, 6]),
-        (3, 3, [3]),
-    ],
-)
-def test_ticks_are_round(call: Call, low: float, high: float, ticks: list[float]) -> None:
-    assert call("scales", "roundTicks", low, high, 5) == ticks
-
-
-def test_a_clock_of_hours_has_ticks_at_whole_hours(call: Call) -> None:
-    assert call("scales", "timeTicks", 36_000, 10) == [3600 * hour for hour in range(11)]
-    assert call("words", "clock", 7325, 36_000) == "2:02:05"
-
-
-def test_an_axis_holds_what_lies_above_zero(call: Call) -> None:
-    assert call("scales", "fromZero", [None, 3, 50], 1.1) == [0, pytest.approx(55)]
-    assert call("scales", "fromZero", []) == [0, 1]
-    assert call("scales", "around", [None, 0]) is None
-
-
 def live(*, steps: list[int], at: list[int], every_s: int = 1) -> dict[str, Any]:
     """As much of a live document as is joined, with a figure that says where it came from."""
     figures = [float(100 * step + i) for i, step in enumerate(steps)]
@@ -145,36 +121,6 @@ def test_a_provisional_second_goes_with_the_end_of_its_step(call: Call) -> None:
     fresh = call("live", "withSecond", known, second)
     assert call("live", "joined", fresh, live(steps=[2], at=[20]))["fresh"] == []
     assert call("live", "withSecond", known, second | {"step": 1})["fresh"] == []
-
-
-def test_stacked_series_lie_on_top_of_one_another(call: Call) -> None:
-    series = [{"values": [[0, 2], [1, None]]}, {"values": [[0, 3], [1, 4]]}]
-    assert call("panels", "stacked", series, "values") == [[[0, 0, 2]], [[0, 2, 5], [1, 0, 4]]]
-    assert call("panels", "mostOf", series, True) == 5
-    assert call("panels", "mostOf", series, False) == 4
-
-
-def test_a_second_of_which_a_client_is_missing_is_not_drawn(served: Page) -> None:
-    operations = {"read": {"succeeded": 7, "errors": 0, "p99_us": 900}}
-    seconds = [
-        {"step": 1, "epoch_s": at, "clients": 2, "clients_told": told, "operations": operations}
-        for at, told in ((10, 2), (11, 1))
-    ]
-    known = live(steps=[1], at=[9]) | {"run": {"submitted_at": "1970-01-01T00:00:00Z"}}
-    drawn = served.evaluate(
-        "async (live) => { const { panelsOf } = await import('/console/panels.js');"
-        " const { series } = panelsOf(live).find(({ id }) => id === 'throughput');"
-        " return series.map((one) => one.fresh); }",
-        known | {"every_s": 1, "fresh": seconds},
-    )
-    assert [[10, 7]] in drawn
-    assert all(at != 11 for fresh in drawn for at, _ in fresh)
-
-
-def test_a_fresh_value_is_of_its_own_second_however_wide_the_bins_are(call: Call) -> None:
-    series = {"values": [[0, 1]], "fresh": [[60, 2], [61, 3]]}
-    told = [call("panels", "valueAt", series, moment, 60) for moment in (30, 60.5, 61.5, 62)]
-    assert told == [1, 2, 3, None]
 
 
 def cells(*sizes: tuple[str, str, float | None]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import copy
 import re
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from plimsoll.local.front import Front
 from tests.browser import console_documents as documents
@@ -12,6 +12,16 @@ from tests.browser.conftest import Console, until
 from tests.browser.console_known import SLOW, SLOW_SECONDS
 from tests.browser.console_service import LaidDown, problem
 from tests.support.synthetic_run import CLIENTS, OPERATIONS
+
+POINT = ".plot svg[data-told]"
+PANELS = 7  # steps, throughput, latency, IOPS, MiB/s, queue, CPU
+
+
+def bring_into_view(plot: Locator) -> None:
+    """Scroll to a plot; what scrolling hides is hidden when this returns."""
+    plot.scroll_into_view_if_needed()
+    frame = "new Promise(requestAnimationFrame)"
+    plot.page.evaluate(f"{frame}.then(() => {frame})")
 
 
 def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
@@ -23,51 +33,68 @@ def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
     expect(page.locator(".answer .number")).to_have_text(f"{figure:,.0f}")
     expect(page.get_by_role("link", name="Open the report")).to_have_attribute("target", "_blank")
     curve = page.locator("figure").first
-    expect(curve.locator("path.mark title")).to_have_count(len(CLIENTS) * len(OPERATIONS))
-    expect(curve.locator(".ring")).to_have_count(2 * len(OPERATIONS))
-    assert curve.locator(".limit").count() >= len(OPERATIONS)
-    assert page.locator(".panel").count() >= 5
+    expect(curve.locator(POINT)).to_have_count(len(CLIENTS) * len(OPERATIONS))
+    expect(curve.locator(".plot path[fill=none][stroke='var(--ink)']")).to_have_count(
+        2 * len(OPERATIONS)
+    )
+    expect(curve.locator("line[data-told]")).to_have_count(len(OPERATIONS))
+    expect(page.locator("[data-chart=timeline] .panel")).to_have_count(PANELS)
     expect(page.locator(".log").last).to_contain_text("seen deleted")
     assert not page.get_by_role("button", name="Stop").is_visible()
 
 
 def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
-    panel = page.locator("#panel-throughput .drawing")
-    panel.scroll_into_view_if_needed()
+    expect(page.locator(POINT)).to_have_count(len(CLIENTS) * len(OPERATIONS))
+    panel = page.locator("[data-panel=rate]")
+    bring_into_view(panel)
     box = panel.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
-    expect(page.locator(".timeline > .note")).to_contain_text("At ")
-    lines = page.locator(".panel .cursor")
-    assert {lines.nth(i).get_attribute("visibility") for i in range(lines.count())} == {"visible"}
+    expect(page.locator("#tip")).to_contain_text("update ops/s")
+    lines = page.locator(".panel .hair")
+    expect(lines).to_have_count(PANELS)
     assert len({lines.nth(i).get_attribute("x1") for i in range(lines.count())}) == 1
 
 
 def test_the_keyboard_reads_any_moment(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
-    moment = page.get_by_label("Moment of the run")
-    moment.focus()
-    moment.press("ArrowLeft")
-    told = moment.get_attribute("aria-valuetext")
-    assert told is not None
-    assert "CPU" in told
-    assert "queue" in told
+    panel = page.locator("[data-panel=cpu]")
+    bring_into_view(panel)
+    panel.focus()
+    panel.press("ArrowRight")
+    first = page.locator("#tip").inner_text()
+    assert "CPU" in first
+    panel.press("ArrowRight")
+    expect(page.locator("#tip")).not_to_have_text(first)
+    panel.press("Escape")
+    expect(page.locator("#tip")).to_be_hidden()
 
 
 def test_a_run_grows_step_by_step(page: Page, service: LaidDown, front: Front) -> None:
     first = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
     service.tell("growing", "live", first, first["cursor"])
     Console(page, front, "runs/growing")
-    expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
+    expect(page.locator(POINT)).to_have_count(len(OPERATIONS))
     expect(page.get_by_role("region", name="Progress")).to_contain_text("Step 2")
     service.tell("growing", "second", provisional(SLOW_SECONDS, step=2))
-    expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(2)
+    throughput = page.locator("[data-panel=rate]")
+    provisional_blocks = throughput.locator("path[opacity='0.4']")
+    expect(provisional_blocks).to_have_count(len(OPERATIONS))
+    latest = page.get_by_role("region", name="Latest figures")
+    expect(latest).to_contain_text("600")  # of both operations
+    expect(latest).to_contain_text("9.00 ms")
+    bring_into_view(throughput)
+    throughput.focus()
+    throughput.press("ArrowRight")
+    read = page.locator("#tip").inner_text()
     more = documents.going_run(SLOW, SLOW_SECONDS, steps=3, after=1)
     service.tell("growing", "live", more, more["cursor"])
-    expect(page.locator("path.mark title")).to_have_count(3 * len(OPERATIONS))
-    expect(page.locator("#panel-throughput .blocks.provisional[d^=M]")).to_have_count(0)
-    expect(page.locator("#panel-throughput .band")).to_have_count(4)
+    expect(page.locator(POINT)).to_have_count(3 * len(OPERATIONS))
+    expect(provisional_blocks).to_have_count(0)
+    expect(throughput.locator("rect[fill='var(--band)']")).to_have_count(4)
+    expect(throughput).to_be_focused()  # who reads there goes on reading
+    expect(page.locator("#tip")).to_have_text(read, use_inner_text=True)
     expect(page.locator("#said")).not_to_be_empty()
 
 
@@ -125,7 +152,7 @@ def test_ten_hours_are_drawn_with_few_elements(page: Page, service: LaidDown, fr
     document = long_run()
     service.tell("long", "live", document, document["cursor"])
     console = Console(page, front, "runs/long")
-    expect(page.locator("#panel-cpu")).to_contain_text("8:00:00")
+    expect(page.locator("[data-panel=cpu]")).to_contain_text("8:00")
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
     assert console.complaints == []
 
@@ -137,7 +164,7 @@ def test_a_run_that_has_grown_is_asked_for_anew_in_wider_bins(
     document["run"] |= {"state": "RUNNING", "ended_at": None}
     service.tell("grown", "live", document, document["cursor"])
     Console(page, front, "runs/grown")
-    expect(page.locator("#panel-cpu")).to_be_visible()
+    expect(page.locator("[data-panel=cpu]")).to_be_visible()
 
     def begun() -> list[str | None]:
         return [after for of, after in service.streams if of.get("run_id") == "grown"]

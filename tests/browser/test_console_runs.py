@@ -47,11 +47,63 @@ def test_chosen_runs_are_compared(page: Page, front: Front) -> None:
     page.get_by_label("Compare slow-run").check()
     page.get_by_role("link", name="Compare 2 runs").click()
     expect(page.locator(".answer .sentence").first).to_contain_text("times the throughput")
-    charts = page.locator("figure svg.drawing")
+    charts = page.locator("figure .chart")
     expect(charts).to_have_count(len(OPERATIONS))
-    expect(page.locator("figure").first.locator("path.mark title")).to_have_count(2 * len(CLIENTS))
+    points = page.locator("figure").first.locator(".plot svg[data-told]")
+    expect(points).to_have_count(2 * len(CLIENTS))
     ratio = page.get_by_role("region", name="Capacities").get_by_role("row").nth(2)
     assert re.search(r"\d\.\d\d to \d\.\d\d", ratio.inner_text())
+
+
+def test_compare_offers_the_runs_that_have_a_figure_and_swaps_them(
+    page: Page, front: Front
+) -> None:
+    Console(page, front, "compare")
+    page.get_by_label("Second run").select_option("slow")
+    page.get_by_label("First run").select_option("fast")
+    page.get_by_role("button", name="Compare").click()
+    expect(page).to_have_url(re.compile("run=fast&run=slow"))
+    page.get_by_role("link", name="Swap the two").click()
+    expect(page).to_have_url(re.compile("run=slow&run=fast"))
+    expect(page.locator("figure .chart")).to_have_count(len(OPERATIONS))
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ("runs", "No run yet."),
+        ("experiments", "No experiment yet."),
+        ("checks", "No check yet."),
+        ("compare", "a comparison needs two"),
+        ("buy", "No run with a figure yet."),
+    ],
+)
+def test_an_empty_list_says_what_to_do(
+    page: Page, service: LaidDown, front: Front, view: str, told: str
+) -> None:
+    service.answers["/runs"] = {"runs": [], "next_cursor": None, "unreadable": 0}
+    service.answers["/experiments"] = {"experiments": [], "unreadable": 0}
+    service.answers["/schedules"] = {"schedules": [], "unreadable": 0}
+    service.forget("")
+    Console(page, front, view)
+    expect(page.locator(".empty:visible")).to_contain_text(told)
+
+
+def test_rows_are_low_and_success_without_a_figure_is_not_green(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    none = {"capacity_ops_per_second": None, "interval": None, "bound": None, "verdict": "NOISY"}
+    rows = [documents.row(SLOW, name="answered"), documents.row(FAST, name="noisy", **none)]
+    service.answers["/runs"] = {"runs": rows, "next_cursor": None, "unreadable": 0}
+    service.forget("")
+    Console(page, front)
+    expect(page.get_by_role("row", name="answered").locator(".tag.decided")).to_have_count(1)
+    noisy = page.get_by_role("row", name="noisy")
+    expect(noisy.locator(".tag")).to_have_text("succeeded")
+    expect(noisy.locator(".tag.decided")).to_have_count(0)
+    box = noisy.bounding_box()
+    assert box is not None
+    assert box["height"] <= 42
 
 
 def test_curves_of_another_percentile_are_not_drawn_over_each_other(
@@ -62,7 +114,7 @@ def test_curves_of_another_percentile_are_not_drawn_over_each_other(
     service.answers["/comparisons"] = compared
     Console(page, front, "compare?run=slow&run=fast")
     first = page.locator("figure").first
-    expect(first.locator("path.mark title")).to_have_count(len(CLIENTS))
+    expect(first.locator(".plot svg[data-told]")).to_have_count(len(CLIENTS))
     told = page.get_by_text("Not drawn, since another percentile was judged")
     expect(told).to_contain_text(compared["runs"][1]["label"])
 

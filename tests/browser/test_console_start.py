@@ -1,6 +1,7 @@
 """Starting a run on the service's page: its form, its quote and what is refused."""
 
 import re
+import threading
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -16,10 +17,35 @@ from tests.browser.console_service import LaidDown, problem
 from tests.support.synthetic_run import request
 
 
+def open_expert(page: Page) -> None:
+    page.get_by_text("Expert: every field of the request").click()
+
+
+def test_a_newcomer_is_asked_three_questions(page: Page, front: Front) -> None:
+    Console(page, front, "start")
+    written = page.get_by_label("YAML")
+    expect(page.locator("[id='field-target.volume.iops']")).not_to_be_visible()
+    page.get_by_label("Which work?").select_option("ycsb-b")
+    expect(page.get_by_text("Mostly reads.")).to_be_visible()
+    expect(page.get_by_label("update, at most, ms")).to_have_count(0)
+    limit = page.get_by_label("read, at most, ms")
+    limit.press_sequentially("2.5")
+    expect(limit).to_be_focused()
+    expect(limit).to_have_value("2.5")
+    expect(written).to_contain_text("name: ycsb-b")
+    expect(written).to_contain_text("read: 2500")
+    page.get_by_label("Product").select_option("postgres")
+    expect(written).to_contain_text("engine: postgres")
+    page.get_by_label("Which database?").select_option("endpoint")
+    expect(written).to_contain_text("kind: endpoint")
+    expect(written).not_to_contain_text("volume")
+
+
 def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     page: Page, service: LaidDown, front: Front
 ) -> None:
     Console(page, front, "start")
+    open_expert(page)
     expect(page.get_by_label("Time and cost")).to_contain_text("3 min 10 son AWS")
     load = request().load
     here = words.duration(round(8 * (load.warmup_s + load.duration_s + BETWEEN_STEPS_S)))
@@ -79,8 +105,28 @@ def test_a_run_is_started_once_however_often_it_is_sent(
     assert len(set(keys)) == 1
 
 
+def test_a_late_quote_leaves_the_reason_why_nothing_was_started(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    told = threading.Event()
+    quote = service.answers["POST /quotes"]
+
+    def quoted_late(_: Request) -> Any:
+        told.wait(60)
+        return quote
+
+    service.answers |= {"POST /quotes": quoted_late, "POST /runs": problem(503, "busy")}
+    Console(page, front, "start")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator(".card .bad").first).to_contain_text("busy")
+    told.set()
+    expect(page.get_by_label("Time and cost")).to_contain_text("$0.19")
+    expect(page.locator(".card .bad").first).to_contain_text("busy")
+
+
 def test_another_strategy_has_other_fields(page: Page, front: Front) -> None:
     Console(page, front, "start")
+    open_expert(page)
     page.locator("[id='field-search.strategy']").select_option("rate")
     expect(page.locator("[id='field-search.rate_first_ops_per_second']")).to_be_visible()
     expect(page.locator("[id='field-search.whole_list']")).to_have_count(0)

@@ -43,6 +43,19 @@ def test_on_paper_no_chart_is_cut_and_nothing_is_beyond_the_edge(page: Page, fil
     assert tallest < (297 - 2 * 14) / 25.4 * 96
 
 
+def test_on_paper_each_chart_fits_a_page_with_its_axis_and_details_are_open(
+    page: Page, file: Path
+) -> None:
+    page.set_viewport_size({"width": round((210 - 2 * 12) / 25.4 * 96), "height": 1000})
+    page.emulate_media(media="print")
+    Watched(page, file)
+    heights = page.evaluate(
+        "[...document.querySelectorAll('figure')].map(f => f.getBoundingClientRect().height)"
+    )
+    assert max(heights) < (297 - 18 - 16) / 25.4 * 96
+    assert page.locator("details pre").last.is_visible()
+
+
 def test_a_button_prints_the_page_and_is_not_on_the_paper(page: Page, file: Path) -> None:
     page.add_init_script("window.print = () => { document.title = 'printed'; }")
     Watched(page, file)

@@ -45,10 +45,15 @@ def test_the_answer_stands_on_top(shown: Watched) -> None:
     assert shown.page.locator(".answer .number").inner_text() == f"{figure:,.0f}"
 
 
-def test_the_first_screen_answers_without_scrolling(shown: Watched) -> None:
-    bottom = shown.page.evaluate("document.querySelector('.first').getBoundingClientRect().bottom")
-    assert bottom < HEIGHT_PX
-    assert "What to do next" in shown.page.locator(".first").inner_text()
+def test_the_first_screen_is_the_answer_and_its_curve(shown: Watched) -> None:
+    plot = shown.page.locator("#curve .plot").bounding_box()
+    assert plot is not None
+    assert plot["y"] + plot["height"] < HEIGHT_PX
+    answer = shown.page.locator(".answer").inner_text()
+    figure = shown.page.locator(".answer .number").inner_text()
+    assert answer.count(figure) == 1
+    assert "$" not in answer
+    assert "What to do next" in shown.page.locator(".appendix").inner_text()
 
 
 def test_every_chart_is_there_without_a_script(browser: Browser, file: Path) -> None:

@@ -1,10 +1,12 @@
 """Several runs side by side on a terminal: bounds stay bounds."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from plimsoll.cli.run_experiment import write_comparison
 from plimsoll.cli.run_text import comparison_table, print_result
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing, Soak
@@ -64,3 +66,16 @@ def test_a_run_names_its_dashboards() -> None:
     print_result(RESULT.model_copy(update={"links": links}), None, console)
     assert isinstance(console.file, io.StringIO)
     assert f"CloudWatch: {links['cloudwatch']}\n" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("second", [KNEE, None])
+def test_several_runs_have_one_page_that_shows_them_side_by_side(
+    tmp_path: Path, second: Capacity | None
+) -> None:
+    more = RESULT.request.target.model_copy(update={"instance_class": "db.m6i.xlarge"})
+    request = RESULT.request.model_copy(update={"target": more})
+    other = RESULT.model_copy(update={"request": request, "capacity": second, "run_id": "other"})
+    write_comparison(tmp_path, [RESULT, other])
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for name in ("db.m6i.large", "db.m6i.xlarge"):
+        assert name in page

@@ -74,6 +74,24 @@ export function withSecond(known, second) {
   return { ...known, fresh: byKey(known.fresh ?? [], [second], ({ epoch_s: at }) => String(at)) };
 }
 
+/**
+ * What each operation does: in the last second that all clients have told, else in the last step.
+ * Pure.
+ * @param {Live} live
+ * @returns {{since: string, operations: {name: string, ops: number | null, latency_us: number | null, errors: number | null}[]} | null}
+ */
+export function latestOf({ fresh = [], steps, plan, statistic }) {
+  const second = fresh.findLast(({ clients, clients_told: told }) => told === clients);
+  if (second) {
+    const operations = Object.entries(second.operations).sort().map(([name, done]) => ({ name, ops: done.succeeded, latency_us: done.p99_us, errors: done.errors }));
+    return { since: "now, p99", operations };
+  }
+  const step = steps.at(-1);
+  if (!step || (plan && plan.step === 0)) return null;
+  const operations = Object.entries(/** @type {Record<string, number | null>} */ (step.latency_us)).sort().map(([name, latency]) => ({ name, ops: null, latency_us: latency, errors: null }));
+  return { since: `step ${step.step}, ${statistic === "p999" ? "p99.9" : statistic}`, operations };
+}
+
 /** Whether nothing more will come: its results may be late, or never come. @param {Live} live */
 export function isOver({ run, answer, at }) {
   return hasEnded(run.state) && (answer !== null || Date.parse(at) - Date.parse(run.ended_at) > RESULT_PATIENCE_MS);

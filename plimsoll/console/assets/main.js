@@ -19,6 +19,7 @@ import { showBuy } from "./view_buy.js";
 import { showCheck } from "./view_check.js";
 import { showCompare } from "./view_compare.js";
 import { showExperiment } from "./view_experiment.js";
+import { showChecks, showExperiments, showPurchases } from "./view_lists.js";
 import { showRun } from "./view_run.js";
 import { showRuns } from "./view_runs.js";
 import { showStart } from "./view_start.js";
@@ -28,10 +29,13 @@ import * as words from "./words.js";
 const VIEWS = {
   runs: ["Runs", "runs", showRuns],
   "runs/": ["A run", "runs", showRun],
-  "buy/": ["What to buy", "runs", showBuy],
+  experiments: ["Experiments", "experiments", showExperiments],
+  "experiments/": ["An experiment", "experiments", showExperiment],
+  checks: ["Checks", "checks", showChecks],
+  "checks/": ["A check", "checks", showCheck],
   compare: ["Compare", "compare", showCompare],
-  "experiments/": ["An experiment", "compare", showExperiment],
-  "checks/": ["A check", "compare", showCheck],
+  buy: ["What to buy", "buy", showPurchases],
+  "buy/": ["What to buy", "buy", showBuy],
   start: ["Start a run", "start", showStart],
 };
 

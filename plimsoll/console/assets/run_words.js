@@ -1,7 +1,6 @@
 /** What stands in several views about a run: its state, its figure, what became of its target. */
 import { h, svg } from "./dom.js";
 import { hasEnded } from "./live.js";
-import { fromZero, linear } from "./scales.js";
 import * as words from "./words.js";
 
 const SPARK = { width: 84, height: 22 };
@@ -15,10 +14,19 @@ export const verdictWords = (verdict) => (verdict === null ? words.NOTHING : (VE
 /** A state for people: `running`, `timed out`. @param {string | null} state */
 export const stateWords = (state) => (state ?? "not started").toLowerCase().replaceAll("_", " ");
 
-/** @param {string | null} state */
-export function stateTag(state) {
-  const kind = state === null || !hasEnded(state) ? "going" : state === "SUCCEEDED" ? "decided" : "undecided";
+/** A state as a tag; green alone where it stands above an answer. @param {string | null} state @param {boolean} [answered] */
+export function stateTag(state, answered = true) {
+  const kind = state === null || !hasEnded(state) ? "going" : state !== "SUCCEEDED" ? "undecided" : answered ? "decided" : "ended";
   return h("span", { class: `tag ${kind}` }, stateWords(state));
+}
+
+/** What became of a load, as its mark on the curve says it. @param {any} load */
+export function outcomeOf({ passed, decides, reasons }) {
+  const audited = (/** @type {string} */ reason) => reason.startsWith("audit:");
+  if (!decides) return reasons.some(audited) ? "disputed" : "client-bound";
+  if (passed) return "passed";
+  const open = reasons.length > 0 && reasons.every((/** @type {string} */ reason) => audited(reason) || reason.startsWith("undecided:"));
+  return open ? "undecided" : "failed";
 }
 
 /** A run's figure with its bound: `≥ 5,600`. @param {any} run */
@@ -48,10 +56,11 @@ export function goneWords({ deleted_at: deleted, state }) {
 export function spark(curve) {
   if (curve.length < 2) return h("span", { class: "note" }, curve.length ? "one load" : words.NOTHING);
   const { width, height } = SPARK;
-  const x = linear([curve[0][0], curve[curve.length - 1][0]], [3, width - 3]);
-  const y = linear(fromZero(curve.map(([, ops]) => ops)), [height - 2, 2]);
-  const path = curve.map(([load, ops], i) => `${i ? "L" : "M"}${x.at(load).toFixed(1)},${y.at(ops).toFixed(1)}`).join("");
   const most = curve.reduce((a, [, ops]) => Math.max(a, ops), 0);
+  const [first, last] = [curve[0][0], curve[curve.length - 1][0]];
+  const x = (/** @type {number} */ load) => 3 + ((load - first) / (last - first || 1)) * (width - 6);
+  const y = (/** @type {number} */ ops) => height - 2 - (ops / (most || 1)) * (height - 5);
+  const path = curve.map(([load, ops], i) => `${i ? "L" : "M"}${x(load).toFixed(1)},${y(ops).toFixed(1)}`).join("");
   const label = `Throughput over ${curve.length} loads, at most ${words.rate(most)} ops/s`;
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, svg("path", { d: path, stroke: "var(--series-1)", class: "stroke" }));
 }

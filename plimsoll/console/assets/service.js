@@ -78,12 +78,24 @@ export class Service {
    * @throws {TypeError} it cannot be reached
    */
   async call(method, path, { body, key, signal } = {}) {
-    const response = await this.#fetch(path, { method, signal, body: body === undefined ? undefined : JSON.stringify(body) }, {
+    const response = await this.#fetch(this.config.api_url + path, { method, signal, body: body === undefined ? undefined : JSON.stringify(body) }, {
       ...(body !== undefined && { "Content-Type": "application/json" }),
       ...(key !== undefined && { "Idempotency-Key": key }),
     });
     const text = await response.text();
     return text ? JSON.parse(text) : null;
+  }
+
+  /**
+   * Have the server of this page draw a chart.
+   * @param {string} kind
+   * @param {string} known what it is drawn of, as JSON
+   * @param {AbortSignal} signal
+   * @returns {Promise<{html: string, moments: import("./charts.js").Book}>}
+   */
+  async draw(kind, known, signal) {
+    const response = await this.#fetch(`charts/${kind}`, { method: "POST", signal, body: known }, { "Content-Type": "application/json" });
+    return response.json();
   }
 
   /**
@@ -102,7 +114,7 @@ export class Service {
     document.addEventListener("visibilitychange", unseen);
     try {
       const response = await this.#fetch(
-        `${this.config.events_path}?${query}`,
+        `${this.config.api_url}${this.config.events_path}?${query}`,
         { signal: AbortSignal.any([signal, ends.signal]) },
         after === null ? {} : { "Last-Event-ID": after },
       );
@@ -125,15 +137,15 @@ export class Service {
   }
 
   /**
-   * @param {string} path
+   * @param {string} url
    * @param {RequestInit} init
    * @param {Record<string, string>} headers
    */
-  async #fetch(path, init, headers) {
-    const { auth, api_url: base } = this.config;
+  async #fetch(url, init, headers) {
+    const { auth } = this.config;
     if (auth === "token" && this.token) headers = { ...headers, Authorization: `Bearer ${this.token}` };
     const credentials = auth === "gateway" ? "same-origin" : "omit";
-    const response = await fetch(base + path, { ...init, headers, credentials, cache: "no-store", redirect: "error" });
+    const response = await fetch(url, { ...init, headers, credentials, cache: "no-store", redirect: "error" });
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     if (response.status === 401) this.link.refused();

@@ -1,6 +1,6 @@
 /** A check's history: each metric over time with its change points, and the control beside it. */
 import { h, table } from "./dom.js";
-import { historyChart } from "./history.js";
+import { drawing } from "./drawing.js";
 import { href } from "./routes.js";
 import { metricWords, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
@@ -17,9 +17,13 @@ export async function showCheck({ main, service, signal, id }) {
     h("h1", {}, check.name),
     h("p", { class: "under" }, [check.schedule, check.enabled ? check.next_at && `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
     ...history.silences.map((/** @type {any} */ silence) => h("p", { class: "problem" }, `${words.capitalized(silence.metric)}: ${words.plural(silence.runs, "run")} since ${words.moment(silence.since)} without an answer: ${silence.why}`)),
-    ...metricsOf(history).map((metric) => figureOf(history, metric)),
+    ...metricsOf(history).map((metric) => {
+      const chart = drawing(service, "history", signal, "No run has given a figure yet.");
+      chart.show({ metric, history });
+      return figureOf(metric, chart.element);
+    }),
     h("h2", {}, "Changes"),
-    changesTable(history.changes),
+    changesTable(history),
     h("h2", {}, "Every point"),
     pointsTable(history, metricsOf(history)),
   );
@@ -28,17 +32,20 @@ export async function showCheck({ main, service, signal, id }) {
 /** @param {any} history */
 const metricsOf = ({ points }) => [...new Set(points.flatMap((/** @type {any} */ point) => Object.keys(point.target.figures)))].map(String);
 
-/** @param {any} history @param {string} metric */
-function figureOf(history, metric) {
-  const chart = historyChart(history, metric);
+/** @param {string} metric @param {HTMLElement} chart */
+function figureOf(metric, chart) {
   return h("figure", {}, h("h2", {}, words.capitalized(metric)), chart,
-    h("figcaption", {}, "Vertical bar: the 95 % interval of a point. Gap: that run has no figure. Vertical line: a change; dashed: the means before and after it."));
+    h("figcaption", {}, "Vertical bar: the 95 % interval of a point. Triangle: at least; diamond: below. Gap: that run has no figure. Vertical line: a change; dashed: the means before and after it."));
 }
 
-/** @param {any[]} changes */
-function changesTable(changes) {
-  if (!changes.length) return h("p", { class: "note" }, "No change was found.");
-  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
+const FIGURES_LEAST = 8; // with fewer, no change can be told from noise (plimsoll/checks/statistics.py)
+
+/** @param {any} history */
+function changesTable({ changes, points }) {
+  const figures = points.filter((/** @type {any} */ point) => Object.values(point.target.figures).some((figure) => /** @type {any} */ (figure).value !== null)).length;
+  if (!changes.length && figures < FIGURES_LEAST) return h("p", { class: "note" }, `Not to be told yet: ${figures} of the ${FIGURES_LEAST} runs with a figure that it takes at least.`);
+  if (!changes.length) return h("p", { class: "note" }, `No change in ${words.plural(figures, "run")} with a figure.`);
+  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((/** @type {any} */ change) => [
     h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
     change.metric,
     `${metricWords(change.metric, change.before.mean)} (${words.plural(change.before.runs, "run")})`,

@@ -1,8 +1,8 @@
-/** Runs laid over each other; without any, where to find what can be compared. */
-import { curveChart, operationsOf, seriesOfRuns } from "./curve.js";
+/** Runs laid over each other; without any, lists to choose them from. */
 import { h, table } from "./dom.js";
+import { drawing } from "./drawing.js";
 import { href } from "./routes.js";
-import { intervalWords, stateTag, verdictWords } from "./run_words.js";
+import { figureWords, intervalWords, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
 
 /**
@@ -11,18 +11,19 @@ import * as words from "./words.js";
 export async function showCompare({ main, service, signal, query }) {
   const ids = query.getAll("run");
   main.append(h("h1", {}, "Compare"));
-  if (ids.length < 2) return showWhatThereIs(main, service, signal);
+  if (new Set(ids).size < 2) return choose(main, service, signal, ids[0]);
   const comparison = await service.get(`/comparisons?runs=${ids.map(encodeURIComponent).join(",")}`, signal);
   main.append(
     h("section", { class: "answer", "aria-label": "The answer" },
       comparison.sentences.map((/** @type {string} */ sentence) => h("p", { class: "sentence" }, sentence)),
       !comparison.sentences.length && h("p", { class: "sentence" }, "No two of these runs have figures and the same question, so there is no ratio."),
       comparison.warnings.map((/** @type {string} */ warning) => h("p", { class: "note" }, warning))),
+    h("div", { class: "bar" }, h("a", { class: "button quiet", href: href("/compare", [...ids].reverse().map((id) => ["run", id])) }, ids.length === 2 ? "Swap the two" : "Compare with the last"), h("a", { class: "button quiet", href: href("/compare") }, "Choose others")),
     h("h2", {}, "Capacities"),
     capacities(comparison.runs),
     h("p", { class: "note" }, "Ratios: geometric means of the repetitions at each run's capacity; 95 % interval by Welch's t on their logarithms. It covers what scatters between repetitions on these targets, not how targets of one kind differ."),
     h("h2", {}, "The curves"),
-    ...curves(comparison),
+    ...curves(comparison, service, signal),
     ...equalLoads(comparison),
     ...differences(comparison),
   );
@@ -50,25 +51,27 @@ function ratioCells(ratio) {
   return [h("b", {}, words.bounded(words.ratio(ratio.value), ratio.bound === "<" ? "<=" : ratio.bound)), interval];
 }
 
-/** @param {any} comparison */
-function curves({ curves: all, runs }) {
+/**
+ * A chart for each operation, of the runs whose latency is the same statistic.
+ * @param {any} comparison
+ * @param {import("./service.js").Service} service
+ * @param {AbortSignal} signal
+ */
+function curves({ curves: all, runs }, service, signal) {
   const ofRun = new Map(runs.map((/** @type {any} */ run) => [run.run_id, run]));
   const judged = all.filter((/** @type {any} */ curve) => curve.loads.length);
   const statistic = ofRun.get(judged[0]?.run_id)?.statistic ?? null;
   const same = judged.filter((/** @type {any} */ curve) => ofRun.get(curve.run_id).statistic === statistic);
   const others = judged.filter((/** @type {any} */ curve) => !same.includes(curve)).map((/** @type {any} */ curve) => ofRun.get(curve.run_id).label);
   const drawn = same.map((/** @type {any} */ curve) => {
-    const run = ofRun.get(curve.run_id);
-    const answer = run.figure_ops_per_second === null ? null
-      : { ops_per_second: run.figure_ops_per_second, low: run.interval?.low_ops_per_second ?? null, high: run.interval?.high_ops_per_second ?? null };
-    return { name: run.label, curve: { axis: curve.axis, statistic, loads: curve.loads, bracket: null, answer } };
+    const { label: name, figure_ops_per_second: figure, bound, interval } = ofRun.get(curve.run_id);
+    return { name, statistic, axis: curve.axis, loads: curve.loads, figure, bound, interval };
   });
-  const figures = operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
-    const name = words.statistic(statistic);
-    const chart = curveChart();
-    const about = `${name} latency of ${operation} over throughput, ${words.plural(drawn.length, "run")} laid over each other: ${drawn.map((/** @type {any} */ one) => one.name).join(", ")}. The tables beneath have the figures.`;
-    chart.show(seriesOfRuns(drawn, operation), `${name} latency of ${operation} (log scale)`, about);
-    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dashed: the limits. Upright: the answers, with their intervals."));
+  const operations = new Set(drawn.flatMap((/** @type {any} */ run) => run.loads.flatMap((/** @type {any} */ load) => Object.keys(load.latency_us))));
+  const figures = [...operations].sort().map((operation) => {
+    const chart = drawing(service, "curves", signal, "Nothing was measured.");
+    chart.show({ operation, runs: drawn });
+    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dotted: the limits. Upright: the answers."));
   });
   if (!others.length) return figures;
   return [...figures, h("p", { class: "note" }, `Not drawn, since another percentile was judged: ${others.join(", ")}.`)];
@@ -95,21 +98,27 @@ function differences({ differences: all, runs }) {
 }
 
 /**
+ * Two lists of the runs that have a figure, and what compares those that are chosen there.
  * @param {HTMLElement} main
  * @param {import("./service.js").Service} service
  * @param {AbortSignal} signal
+ * @param {string | undefined} first that was chosen already
  */
-async function showWhatThereIs(main, service, signal) {
-  main.append(h("p", {}, "Choose two to ten runs in the ", h("a", { href: href("/runs") }, "table of runs"), ", or open an experiment or a check."));
-  const [{ experiments }, { schedules }] = await Promise.all([service.get("/experiments?limit=50", signal), service.get("/schedules", signal)]);
+async function choose(main, service, signal, first) {
+  const { runs } = await service.get("/runs?limit=100", signal);
+  const measured = runs.filter((/** @type {any} */ run) => run.capacity_ops_per_second !== null);
+  if (measured.length < 2) {
+    main.append(h("p", { class: "empty" }, `There ${measured.length ? "is one run" : "is no run"} with a figure yet; a comparison needs two.`));
+    return;
+  }
+  const lists = ["First", "Second"].map((name, i) => h("select", { id: `compare-${i}`, "aria-label": `${name} run` },
+    measured.map((/** @type {any} */ run, /** @type {number} */ at) => h("option", { value: run.run_id, selected: first ? (i === 0) === (run.run_id === first) : at === i },
+      `${run.name}, ${figureWords(run)} ops/s, ${words.moment(run.submitted_at)}`))));
   main.append(
-    h("h2", {}, "Experiments"),
-    experiments.length ? table("Experiments", ["Experiment", "State", "Runs", "Submitted"], experiments.map((/** @type {any} */ one) => [
-      h("a", { href: href(`/experiments/${one.experiment_id}`) }, one.name), stateTag(one.state), one.cells, words.moment(one.submitted_at)]), "words")
-      : h("p", { class: "note" }, "None yet."),
-    h("h2", {}, "Checks"),
-    schedules.length ? table("Checks", ["Check", "When", "Next", "Why"], schedules.map((/** @type {any} */ one) => [
-      h("a", { href: href(`/checks/${one.name}`) }, one.name), one.schedule, one.enabled ? words.moment(one.next_at) : "disabled", one.description || words.NOTHING]), "words")
-      : h("p", { class: "note" }, "None yet."),
+    h("p", {}, "Choose two runs here, or up to ten in the ", h("a", { href: href("/runs") }, "table of runs"), "."),
+    h("form", { class: "bar", "aria-label": "Runs to compare", onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      location.hash = href("/compare", lists.map((list) => ["run", list.value]));
+    } }, lists, h("button", {}, "Compare")),
   );
 }

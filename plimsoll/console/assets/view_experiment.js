@@ -22,14 +22,21 @@ export async function showExperiment({ main, service, signal, id }) {
 }
 
 /** @param {any} detail */
-function heading({ record, cells }) {
+function heading({ record, cells, result }) {
   const ended = cells.filter((/** @type {any} */ cell) => cell.state !== null && hasEnded(cell.state)).length;
   return [
-    h("p", { class: "kicker" }, "An experiment ", stateTag(record.state)),
+    h("p", { class: "kicker" }, "An experiment ", stateTag(record.state, isDecided(result))),
     h("h1", {}, record.name),
     h("p", { class: "under" }, `${ended} of ${words.plural(record.cells, "run")} ended · ${words.moment(record.submitted_at)} · ${record.team} · ${record.experiment_id}`),
     h("progress", { max: record.cells, value: ended, "aria-label": "Runs that have ended", hidden: hasEnded(record.state) }),
   ];
+}
+
+/** Whether anything was decided; true while nothing can be yet. @param {any} result */
+function isDecided(result) {
+  if (result === null) return true;
+  if (result.boundary) return result.boundary.outcome === "decided";
+  return !result.decisions.length || result.decisions.some((/** @type {any} */ one) => ["chosen", "alike", "only one"].includes(one.outcome));
 }
 
 /** @param {any} detail */

@@ -1,12 +1,11 @@
 /** A run as it goes on, and what it came to. */
-import { curveChart, curveOf, outcomeOf, seriesOfRun } from "./curve.js";
 import { facts, h, place, table } from "./dom.js";
+import { drawing } from "./drawing.js";
 import { followed } from "./follow.js";
-import { hasEnded, isOver } from "./live.js";
+import { hasEnded, isOver, latestOf } from "./live.js";
 import { href } from "./routes.js";
 import { reportLink, stopControl } from "./run_controls.js";
-import { figureWords, intervalWords, stateTag } from "./run_words.js";
-import { timeline } from "./timeline.js";
+import { outcomeOf, stateTag } from "./run_words.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./live.js").Live} Live */
@@ -17,8 +16,8 @@ import * as words from "./words.js";
 export async function showRun({ main, service, signal, id, say }) {
   const runId = /** @type {string} */ (id);
   const parts = skeleton();
-  const curve = curveChart();
-  const clock = timeline();
+  const curve = drawing(service, "curve", signal, "No load has been measured yet.");
+  const clock = drawing(service, "timeline", signal, "Nothing has been measured yet.");
   parts.curve.append(curve.element, parts.loads);
   parts.clock.append(clock.element, parts.steps);
   const stop = stopControl(service, runId);
@@ -40,6 +39,7 @@ export async function showRun({ main, service, signal, id, say }) {
     place(parts.head, heading),
     place(parts.answer, answerSection),
     place(parts.now, nowSection),
+    place(parts.tiles, tiles),
     place(parts.loads, loadsTable),
     place(parts.steps, stepsTable),
     place(parts.log, logLines),
@@ -55,9 +55,10 @@ export async function showRun({ main, service, signal, id, say }) {
     tick = () => shows[2](/** @type {any} */ (nowOf(live, (performance.now() - came) / 1000)));
     document.title = `${live.run.name} · Plimsoll`;
     const picked = [
-      pick(live.run, "run_id", "name", "team", "state", "target_words", "submitted_at", "tags", "past"),
+      pick(live.run, "run_id", "name", "team", "state", "capacity_ops_per_second", "target_words", "submitted_at", "tags", "past"),
       { answer: live.answer, run: pick(live.run, "state", "failure", "local"), over: hasEnded(live.run.state) },
       nowOf(live, 0),
+      tilesOf(live),
       pick(live, "loads", "axis", "statistic"),
       pick(live, "steps", "statistic"),
       live.log,
@@ -65,11 +66,12 @@ export async function showRun({ main, service, signal, id, say }) {
     ];
     shows.forEach((show, i) => show(/** @type {any} */ (picked[i])));
     parts.now.hidden = hasEnded(live.run.state);
+    parts.tiles.hidden = tilesOf(live) === null;
     stop.show(live.run);
     buy.hidden = !(hasEnded(live.run.state) && live.answer?.figure);
     report.show(live.run);
-    curve.show(seriesOfRun(curveOf(live)), `${words.statistic(live.statistic)} latency (log scale)`, curveAbout(live));
-    clock.show(live);
+    curve.show(curveOf(live));
+    clock.show(clockOf(live));
     const news = live.log.at(-1)?.text ?? "";
     if (news !== told) say((told = news));
   };
@@ -91,11 +93,34 @@ function nowOf({ plan, time, money, run }, sinceS) {
   return { plan, time: now, money, run: pick(run, "phase", "state", "local") };
 }
 
+/** What is measured at the moment; null: it has ended, or nothing is measured yet. @param {Live} live */
+function tilesOf(live) {
+  const latest = hasEnded(live.run.state) ? null : latestOf(live);
+  const step = live.steps.at(-1);
+  return latest && { ...latest, of_step: latest.since.startsWith("step") && step ? pick(step, "throughput_ops_per_second", "errors") : null };
+}
+
+/** @param {ReturnType<typeof tilesOf>} given */
+function tiles(given) {
+  if (given === null) return null;
+  const { since, operations, of_step: step } = given;
+  const sum = (/** @type {"ops" | "errors"} */ name) => operations.reduce((all, one) => all + (one[name] ?? 0), 0);
+  const [ops, errors] = step ? [step.throughput_ops_per_second, step.errors] : [sum("ops"), sum("errors")];
+  /** @type {[string, string][]} */
+  const shown = [
+    ["throughput, ops/s", words.rate(ops)],
+    ...operations.map(({ name, latency_us: us }) => /** @type {[string, string]} */ ([`latency of ${name}`, words.latency(us)])),
+    [step ? "errors" : "errors/s", words.number(errors)],
+  ];
+  return [h("h2", {}, `Latest figures (${since})`), h("dl", { class: "tiles" }, shown.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text))))];
+}
+
 /** The places of the view, each with its heading. */
 function skeleton() {
   const places = {
     head: h("header", {}, h("p", { class: "note", role: "status" }, "Loading the run …")),
     answer: h("section", { "aria-label": "The answer" }),
+    tiles: h("section", { class: "card", "aria-label": "Latest figures" }),
     now: h("section", { class: "answer", "aria-label": "Progress" }),
     curve: h("figure", {}, h("h2", {}, "The curve")),
     loads: h("details", {}, ""),
@@ -108,12 +133,13 @@ function skeleton() {
     "div",
     {},
     places.answer,
-    places.now,
+    places.tiles,
     places.curve,
-    places.clock,
+    places.now,
     h("div", { class: "grid" },
       h("section", { class: "card" }, h("h2", {}, "Log"), places.log),
       h("section", { class: "card" }, h("h2", {}, "Teardown"), places.teardown)),
+    places.clock,
   );
   return { ...places, body };
 }
@@ -122,7 +148,7 @@ function skeleton() {
 function heading(run) {
   const tags = Object.entries(run.tags).map(([name, value]) => `${name}=${value}`);
   return [
-    h("p", { class: "kicker" }, "A run ", stateTag(run.state)),
+    h("p", { class: "kicker" }, "A run ", stateTag(run.state, run.capacity_ops_per_second !== null)),
     h("h1", {}, run.name),
     h("p", { class: "under" }, [run.target_words, words.moment(run.submitted_at), run.team, ...tags, run.run_id].filter(Boolean).join(" · ")),
   ];
@@ -174,14 +200,18 @@ function moneyWords(money, run) {
   return `${spent}, about ${words.usd(money.expected_usd)} in all`;
 }
 
-/** @param {Live} live */
-function curveAbout(live) {
-  const [passes, fails] = live.bracket ?? [null, null];
-  const figure = live.run.capacity_ops_per_second === null ? "no answer yet" : `the answer is ${figureWords(live.run)} ops/s (95 % interval ${intervalWords(live.run.interval)})`;
-  return `${words.statistic(live.statistic)} latency over throughput at ${words.plural(live.loads.length, "load")}; the heaviest that passes: ${words.load(passes, live.axis)}, the lightest that fails: ${words.load(fails, live.axis)}; ${figure}. The table beneath has every figure.`;
+/** What the curve is drawn of. @param {Live} live */
+function curveOf({ statistic, axis, loads, bracket, run }) {
+  return { statistic, axis, loads, bracket, figure: run.capacity_ops_per_second, bound: run.bound, interval: run.interval };
 }
 
-/** @param {{loads: import("./curve.js").Load[], axis: string, statistic: string}} given */
+/** What the timeline is drawn of; it goes on while nothing is measured, but not for each second. @param {Live} live */
+function clockOf({ at, every_s, run, plan, steps, seconds, resources, caps, fresh = [] }) {
+  const known = { submitted_at: run.submitted_at, ended_at: run.ended_at };
+  return { at, every_s, run: known, plan: plan && { ...plan, clients: null }, steps, seconds, resources, caps, fresh };
+}
+
+/** @param {{loads: any[], axis: string, statistic: string}} given */
 function loadsTable({ loads, axis, statistic }) {
   const operations = [...new Set(loads.flatMap((load) => Object.keys(load.latency_us)))].sort();
   const name = words.statistic(statistic);

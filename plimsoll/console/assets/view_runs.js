@@ -45,6 +45,8 @@ export async function showRuns({ main, service, signal, query }) {
   const filter = h("input", { type: "search", id: "filter", value: query.get("q") ?? "", autocomplete: "off", oninput: () => draw() });
   const compare = h("a", { class: "button", href: href("/compare") }, "");
   const count = h("p", { class: "note", role: "status" }, "Loading the runs …");
+  const nothing = h("p", { class: "empty", hidden: true }, "No run yet. ", service.config.may_start ? ["The first takes a few minutes: ", h("a", { href: href("/start") }, "start a run"), "."] : "It is listed here as soon as it has begun.");
+  let loaded = false;
   const older = h("button", { type: "button", hidden: true, onclick: () => void load() }, "Load older runs");
   const body = h("tbody", {});
   const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
@@ -59,8 +61,9 @@ export async function showRuns({ main, service, signal, query }) {
     const all = [...runs.values()].sort((a, b) => b.submitted_at.localeCompare(a.submitted_at));
     const shown = all.filter((run) => matches(run, filter.value));
     rows(shown.map((run) => ({ run, picked: chosen.has(run.run_id) })));
+    nothing.hidden = all.length > 0 || cursor !== null || !loaded;
     count.textContent = !all.length
-      ? "No run yet."
+      ? ""
       : `${words.plural(shown.length, "run")}${shown.length < all.length ? ` of ${all.length}` : ""}${cursor ? "; there are older ones" : ""}.`;
     older.hidden = cursor === null;
     const ready = chosen.size >= 2 && chosen.size <= COMPARED_MOST;
@@ -72,6 +75,7 @@ export async function showRuns({ main, service, signal, query }) {
     const page = await service.get(`/runs?limit=${limit}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`, signal);
     cursor = page.next_cursor;
     page.runs.forEach((/** @type {any} */ run) => runs.set(run.run_id, run));
+    loaded = true;
     draw();
   }
 
@@ -88,6 +92,7 @@ export async function showRuns({ main, service, signal, query }) {
     h("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: 0 },
       h("table", { class: "runs" }, h("thead", {}, h("tr", {}, COLUMNS.map((name) => h("th", { scope: "col" }, name)))), body)),
     count,
+    nothing,
     older,
   );
 
@@ -126,10 +131,10 @@ function row(run, picked, choose) {
     h("td", {}, box),
     h("th", { scope: "row" }, h("a", { href: href(`/runs/${run.run_id}`) }, run.name), h("span", { class: "note block" }, under.filter(Boolean).join(" · "))),
     h("td", {}, h("b", {}, figureWords(run)), run.interval && h("span", { class: "note block" }, intervalWords(run.interval))),
-    h("td", {}, stateTag(run.state), stepsWords(run)),
+    h("td", {}, stateTag(run.state, run.capacity_ops_per_second !== null), stepsWords(run)),
     h("td", {}, verdictWords(run.verdict)),
     h("td", {}, spark(run.curve)),
-    h("td", {}, run.target_words ?? words.NOTHING),
+    h("td", {}, h("span", { class: "two", title: run.target_words }, run.target_words ?? words.NOTHING)),
     h("td", {}, goneWords(run)),
     h("td", {}, costWords(run)),
     h("td", {}, words.moment(run.submitted_at)),

@@ -2,6 +2,7 @@
 import { copyControl } from "./copy.js";
 import { h, place } from "./dom.js";
 import { SchemaForm } from "./form.js";
+import { questions } from "./questions.js";
 import { quoteSection } from "./quote.js";
 import { href } from "./routes.js";
 import { Refusal } from "./service.js";
@@ -43,6 +44,7 @@ export async function showStart({ main, service, signal, query, say }) {
   /** @type {Preset} */
   let chosen = presets[0];
   let key = crypto.randomUUID(); // of what is sent: sent twice, it is one run
+  let refused = ""; // the key that could not be started: no quote of it clears why
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
@@ -54,6 +56,11 @@ export async function showStart({ main, service, signal, query, say }) {
   };
   const showQuote = place(parts.quote, ({ quote, stepS }) => quoteSection(quote, service.config.where, stepS));
   const form = new SchemaForm(schema, () => changed(), { "workload.name": workloads.map((/** @type {any} */ one) => one.name) });
+  const asked = questions(schema, workloads, (value) => {
+    form.fill(value);
+    changed();
+  });
+  const expert = h("details", { class: "expert" }, h("summary", {}, "Expert: every field of the request"), form.element);
   const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
   const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
   const copy = copyControl(parts.yaml);
@@ -71,7 +78,7 @@ export async function showStart({ main, service, signal, query, say }) {
   /** @param {Preset} preset */
   function choose(preset) {
     chosen = preset;
-    form.element.hidden = Boolean(preset.experiment);
+    asked.element.hidden = expert.hidden = Boolean(preset.experiment);
     form.fill(preset.request ?? {});
     parts.about.textContent = preset.about;
     start.textContent = preset.experiment ? "Start the experiment" : "Start the run";
@@ -79,21 +86,22 @@ export async function showStart({ main, service, signal, query, say }) {
   }
   function changed() {
     key = crypto.randomUUID();
+    asked.show(form.value);
     parts.yaml.textContent = yaml(body());
     copy.changed();
     clearTimeout(timer);
     timer = setTimeout(() => void quoted(), QUOTE_AFTER_MS);
   }
   async function quoted() {
-    const asked = key;
+    const sent = key;
     try {
       const quote = await service.call("POST", chosen.experiment ? "/quotes/experiments" : "/quotes", { body: body(), signal });
-      if (asked !== key) return; // it has changed meanwhile
-      complain(null);
+      if (sent !== key) return; // it has changed meanwhile
+      if (refused !== key) complain(null);
       showQuote({ quote, stepS: stepSeconds() });
       say(`It takes about ${words.duration(quote.time_s.expected)}.`);
     } catch (error) {
-      if (asked !== key || signal.aborted) return;
+      if (sent !== key || signal.aborted) return;
       complain(error);
       showQuote({ quote: null, stepS: null });
     }
@@ -113,6 +121,7 @@ export async function showStart({ main, service, signal, query, say }) {
       const made = await service.call("POST", `/${kind()}`, { body: body(), key });
       location.hash = href(`/${kind()}/${made.run_id ?? made.experiment_id}`);
     } catch (error) {
+      refused = key;
       complain(error);
       form.showFirst();
     } finally {
@@ -125,7 +134,7 @@ export async function showStart({ main, service, signal, query, say }) {
     h("div", { class: "bar" }, h("label", { for: "preset" }, "Start from"), select),
     parts.about,
     h("div", { class: "beside" },
-      form.element,
+      h("div", {}, asked.element, expert),
       h("div", { class: "sticky" },
         h("div", { class: "card" }, start, parts.problem),
         parts.quote,

@@ -114,18 +114,5 @@ export function moment(at) {
 /** The time of a moment's day: `10:00:00 UTC`. @param {string | number} at */
 export const timeOfDay = (at) => `${new Date(at).toISOString().slice(11, 19)} UTC`;
 
-/**
- * Time on a clock of such a length: `3:05`, and `1:02:05` where it is over two hours.
- * @param {number} seconds
- * @param {number} length
- */
-export function clock(seconds, length) {
-  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-  const whole = Math.floor(seconds);
-  const minutes = Math.floor(whole / 60);
-  if (length <= 7200) return `${minutes}:${two(whole % 60)}`;
-  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
-}
-
 /** Words with a capital at their beginning. @param {string} text */
 export const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,6 @@
 """The rules by which steps are judged, and the verdict on a target: its capacity."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, PlainSerializer, model_validator
@@ -21,7 +22,7 @@ Verdict = Literal[
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
     "NOT_SUSTAINED",  # the answer's load did not stay within the limits for `soak_s`
-    "BURST",  # every load spends burst credits faster than they are earned
+    "BURST",  # every load spends burst credits faster than they are earned, or only fills the log
 ]
 Resource = Literal[
     "storage_iops",
@@ -49,6 +50,8 @@ AuditName = Literal[
     "steady_state",
     "percentiles",
     "server_count",
+    "rows_met",
+    "writes_kept",
     "undisturbed",
     "nothing_escaped",
     "recovered",
@@ -175,6 +178,16 @@ class LoadRange(Model):
     method: str  # name of the method, for display
 
 
+# What became of a load. Audits or the clients took away what "disputed" and "client-bound" would
+# have said; of an "undecided" load, too little was measured.
+LoadOutcome = Literal["passed", "failed", "undecided", "disputed", "client-bound"]
+
+
+def is_undecided(reasons: Sequence[str]) -> bool:
+    """Return whether a load that did not pass did not fail either, by the codes of its reasons."""
+    return bool(reasons) and all(code.startswith(("undecided:", "audit:")) for code in reasons)
+
+
 class JudgedStep(Model):
     """The verdict on one load, from all its repetitions."""
 
@@ -195,6 +208,17 @@ class JudgedStep(Model):
     latency_us: dict[str, float]
     limit_us: dict[str, float]
     steps: tuple[Step, ...]
+
+    @property
+    def outcome(self) -> LoadOutcome:
+        """What became of the load; a dispute comes first, since a disputed load decides nothing."""
+        if not self.consistent:
+            return "disputed"
+        if self.client_bound:
+            return "client-bound"
+        if self.passed:
+            return "passed"
+        return "undecided" if is_undecided(self.reasons) else "failed"
 
 
 class UslFit(Model):
@@ -266,3 +290,13 @@ class Capacity(Model):
     statistic: Statistic
     rules: Rules
     steps: tuple[JudgedStep, ...]
+
+    @property
+    def slowed(self) -> bool:
+        """Whether it is a lower bound alone because other programs slowed the steps."""
+        return self.verdict == "LOWER_BOUND" and self.cause == "audit:undisturbed"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs kept it from an exact figure, or from any."""
+        return self.verdict == "DISTURBED" or self.slowed

@@ -65,6 +65,9 @@ class WorkloadSummary(Model):
     default_records: int | None = Field(
         description="Usual number of rows; null if the dataset has none."
     )
+    operations: tuple[str, ...] = Field(
+        (), description="Names of its operations, to which limits may be set."
+    )
     parameters: dict[str, WorkloadParameter] = Field(
         description="Parameters that `workload.parameters` may set, by name."
     )

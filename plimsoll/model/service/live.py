@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.judging.capacity import Axis
+from plimsoll.model.judging.capacity import Axis, LoadOutcome, is_undecided
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.service.answers import RunSummary
 
@@ -104,6 +104,16 @@ class LiveLoad(Model):
     repetitions_passed: int
     reasons: tuple[str, ...] = Field(description="Codes of why it did not pass, worst first.")
     explanations: tuple[str, ...] = Field(description="Reasons as sentences.")
+
+    @property
+    def outcome(self) -> LoadOutcome:
+        """What became of the load, as far as it is known without its audits."""
+        if not self.decides:
+            doubted = any(code.startswith("audit:") for code in self.reasons)
+            return "disputed" if doubted else "client-bound"
+        if self.passed:
+            return "passed"
+        return "undecided" if is_undecided(self.reasons) else "failed"
 
 
 class LiveStep(Model):

@@ -1,5 +1,7 @@
 """Charts of one run's loads: the latency-throughput curve, throughput and latency by load."""
 
+from collections.abc import Sequence
+
 from plimsoll import words
 from plimsoll.model.judging.capacity import Axis, Capacity
 from plimsoll.report.charts import rows, scale, theme
@@ -31,24 +33,24 @@ HEIGHT_PX = 340
 LABEL_SHARE = 0.05  # height of a line of text, as a share of the axis
 
 
-def draw_curve(capacity: Capacity) -> Chart | None:
+def draw_curve(curve: rows.Curve) -> Chart | None:
     """Draw latency (the judged statistic) over throughput; None if nothing was measured."""
-    found = select_drawable(rows.curve_rows(capacity), "throughput", "latency_us")
+    found = select_drawable(curve.points, "throughput", "latency_us")
     if not found:
         return None
-    name = words.statistic(capacity.statistic)
-    operations = rows.list_operations(capacity)
+    name = words.statistic(curve.statistic)
+    operations = curve.operations
     colors = dict(zip(operations, theme.series_colors(len(operations)), strict=True))
-    limits_us = rows.limit_rows(capacity)
-    repeated = select_drawable(rows.repetition_rows(capacity), "throughput", "latency_us")
+    limits_us = curve.limits
+    repeated = select_drawable(curve.repetitions, "throughput", "latency_us")
     heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     heights = [height for height in heights if height] or [1.0]
     heights.append(1.4 * max(heights))  # room for the answer's label
     x = scale.linear_scale([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
-    points = [_curve_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
+    points = [_curve_point(row, name, colors[row["operation"]], curve.axis) for row in found]
     marks: list[Mark] = [
-        *answer_marks(capacity, x.high),
+        *answer_marks(curve.answer, x.high),
         *(
             Rule(colors[row["operation"]], y=row["limit_us"], dash=LIMIT_DASH, tip=limit_tip(row))
             for row in limits_us
@@ -110,7 +112,7 @@ def _load_label(row: rows.Row) -> Label:
     )
 
 
-def limit_labels(limits_us: list[rows.Row], heights: list[float]) -> list[rows.Row]:
+def limit_labels(limits_us: Sequence[rows.Row], heights: list[float]) -> list[rows.Row]:
     """Label the limits; if several are too close for a label each, the topmost names all."""
     if not limits_us:
         return []

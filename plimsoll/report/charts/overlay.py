@@ -1,6 +1,6 @@
 """Charts of several runs, one curve for each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from plimsoll import words
 from plimsoll.model.judging.capacity import Capacity
@@ -70,18 +70,30 @@ def list_all_operations(results: Sequence[RunResult]) -> list[str]:
 
 
 def draw_curves(
-    results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
+    curves: Mapping[str, rows.Curve | None], operation: str, prefix: str = "over"
 ) -> Chart | None:
-    """Draw latency of one operation over throughput, with a line for each run."""
-    everything = select_drawable(
-        _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
-    )
+    """Draw latency of one operation over throughput, with a line for each run.
+
+    Args:
+        curves: The curve of each run, by its name; None if nothing of it was judged.
+        operation: The operation.
+        prefix: What the chart's id begins with.
+    """
+    judged = {name: curve for name, curve in curves.items() if curve is not None}
+    points_of_runs = [row | {"run": name} for name, curve in judged.items() for row in curve.points]
+    everything = select_drawable(points_of_runs, "throughput", "latency_us")
     found = [row for row in everything if row["operation"] == operation]
-    statistics = {r.capacity.statistic for r in results if r.capacity is not None}
+    statistics = {curve.statistic for curve in judged.values()}
     if not found or len(statistics) != 1:
         return None
     name = words.statistic(statistics.pop())
-    limits = _rows_of_runs(results, names, lambda capacity: rows.limit_rows(capacity, operation))
+    limits = [
+        row | {"run": run}
+        for run, curve in judged.items()
+        for row in curve.limits
+        if row["operation"] == operation
+    ]
+    names = list(curves)
     looks = _run_looks(names)
 
     def tip(row: rows.Row) -> Tip:
@@ -90,7 +102,7 @@ def draw_curves(
 
     lines, points = _draw_curves(names, found, "throughput", "latency_us", tip)
     marks: list[Mark] = [
-        *_capacity_rules(results, names),
+        *_answer_rules(curves),
         *(
             Rule(
                 looks[row["run"]][0],
@@ -118,17 +130,15 @@ def draw_curves(
     return Chart(panel.id, [panel])
 
 
-def _capacity_rules(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
+def _answer_rules(curves: Mapping[str, rows.Curve | None]) -> list[Rule]:
     """Draw a vertical line at the figure of each run's verdict."""
     rules = []
-    for name, (color, _), result in zip(names, _run_looks(names).values(), results, strict=True):
-        capacity = result.capacity
-        figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
-        if capacity is not None and figure is not None:
-            shown = words.with_bound(words.throughput(figure), capacity.bound)
-            rules.append(
-                Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)])
-            )
+    for name, (color, _) in _run_looks(list(curves)).items():
+        curve = curves[name]
+        if curve is not None and (answer := curve.answer) is not None:
+            shown = words.with_bound(words.throughput(answer.ops_per_second), answer.bound)
+            tip = [("run", name), ("capacity", shown)]
+            rules.append(Rule(color, x=answer.ops_per_second, opacity=0.8, tip=tip))
     return rules
 
 

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from plimsoll import words
-from plimsoll.model.run.results import RunResult, Seconds
-from plimsoll.report.charts import clock, scale, theme
-from plimsoll.report.charts import clock as clocks
-from plimsoll.report.charts import scale as ticks
+from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Line, Mark, Panel, Readout, Rows
 from plimsoll.report.charts.scale import Scale
 
@@ -16,26 +13,31 @@ LATENCIES = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}  
 
 
 class Panels:
-    """Collects panels on the clock of a run."""
+    """Collects panels on one time axis."""
 
-    def __init__(self, result: RunResult, seconds: Seconds) -> None:
-        self.clock = clocks.Clock(result, seconds)
-        self.result = result
-        self.seconds = seconds
+    def __init__(self, length_s: float, width_s: int, steps: Rows) -> None:
+        """Begin with none.
+
+        Args:
+            length_s: The length of the axis.
+            width_s: The width of a bin.
+            steps: A row for each step; see `clock.build_step_rows`.
+        """
+        self.length_s = length_s
+        self.width_s = width_s
+        self.steps = steps
         self.panels: list[Panel] = []
-        self.steps = clock.build_step_rows(self.clock, result)
-        width_s = self.clock.width_s
         self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
-        unit = "h:min" if ticks.is_in_hours(self.clock.length_s) else "min:s"
-        self.x = scale.time_scale(self.clock.length_s, f"time since the run was submitted, {unit}")
-        self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in self.steps]
+        unit = "h:min" if scale.is_in_hours(length_s) else "min:s"
+        self.x = scale.time_scale(length_s, f"time since the run was submitted, {unit}")
+        self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in steps]
 
     def chart(self, id_: str) -> Chart:
         """All panels on one time axis; its texts stand below the last."""
         last = len(self.panels) - 1
         panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
         steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
-        return Chart(id_, panels, self.clock.length_s, steps)
+        return Chart(id_, panels, self.length_s, steps)
 
     def add(
         self,
@@ -69,15 +71,22 @@ class Panels:
 
 
 def stack_bars(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
-    """Stack series: a block for each moment, drawn so that even a short one is visible."""
-    return [
-        Bars(
-            [(r["t"], r["t2"], r["from"], r["to"]) for r in rows if r[series] == name],
-            color,
-            opacity=0.8,
-        )
-        for name, color in colors.items()
-    ]
+    """Stack series: a block for each moment, drawn so that even a short one is visible.
+
+    Rows that are `provisional` are drawn paler than the others.
+    """
+    drawn = []
+    for name, color in colors.items():
+        own = [row for row in rows if row[series] == name]
+        for provisional, opacity in ((False, 0.8), (True, 0.4)):
+            bars = [
+                (row["t"], row["t2"], row["from"], row["to"])
+                for row in own
+                if row.get("provisional", False) is provisional
+            ]
+            if bars or not provisional:
+                drawn.append(Bars(bars, color, opacity=opacity))
+    return drawn
 
 
 def draw_lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:

@@ -1,16 +1,18 @@
 """The data of charts by load, as rows from judged steps. What was not measured has no row."""
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, get_args
 
 from plimsoll import words
-from plimsoll.model.judging.capacity import Capacity, JudgedStep
+from plimsoll.model.judging.capacity import Axis, Bound, Capacity, JudgedStep, LoadOutcome
 from plimsoll.model.judging.steps import Statistic, Step
 from plimsoll.report.charts import scale
 
 Row = dict[str, Any]
-Outcome = Literal["passed", "failed", "disputed", "client-bound"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "client-bound", "disputed")
+OUTCOMES: tuple[LoadOutcome, ...] = get_args(LoadOutcome)
 SHOWN: tuple[Statistic, ...] = ("p50", "p99", "p999")
 
 AXIS_TITLES = {
@@ -37,15 +39,6 @@ def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
     return (capacity.statistic, *SHOWN)
 
 
-def load_outcome(judged: JudgedStep) -> Outcome:
-    """Return a load's outcome; a dispute comes first, since a disputed load decides nothing."""
-    if not judged.consistent:
-        return "disputed"
-    if judged.client_bound:
-        return "client-bound"
-    return "passed" if judged.passed else "failed"
-
-
 def list_operations(capacity: Capacity | None) -> list[str]:
     """List the measured operations in the order of their names.
 
@@ -62,26 +55,113 @@ def list_timed_operations(capacity: Capacity | None, series: list[Row]) -> list[
     return known + sorted({row["operation"] for row in series} - set(known))
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A run's figure, with its bound and the ends of its interval."""
+
+    ops_per_second: float
+    bound: Bound | None
+    interval: tuple[float, float] | None
+
+    @property
+    def is_lower_end(self) -> bool:
+        """Return whether the figure is the lower end of its interval."""
+        return self.interval is not None and math.isclose(
+            self.ops_per_second, self.interval[0], rel_tol=1e-6
+        )
+
+
+@dataclass(frozen=True)
+class Load:
+    """A judged load as the curve shows it.
+
+    Attributes:
+        row: What its points' tooltips say.
+        latency_us: The judged statistic of each operation.
+        limit_us: The limit of each operation that has one.
+    """
+
+    row: Row
+    latency_us: Mapping[str, float]
+    limit_us: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One run's latency over throughput.
+
+    Attributes:
+        statistic: The judged statistic of latency.
+        axis: What a load counts.
+        points: A row for each load and operation.
+        repetitions: A row for each step and operation of loads that were repeated.
+        limits: A row for the limit of each operation.
+        answer: The run's figure; None if there is none yet.
+    """
+
+    statistic: Statistic
+    axis: Axis
+    points: Sequence[Row]
+    repetitions: Sequence[Row]
+    limits: Sequence[Row]
+    answer: Answer | None
+
+    @property
+    def operations(self) -> list[str]:
+        """The operations in the order of their names, which their colors follow."""
+        return sorted({row["operation"] for row in self.points})
+
+
+def collect_curve(capacity: Capacity) -> Curve:
+    """Collect what the curve of a verdict shows."""
+    figure, interval = capacity.max_sustainable_throughput_ops_per_second, capacity.interval
+    ends = None
+    if interval is not None:
+        ends = interval.low_ops_per_second, interval.high_ops_per_second
+    return Curve(
+        statistic=capacity.statistic,
+        axis=capacity.axis,
+        points=curve_rows(capacity),
+        repetitions=repetition_rows(capacity),
+        limits=limit_rows(capacity),
+        answer=None if figure is None else Answer(figure, capacity.bound, ends),
+    )
+
+
 def curve_rows(capacity: Capacity) -> list[Row]:
     """Build a row for each load and operation: medians of its repetitions, as they were judged."""
-    bracket = capacity.bracket or (None, None)
-    loads = [judged.load for judged in capacity.steps]
-    shown = scale.choose_labels(
-        len(loads), [loads.index(load) for load in bracket if load in loads]
-    )
+    loads = [
+        Load(_load_row(judged), judged.latency_us, judged.limit_us) for judged in capacity.steps
+    ]
+    return build_curve_rows(loads, capacity.bracket)
+
+
+def build_curve_rows(
+    loads: Sequence[Load], bracket: tuple[float | None, float | None] | None
+) -> list[Row]:
+    """Build a row for each load and operation.
+
+    Args:
+        loads: The loads, from the lightest.
+        bracket: The heaviest load that passes and the lightest that fails, which are always
+            labeled.
+    """
+    ends = bracket or (None, None)
+    order = [load.row["load"] for load in loads]
+    shown = scale.choose_labels(len(order), [order.index(end) for end in ends if end in order])
     return [
         {
-            **_load_row(judged),
+            **load.row,
             "operation": operation,
             "latency_us": latency_us,
-            "limit_us": judged.limit_us.get(operation),
-            "in_bracket": judged.load in bracket,
-            "label": words.number(judged.load)
-            if place in shown and latency_us == max(judged.latency_us.values())
+            "limit_us": load.limit_us.get(operation),
+            "in_bracket": load.row["load"] in ends,
+            "label": words.number(load.row["load"])
+            if place in shown and latency_us == max(load.latency_us.values())
             else None,
         }
-        for place, judged in enumerate(capacity.steps)
-        for operation, latency_us in judged.latency_us.items()
+        for place, load in enumerate(loads)
+        for operation, latency_us in load.latency_us.items()
     ]
 
 
@@ -156,7 +236,7 @@ def _load_row(judged: JudgedStep) -> Row:
         "connections": first.connections,
         "throughput": judged.throughput_ops_per_second,
         "repetitions": judged.repetitions,
-        "outcome": load_outcome(judged),
+        "outcome": judged.outcome,
         "why": "; ".join(judged.explanations) or "within every limit",
     }
 

@@ -1,12 +1,11 @@
 """The target's own figures over time: volume, queue, credits, CPU."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from plimsoll import words
 from plimsoll.model.aws.volumes import VolumeLimits
-from plimsoll.model.request.cassandra_target import CassandraTarget
-from plimsoll.model.run.results import RunResult
+from plimsoll.model.service.live import VolumeCaps
 from plimsoll.report.charts import clock as clocks
 from plimsoll.report.charts import scale, theme
 from plimsoll.report.charts.chart import Key, Label, Mark, Rows, Rule
@@ -14,36 +13,52 @@ from plimsoll.report.charts.panels import Panels, draw_lines, readout, stack_bar
 
 IOPS = {"read_iops": "reads", "write_iops": "writes"}
 MIB_S = {"read_mib_s": "reads", "write_mib_s": "writes"}
+LATENCIES = {"read_latency_us": "reads", "write_latency_us": "writes"}
 BALANCES = {
     "burst_balance_percent": "volume's burst balance",
     "ebs_io_balance_percent": "instance's I/O balance",
     "ebs_byte_balance_percent": "instance's byte balance",
 }
+RowsOf = Callable[[Mapping[str, str]], Rows]
 
 
-def add_target_panels(panels: Panels) -> None:
+def add_target_panels(
+    panels: Panels,
+    rows_of: RowsOf,
+    gap_s: float,
+    promised: VolumeLimits | VolumeCaps | None,
+    *,
+    volumes: int = 1,
+) -> None:
     """Add a panel for each kind of figure that the target reported.
 
-    For a cluster, figures and limits are the sums over its volumes.
+    Args:
+        panels: The panels so far.
+        rows_of: Returns a row for each bin and series, given {field of a sample: its series}; see
+            `clock.build_target_rows`.
+        gap_s: The distance of two rows across which no line is drawn.
+        promised: The limits of each volume; None if unknown.
+        volumes: The number of the target's volumes, whose figures and limits are added up.
     """
-    promised, count = panels.result.volume_limits, _count_volumes(panels.result)
-    name = "volume" if count == 1 else f"{count} volumes"
-    iops = _iops_limits(promised, count)
-    _add_panel(panels, "iops", f"{name}, I/O per second", IOPS, limits=iops)
+    name = "volume" if volumes == 1 else f"{volumes} volumes"
+    iops = _iops_limits(promised, volumes)
     mib_s = promised.throughput_mib_s if promised else None
-    limits = [] if mib_s is None else [_limit("limit", count * mib_s, "MiB/s")]
-    _add_panel(panels, "mib", f"{name}, MiB/s", MIB_S, limits=limits)
-    _add_panel(panels, "queue", f"{name}, queue: I/Os in progress", {"queue": "queue"})
-    _add_panel(panels, "balance", "credits left, %", BALANCES, percent=True)
-    _add_panel(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
+    limits = [] if mib_s is None else [_limit("limit", volumes * mib_s, "MiB/s")]
+
+    def add(id_: str, title: str, fields: Mapping[str, str], **given: Any) -> None:
+        series = rows_of(fields)
+        _add_panel(panels, id_, title, list(fields.values()), series, gap_s=gap_s, **given)
+
+    add("iops", f"{name}, I/O per second", IOPS, limits=iops)
+    add("mib", f"{name}, MiB/s", MIB_S, limits=limits)
+    add("io-latency", f"{name}, mean latency of an I/O (log scale)", LATENCIES, log=True)
+    add("queue", f"{name}, queue: I/Os in progress", {"queue": "queue"})
+    add("balance", "credits left, %", BALANCES, percent=True)
+    add("cpu-credits", "CPU credits left", {"cpu_credits": "credits"})
+    add("cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
 
 
-def _count_volumes(result: RunResult) -> int:
-    target = result.request.target
-    return target.nodes if isinstance(target, CassandraTarget) else 1
-
-
-def _iops_limits(promised: VolumeLimits | None, count: int) -> Rows:
+def _iops_limits(promised: VolumeLimits | VolumeCaps | None, count: int) -> Rows:
     if promised is None or promised.baseline_iops is None:
         return []
     baseline, burst = promised.baseline_iops, promised.burst_iops
@@ -61,30 +76,33 @@ def _add_panel(
     panels: Panels,
     name: str,
     title: str,
-    fields: Mapping[str, str],
+    names: Sequence[str],
+    series: Rows,
     *,
+    gap_s: float,
     percent: bool = False,
+    log: bool = False,
     limits: Rows | None = None,  # documented limits of the volume; if given, the series are stacked
 ) -> None:
-    samples = panels.seconds.target
-    series = clocks.build_target_rows(panels.clock, samples, fields)
+    if log:
+        series = [row for row in series if row["value"]]  # no I/O in that time, no latency
     if not series:
         return
-    gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
     span_s = gap_s / 1.5
     series = clocks.number_segments(series, ("series",), gap_s)
     series = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in series]
-    names = list(dict.fromkeys(fields.values()))
     present = [title for title in names if any(row["series"] == title for row in series)]
     colors = dict(zip(present, theme.TARGET, strict=False))
     near = _select_near_limits(limits or [], series)
     marks: list[Mark]
     if limits is None:
-        y = (
-            scale.percent_scale(title)
-            if percent
-            else scale.linear_scale(_list_values(series), title, count=4)
-        )
+        values = [row["value"] for row in series]
+        if percent:
+            y = scale.percent_scale(title)
+        elif log:
+            y = scale.latency_scale(values, title)
+        else:
+            y = scale.linear_scale(values, title, count=4)
         marks = [*draw_lines(series, ("series",), "value", colors)]
     else:
         stacked = clocks.stack_rows(series, "series", "value", names)
@@ -104,10 +122,6 @@ def _add_panel(
         keys=[Key(one, color) for one, color in colors.items()] if len(present) > 1 else (),
         readout=readout(series, "series", {"value": ""}, span_s, digits=1),
     )
-
-
-def _list_values(series: Rows) -> list[float]:
-    return [row["value"] for row in series]
 
 
 def _select_near_limits(limits: Rows, series: Rows) -> Rows:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from plimsoll import words
-from plimsoll.model.judging.capacity import Axis, Capacity
+from plimsoll.model.judging.capacity import Axis, LoadOutcome
 from plimsoll.report.charts import rows
 from plimsoll.report.charts.chart import Box, Key, Label, Line, Mark, Rule, Shape, Tip
 
@@ -97,9 +97,10 @@ def theme_css(theme: Theme) -> str:
 # Shared by the charts by load: shapes, tooltips, legends, and the answer.
 
 
-SHAPES: dict[rows.Outcome, Shape] = {
+SHAPES: dict[LoadOutcome, Shape] = {
     "passed": "circle",
     "failed": "cross",
+    "undecided": "square",
     "client-bound": "diamond",
     "disputed": "triangle",
 }
@@ -134,10 +135,10 @@ def draw_line_through(
 def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
     """Build a point's tooltip: load, throughput, judgement and reasons."""
     offered = axis == "rate_ops_per_second"
+    counts = [name for name in ("clients", "connections") if row[name] is not None]
     return [
         *([("offered, ops/s", f"{row['load']:,.0f}")] if offered else []),
-        ("clients", words.number(row["clients"])),
-        ("connections", words.number(row["connections"])),
+        *((name, words.number(row[name])) for name in counts),
         ("throughput, ops/s", f"{row['throughput']:,.1f}"),
         ("repetitions", str(row["repetitions"])),
         ("judged", row["outcome"]),
@@ -150,26 +151,26 @@ def limit_tip(row: rows.Row) -> Tip:
     return [("operation", row["operation"]), ("limit, µs", f"{row['limit_us']:,.0f}")]
 
 
-def answer_marks(capacity: Capacity, most: float) -> list[Mark]:
+def answer_marks(answer: rows.Answer | None, most: float) -> list[Mark]:
     """Draw the figure as a vertical line, with its interval.
 
     Args:
-        capacity: The verdict.
+        answer: The figure; None draws nothing.
         most: The end of the throughput axis.
     """
-    figure = capacity.max_sustainable_throughput_ops_per_second
-    if figure is None:
+    if answer is None:
         return []
+    figure = answer.ops_per_second
     left = figure < most / 2  # the text stands on the side with room
+    told = words.with_bound(words.throughput(figure), answer.bound)
     label = Label(
-        words.with_bound(words.throughput(figure), capacity.bound),
+        f"{told}, the lower end of the interval" if answer.is_lower_end else told,
         x=figure,
         shift_px=(6 if left else -6, 11),
         anchor="start" if left else "end",
         bold=True,
     )
     marks: list[Mark] = [Rule(INK, x=figure, width_px=2), label]
-    if (interval := capacity.interval) is not None:
-        ends = (interval.low_ops_per_second, interval.high_ops_per_second)
-        marks.insert(0, Box(ends, color=MUTED, opacity=0.18))
+    if answer.interval is not None:
+        marks.insert(0, Box(answer.interval, color=MUTED, opacity=0.18))
     return marks

@@ -1,9 +1,12 @@
 """Charts over a run's time: the time line with all its panels, and the latency heat map."""
 
+from collections.abc import Sequence
+
 from plimsoll import words
+from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.run.results import RunResult, Seconds
-from plimsoll.report.charts import clock, rows, scale, theme
 from plimsoll.report.charts import clock as clocks
+from plimsoll.report.charts import rows, scale, theme
 from plimsoll.report.charts.chart import Bars, Box, Chart, Key, Label, Mark, Rows
 from plimsoll.report.charts.panels import LATENCIES, Panels, draw_lines, readout, stack_bars
 from plimsoll.report.charts.scale import Scale
@@ -15,15 +18,15 @@ from plimsoll.report.charts.target_panels import add_target_panels
 BACKGROUND_HEIGHT_PX = 70
 
 
-def add_background_panels(panels: Panels) -> None:
+def _add_background_panels(panels: Panels, clock: clocks.Clock, seconds: Seconds) -> None:
     """Add panels of the background's throughput and latency; none if no background ran."""
     series: Rows = []
-    for name, seconds in panels.seconds.background.items():
-        rows = clocks.build_operation_rows(panels.clock, seconds)
+    for name, own in seconds.background.items():
+        rows = clocks.build_operation_rows(clock, own)
         series += [row | {"operation": f"{name}: {row['operation']}"} for row in rows]
     if not series:
         return
-    width_s = panels.clock.width_s
+    width_s = panels.width_s
     series = clocks.number_segments(series, ("operation",), 1.5 * width_s)
     names = list(dict.fromkeys(row["operation"] for row in series))
     backwards = theme.SERIES[::-1]
@@ -54,21 +57,30 @@ def draw_timeline(result: RunResult, seconds: Seconds) -> Chart | None:
     """Draw the whole run: phases, throughput, latency, errors, and the target's own figures."""
     if not seconds.operations and not seconds.target:
         return None
-    panels = Panels(result, seconds)
-    _add_phases(panels)
-    series = clocks.build_operation_rows(panels.clock, seconds.operations)
-    by = ("operation", "step") if panels.clock.width_s == 1 else ("operation",)
-    series = clocks.number_segments(series, by, 1.5 * panels.clock.width_s)
-    if series:
-        _add_operations(panels, series, by)
-    add_background_panels(panels)
-    if seconds.target:
-        add_target_panels(panels)
+    clock = clocks.Clock(result, seconds)
+    panels = Panels(clock.length_s, clock.width_s, clocks.build_step_rows(clock, result))
+    add_phases(panels, clocks.build_phase_rows(clock, result))
+    series = clocks.build_operation_rows(clock, seconds.operations)
+    add_operation_panels(panels, series, rows.list_timed_operations(result.capacity, series))
+    _add_background_panels(panels, clock, seconds)
+    target = result.request.target
+    add_target_panels(
+        panels,
+        lambda fields: clocks.build_target_rows(clock, seconds.target, fields),
+        clocks.sample_gap_s(seconds.target, clock.width_s),
+        result.volume_limits,
+        volumes=target.nodes if isinstance(target, CassandraTarget) else 1,
+    )
     return panels.chart("timeline")
 
 
-def _add_phases(panels: Panels) -> None:
-    found = clock.build_phase_rows(panels.clock, panels.result)
+def add_phases(panels: Panels, found: Rows) -> None:
+    """Add a panel of the phases, and of the steps by number.
+
+    Args:
+        panels: The panels so far.
+        found: A row for each phase; see `clock.build_phase_rows`.
+    """
     marks: list[Mark] = [
         Box(
             (row["t"], row["t2"]),
@@ -88,7 +100,7 @@ def _add_phases(panels: Panels) -> None:
                 Label(row["label"], middle, 0.5, shift_px=(0, 4), anchor="middle", size_px=10)
             )
     for row in found:
-        upright = row["t2"] - row["t"] < WIDE_SHARE * panels.clock.length_s
+        upright = row["t2"] - row["t"] < WIDE_SHARE * panels.length_s
         middle = (row["t"] + row["t2"]) / 2
         label = Label(
             row["phase"],
@@ -102,19 +114,28 @@ def _add_phases(panels: Panels) -> None:
         )
         marks.append(label)
     spans = [(row["phase"], row["t2"] - row["t"]) for row in found]
-    told = ", ".join(f"{name} for {words.duration(length_s)}" for name, length_s in spans)
-    steps = words.plural(len(panels.steps), "step")
-    panels.add(
-        "phases", Scale(0, 1, "phases and steps"), marks, summary=f"{told}; {steps}", height_px=56
-    )
+    told = [f"{name} for {words.duration(length_s)}" for name, length_s in spans]
+    summary = "; ".join(filter(None, (", ".join(told), words.plural(len(panels.steps), "step"))))
+    title = "phases and steps" if found else "steps"
+    panels.add("phases", Scale(0, 1, title), marks, summary=summary, height_px=56)
 
 
-def _add_operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:
-    names = rows.list_timed_operations(panels.result.capacity, series)
+def add_operation_panels(panels: Panels, series: Rows, names: Sequence[str]) -> None:
+    """Add panels of throughput, latency, and failures if there are any; none without series.
+
+    Args:
+        panels: The panels so far.
+        series: A row for each bin and operation; see `clock.build_operation_rows`.
+        names: The operations in the order of their colors.
+    """
+    if not series:
+        return
+    width_s = panels.width_s
+    by = ("operation", "step") if width_s == 1 else ("operation",)
+    series = clocks.number_segments(series, by, 1.5 * width_s)
     present = {row["operation"] for row in series}
     colors = dict(zip(names, theme.series_colors(len(names)), strict=True))
     colors = {name: color for name, color in colors.items() if name in present}
-    width_s = panels.clock.width_s
     stacked = clocks.stack_rows(series, "operation", "rate", names)
     panels.add(
         "rate",
@@ -152,12 +173,13 @@ HEAT_MAP_HEIGHT_PX = 150
 
 def draw_heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
     """Draw the number of operations by latency over time, with a panel for each operation."""
-    panels = Panels(result, seconds)
-    cells, classes = clocks.classify_cells(clocks.build_heat_rows(panels.clock, seconds.operations))
+    clock = clocks.Clock(result, seconds)
+    panels = Panels(clock.length_s, clock.width_s, clocks.build_step_rows(clock, result))
+    cells, classes = clocks.classify_cells(clocks.build_heat_rows(clock, seconds.operations))
     if not cells:
         return None
     colors = dict(zip(classes, theme.HEAT[-len(classes) :], strict=True))
-    span = words.duration(panels.clock.heat_width_s)
+    span = words.duration(clock.heat_width_s)
     present = {row["operation"] for row in cells}
     names = rows.list_timed_operations(result.capacity, cells)
     names = [name for name in names if name in present]

@@ -119,6 +119,7 @@ def render_experiment(result: ExperimentResult) -> str:
     return fill_template(
         "experiment.html.j2",
         [chart] if chart else [],
+        printed=f"{result.name} · {words.moment(result.submitted)}",
         result=result,
         priced=any(cell.usd_per_hour is not None for cell in result.cells),
         as_if=AS_IF,

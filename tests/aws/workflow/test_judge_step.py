@@ -95,7 +95,7 @@ def late(deployment: EverySetting, step: int) -> None:
         write_failure(deployment, step, client, "ClientTooLateError", cause)
     told = judge_step.judge_step(deployment, RUN, step)
     assert (told.step, told.throughput_ops_per_second, told.passed) == (step, None, None)
-    assert told.problems[0].startswith("it says nothing about the target: no client of step ")
+    assert told.problems[0].startswith("this step does not count: no client of step ")
 
 
 def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: EverySetting) -> None:

@@ -117,6 +117,30 @@ def test_a_page_that_may_only_look_stops_nothing(behind: Behind) -> None:
         assert asked(running, "/runs/r-1", "DELETE")[0] == 403
 
 
+CHART = {"metric": "capacity", "history": {"points": []}}
+
+
+def drawn(running: Front, path: str, body: bytes, **headers: str) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE_S)
+    given = {"Authorization": f"Bearer {TOKEN}", **headers}
+    connection.request("POST", path, body, given)
+    response = connection.getresponse()
+    with closing(connection):
+        return response.status, json.load(response)
+
+
+def test_it_draws_the_charts_of_its_page_itself(behind: Behind) -> None:
+    """Whatever is behind it: on a page that starts nothing, too."""
+    with Front(behind, token=TOKEN, config=ConsoleConfig(may_start=False)) as running:
+        body = json.dumps(CHART).encode()
+        assert drawn(running, "/console/charts/history", body) == (200, {"html": "", "moments": {}})
+        assert drawn(running, "/console/charts/pie", b"{}")[0] == 404
+        assert drawn(running, "/console/charts/curve", b"{")[0] == 422
+        assert drawn(running, "/console/charts/history", body, Authorization="Bearer no")[0] == 401
+        assert asked(running, "/console/charts/history")[0] == 404
+        assert asked(running, "/console/charts.js")[0] == 200
+
+
 def test_a_stream_is_told_as_it_comes_and_says_goodbye(behind: Behind) -> None:
     running = Front(behind, token=TOKEN)
     connection, response = opened(running, "/events")

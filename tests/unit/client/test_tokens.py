@@ -11,7 +11,7 @@ from plimsoll.client.tokens import (
     HOME_VARIABLE,
     TOKEN_VARIABLE,
     find_token,
-    keep_new_token,
+    keep_token,
     token_path,
 )
 
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> None:
-    with keep_new_token(8080) as token:
+    with keep_token(8080) as token:
         file = token_path(8080)
         assert file.is_relative_to(home)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -34,7 +34,7 @@ def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> Non
 
 
 def test_each_service_has_another_one() -> None:
-    with keep_new_token(1) as first, keep_new_token(2) as second:
+    with keep_token(1) as first, keep_token(2) as second:
         assert first != second
         assert find_token("http://127.0.0.1:2/") == second
 
@@ -44,9 +44,45 @@ def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path)
     bait.touch()
     token_path(8080).parent.mkdir(parents=True)
     token_path(8080).symlink_to(bait)
-    with keep_new_token(8080) as token:
+    with keep_token(8080) as token:
         assert find_token("http://127.0.0.1:8080") == token
     assert bait.read_text() == ""
+
+
+def test_a_service_that_is_started_again_has_the_token_of_before(home: Path) -> None:
+    with keep_token(8080, lasting=True) as first:
+        pass
+    assert find_token("http://127.0.0.1:8080") is None  # nobody is sent it meanwhile
+    with keep_token(8080, lasting=True) as second, keep_token(8081, lasting=True) as other:
+        assert (second == first, other == first) == (True, False)
+        assert find_token("http://127.0.0.1:8080") == second
+    assert {stat.S_IMODE(file.stat().st_mode) for file in home.rglob("*.kept")} == {0o600}
+
+
+@pytest.mark.parametrize("text", ["", "short", "a b" * 20, "x" * 65, "é" * 40])
+def test_what_is_no_token_of_ours_is_not_taken_for_one(text: str) -> None:
+    kept = token_path(8080).with_suffix(".kept")
+    kept.parent.mkdir(parents=True)
+    kept.touch(mode=0o600)
+    kept.write_text(text)
+    with keep_token(8080, lasting=True) as token:
+        assert token != text
+
+
+def test_a_token_that_others_can_read_is_replaced() -> None:
+    with keep_token(8080, lasting=True) as before:
+        token_path(8080).with_suffix(".kept").chmod(0o644)
+    with keep_token(8080, lasting=True) as after:
+        assert after != before
+
+
+def test_a_service_deletes_its_own_file_alone() -> None:
+    with keep_token(8080, lasting=True):
+        with keep_token(8080, lasting=True) as later:
+            replaced = token_path(8080).read_text()
+            assert replaced == later
+        token_path(8080).write_text("of a third")
+    assert token_path(8080).read_text() == "of a third"
 
 
 @pytest.mark.parametrize(
@@ -59,13 +95,13 @@ def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path)
     ],
 )
 def test_it_is_not_sent_to_anyone_else(url: str) -> None:
-    with keep_new_token(8080):
+    with keep_token(8080):
         assert find_token(url) is None
 
 
 def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "of a tunnel")
-    with keep_new_token(8080):
+    with keep_token(8080):
         assert find_token("http://localhost:8080") == "of a tunnel"
 
 

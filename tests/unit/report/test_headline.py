@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.expectations import Expectation
@@ -55,6 +55,34 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
     assert "clients, 90 %" in facts["Edge"]
     assert "4 repetitions" in facts["95 % interval"]
     assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency there"]
+
+
+def test_the_answer_is_one_sentence_that_goes_on_from_the_figure() -> None:
+    """It says no figure twice, and what it costs stands below."""
+    found = build_headline(RESULT, usd_per_hour=1.0)
+    assert found.brief == (
+        "is the most that this database sustains, with read p99 at 1.84 ms (limit 4.96 ms) and"
+        " update p99 at 2.58 ms (limit 6.74 ms). Storage set the limit."
+    )
+    at_least = build_headline(with_steps((1, 2000, 500), (2, 4000, 520))).brief
+    assert "sustains at least, with read p99 at 520 µs (limit 1.00 ms); no load" in at_least
+    too_much = build_headline(with_steps((2, 2000, 5000), (4, 2100, 9000))).brief
+    assert too_much.startswith("is more than this database sustains")
+    assert "set the limit" not in too_much
+    nothing = RESULT.model_copy(update={"capacity": None, "limiting": None})
+    assert build_headline(nothing).brief == build_headline(nothing).sentence
+
+
+def test_of_many_operations_the_answer_names_none() -> None:
+    capacity = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000)).capacity
+    assert capacity is not None
+    many = dict.fromkeys(["a", "b", "c", "d"], 500.0)
+    changed = {"latency_us": many, "limit_us": many}
+    loads = [step.model_copy(update=changed) for step in capacity.steps]
+    found = build_headline(
+        RESULT.model_copy(update={"capacity": capacity.model_copy(update={"steps": tuple(loads)})})
+    )
+    assert ", with the p99 of each of its 4 operations within its limit." in found.brief
 
 
 def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:

@@ -133,17 +133,17 @@ def test_a_lower_bound_names_the_load_beyond_which_to_search() -> None:
     assert next_step(result).endswith("the limit lies beyond 8 clients")
 
 
-def test_the_first_screen_answers_each_question() -> None:
-    answers = dict(answer_first_questions(limited(), usd_per_hour=0.72))
-    assert answers["At which latency"] == "read p99 1.84 ms, update p99 2.58 ms"
-    assert answers["What limits it"] == "storage IOPS, 99 %"
-    assert answers["How sure"].startswith("95 %: ")
-    assert answers["How sure"].endswith(" ops/s, 4 repetitions")
-    assert answers["What it costs"].endswith(" per million operations, $0.72 an hour")
-    assert "Predicted, not measured" in answers["What to do next"]
+def test_what_to_do_next_stands_first_and_what_the_facts_say_is_not_said_again() -> None:
+    ((question, answer),) = answer_first_questions(limited(), usd_per_hour=0.72)
+    assert question == "What to do next"
+    assert "Predicted, not measured" in answer
 
 
 def test_what_is_not_known_says_so() -> None:
-    answers = dict(answer_first_questions(PLAIN.model_copy(update={"limiting": None})))
+    assert PLAIN.capacity is not None
+    once = PLAIN.capacity.model_copy(update={"interval": None})
+    changed = {"limiting": None, "capacity": once}
+    answers = dict(answer_first_questions(PLAIN.model_copy(update=changed)))
+    assert answers["How sure"] == "measured once, so there is no interval"
     assert answers["What limits it"].startswith("not known")
     assert answers["What it costs"] == "not known: no cost was estimated"

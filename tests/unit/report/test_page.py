@@ -9,8 +9,9 @@ import yaml
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.results import Seconds
 from plimsoll.model.run.run_record import Failure, RunState
-from plimsoll.report.charts.chart import Bars, Line, Panel, Point
+from plimsoll.report.charts.chart import Bars, Label, Line, Panel, Point
 from plimsoll.report.charts.curve import draw_curve, limit_labels
+from plimsoll.report.charts.rows import collect_curve
 from plimsoll.report.charts.timeline import draw_timeline
 from plimsoll.report.page import content_security_policy, render_run
 from tests.support.synthetic_run import synthetic_run
@@ -97,7 +98,7 @@ def test_the_curve_holds_the_figures_of_the_result() -> None:
         for judged in RESULT.capacity.steps
         for latency_us in judged.latency_us.values()
     }
-    chart = draw_curve(RESULT.capacity)
+    chart = draw_curve(collect_curve(RESULT.capacity))
     assert chart is not None
     points = [m for m in chart.panels[0].marks if isinstance(m, Point) and not m.hollow]
     assert {(point.x, point.y) for point in points} == expected
@@ -107,6 +108,28 @@ def test_the_request_on_the_page_asks_for_the_same_run(drawn: str) -> None:
     shown = re.findall(r"<pre><code>(.*?)</code></pre>", drawn, re.DOTALL)[-1]
     text = shown.replace("&#39;", "'").replace("&#34;", '"').replace("&amp;", "&")
     assert Request.model_validate_json(json.dumps(yaml.safe_load(text))) == RESULT.request
+
+
+def test_paper_has_the_name_on_each_page_and_no_name_is_a_style(drawn: str) -> None:
+    assert '@page { @top-left { content: "r1\\2d demo' in drawn
+    hostile = RESULT.model_copy(update={"name": '"; } </style><b>'})
+    page = render_run(hostile, SECONDS)
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "<b>" not in style
+    assert style.rstrip().endswith("}")
+
+
+def test_the_line_of_the_answer_says_that_it_is_the_lower_end_of_its_interval() -> None:
+    capacity = RESULT.capacity
+    assert capacity is not None
+    assert capacity.interval is not None
+    low = capacity.interval.low_ops_per_second
+    for figure, told in ((low, True), (low * 1.02, False)):
+        changed = {"max_sustainable_throughput_ops_per_second": figure}
+        chart = draw_curve(collect_curve(capacity.model_copy(update=changed)))
+        assert chart is not None
+        labels = [m.text for m in chart.panels[0].marks if isinstance(m, Label) and m.bold]
+        assert [text.endswith("the lower end of the interval") for text in labels] == [told]
 
 
 def test_a_hostile_name_stays_text() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge
-from plimsoll.model.judging.capacity import Capacity, Rules
+from plimsoll.capacity.judge import judge
+from plimsoll.model.judging.capacity import Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.report import tables
 
@@ -46,3 +46,43 @@ def test_every_closing_step_has_its_word() -> None:
     assert set(tables.CLOSING_WORDS) == CLOSING
     assert tables.describe_unjudged(Step(purpose="soak", void="too late")) == "void"
     assert tables.describe_unjudged(Step(purpose="confirm")) == ""
+
+
+def load(**changes: object) -> JudgedStep:
+    found = capacity(loads=2, disputed=9).steps[0]
+    return found.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "told"),
+    [
+        ({"repetitions": 5, "repetitions_passed": 5}, "passed", "passed"),
+        ({"repetitions": 5, "repetitions_passed": 3}, "passed", "3 of 5 passed"),
+        (
+            {
+                "passed": False,
+                "reasons": ("latency:read",),
+                "repetitions": 5,
+                "repetitions_passed": 2,
+            },
+            "failed",
+            "2 of 5 passed",
+        ),
+        (
+            {"passed": False, "reasons": ("latency:read",), "repetitions_passed": 0},
+            "failed",
+            "failed",
+        ),
+        ({"passed": False, "reasons": ("undecided:read",)}, "undecided", "undecided"),
+        ({"passed": False, "reasons": ("audit:steady_state",)}, "undecided", "undecided"),
+        ({"passed": False, "consistent": False, "client_bound": True}, "disputed", "disputed"),
+        ({"client_bound": True}, "client-bound", "client-bound"),
+    ],
+)
+def test_a_row_says_what_became_of_its_load_by_one_name(
+    changes: dict[str, object], outcome: str, told: str
+) -> None:
+    """The repetitions of a load are judged together: one of them may exceed what the load keeps."""
+    judged = load(**changes)
+    assert judged.outcome == outcome
+    assert tables.describe_judgement(judged) == told

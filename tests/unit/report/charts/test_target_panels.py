@@ -6,6 +6,7 @@ from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.report.charts.chart import Label, Panel
 from plimsoll.report.charts.panels import Panels
 from plimsoll.report.charts.target_panels import add_target_panels
+from plimsoll.report.charts.timeline import draw_timeline
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run(iops=1000)
@@ -19,15 +20,31 @@ CLUSTER = CassandraTarget.model_validate(
 )
 
 
-def drawn(target: Any) -> Panels:
-    request = RESULT.request.model_copy(update={"target": target})
-    panels = Panels(RESULT.model_copy(update={"request": request}), SECONDS)
-    add_target_panels(panels)
-    return panels
-
-
 def iops_panel(target: Any) -> Panel:
-    return next(panel for panel in drawn(target).panels if panel.id == "iops")
+    request = RESULT.request.model_copy(update={"target": target})
+    drawn = draw_timeline(RESULT.model_copy(update={"request": request}), SECONDS)
+    assert drawn is not None
+    return next(panel for panel in drawn.panels if panel.id == "iops")
+
+
+def test_a_latency_without_any_io_is_a_gap() -> None:
+    """A logarithmic axis has no zero, and nothing took no time."""
+    values = {0: 800.0, 1: 0.0, 2: 900.0}
+    panels = Panels(3, 1, [])
+    add_target_panels(
+        panels,
+        lambda fields: [
+            {"t": t, "series": fields["read_latency_us"], "value": value}
+            for t, value in values.items()
+            if "read_latency_us" in fields
+        ],
+        1.5,
+        None,
+    )
+    (panel,) = panels.panels
+    assert panel.y.log
+    assert panel.readout is not None
+    assert list(panel.readout.moments) == [0, 2]
 
 
 def test_one_volume_is_drawn_beside_its_own_promise() -> None:
