@@ -153,6 +153,7 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
 def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
     """Print the rankings of several clouds: managed databases, and machines with disks."""
     assert answer.clouds is not None  # noqa: S101 - the caller has looked
+    today = datetime.now(UTC).date()
     for title, options in (
         ("Managed databases:", managed_options(answer)),
         ("Machines with disks:", [*answer.clouds.machines]),
@@ -160,7 +161,7 @@ def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
         _say(shown, f"\n{title}")
         rows = options if whole else shorten(options, SHOWN)
         if rows:
-            made = clouds_table(rows, answer.region, answer.as_of)
+            made = clouds_table(rows, answer.region, answer.as_of, today)
             print_figures(shown, _make_table(made))
         else:
             _say(shown, "none carries this")

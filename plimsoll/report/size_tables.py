@@ -8,6 +8,7 @@ from plimsoll import words
 from plimsoll.model.clouds.volume_rules import CLOUD_NAMES
 from plimsoll.model.request.boundary import Boundary
 from plimsoll.model.request.descriptions import describe_volume
+from plimsoll.quoting.cloud_prices import describe_age
 from plimsoll.report.tables import ReportCell, ReportTable
 from plimsoll.sizing.answer import CloudOption, Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
@@ -105,7 +106,7 @@ def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
 
 
 def clouds_table(
-    options: Sequence[Option | CloudOption], region: str, as_of: date | None
+    options: Sequence[Option | CloudOption], region: str, as_of: date | None, today: date
 ) -> ReportTable:
     """Build a table of targets of several clouds, one row each.
 
@@ -113,6 +114,7 @@ def clouds_table(
         options: The targets.
         region: The region of AWS's prices.
         as_of: The day of the oldest of AWS's prices.
+        today: The day on which the ages of prices are told.
     """
     rows = []
     for option in options:
@@ -120,9 +122,11 @@ def clouds_table(
             kind = "strong" if option.status == "measured" else "predicted"
             cells = [*_cells(option)][:-1]
             cells[2] = f"AWS {region}: {cells[2]}"
-            cells.append(words.NOTHING if as_of is None else str(as_of))
+            oldest = as_of
         else:
             kind, cells = "predicted", [*_cloud_cells(option)]
+            oldest = option.as_of
+        cells.append(words.NOTHING if oldest is None else describe_age(oldest, today))
         rows.append(tuple(ReportCell(text, kind) for text in cells))
     return ReportTable(columns=CLOUD_COLUMNS, rows=tuple(rows))
 
@@ -151,7 +155,6 @@ def _cloud_cells(option: CloudOption) -> Iterator[str]:
         if after is None
         else f"{describe_bound(after)} at {PREDICTED}{words.rate(after.ops_per_second)}"
     )
-    yield words.NOTHING if option.as_of is None else str(option.as_of)
 
 
 def _cells(option: Option) -> Iterator[str]:
