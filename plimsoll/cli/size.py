@@ -18,8 +18,15 @@ from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import parse_limits_us, split_limits
 from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.results import RunResult
+from plimsoll.quoting.cloud_prices import (
+    CloudPrices,
+    describe_age,
+    parse_rate,
+    read_cloud_prices,
+)
 from plimsoll.quoting.prices import override_prices
 from plimsoll.report.folder import (
     ANSWER,
@@ -32,10 +39,13 @@ from plimsoll.report.folder import (
 )
 from plimsoll.report.size_tables import (
     MARKED,
+    clouds_table,
     demands_table,
     describe_further,
     describe_question,
+    managed_options,
     options_table,
+    shorten,
 )
 from plimsoll.report.tables import ReportTable
 from plimsoll.sizing.answer import Confirmed, Sizing
@@ -112,9 +122,16 @@ LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
     shown = console()
+    for text in answer.clouds.assumptions if answer.clouds else ():
+        _say(shown, f"assumed: {text}")
     _say(shown, answer.sentence)
     _say(shown, describe_question(answer))
     shown.print()
+    if answer.as_of is not None:
+        _say(shown, f"the oldest price: {describe_age(answer.as_of, datetime.now(UTC).date())}")
+    if answer.clouds is not None:
+        _print_clouds(shown, answer, whole=whole)
+        return
     rows = answer.options if whole else answer.options[:SHOWN]
     if rows:
         print_figures(shown, _make_table(options_table(rows)))
@@ -131,6 +148,27 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
     _say(shown, f"\n{MARKED}. Assumptions:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
+
+
+def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
+    """Print the rankings of several clouds: managed databases, and machines with disks."""
+    assert answer.clouds is not None  # noqa: S101 - the caller has looked
+    today = datetime.now(UTC).date()
+    for title, options in (
+        ("Managed databases:", managed_options(answer)),
+        ("Machines with disks:", [*answer.clouds.machines]),
+    ):
+        _say(shown, f"\n{title}")
+        rows = options if whole else shorten(options, SHOWN)
+        if rows:
+            made = clouds_table(rows, answer.region, answer.as_of, today)
+            print_figures(shown, _make_table(made))
+        else:
+            _say(shown, "none carries this")
+        if len(rows) < len(options):
+            more = len(options) - len(rows)
+            _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
+    _say(shown, f"\n{MARKED}; {words.NOTHING} is a price that is not known")
 
 
 def _say(shown: Console, text: str) -> None:
@@ -206,6 +244,27 @@ def _make_table(made: ReportTable) -> Table:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the answer also as a page.",
 )
+@click.option(
+    "--clouds",
+    multiple=True,
+    type=click.Choice(["all", *get_args(Cloud)]),
+    help="Rank the machines and databases of these clouds too; repeatable.",
+)
+@click.option(
+    "--rate",
+    "rate_texts",
+    multiple=True,
+    metavar="CURRENCY=UNITS",
+    help="With --clouds: how many units of a currency a dollar costs, such as CNY=7.1. Without it,"
+    " targets priced in that currency come last.",
+)
+@click.option(
+    "--cloud-prices",
+    "cloud_prices_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="With --clouds: prices of other clouds, in a file that `plimsoll prices --cloud` wrote;"
+    " they precede the built-in ones.",
+)
 @click.option("--all", "whole", is_flag=True, help="Print every target that carries the load.")
 @click.option(
     "--observe",
@@ -237,6 +296,9 @@ def command(
     prices_file: Path | None,
     confirm: bool,
     output: Path | None,
+    clouds: tuple[str, ...],
+    rate_texts: tuple[str, ...],
+    cloud_prices_file: Path | None,
     whole: bool,
     as_json: bool,
 ) -> int:
@@ -281,6 +343,7 @@ def command(
             return _extract_measured(folder, _read_result(folder), asked, limit_us)
 
         runs, confirmed = confirm_prediction(runs, wish, prices, run_folder / SIZING, read)
+    other_prices, rates = _read_cloud_options(clouds, rate_texts, cloud_prices_file)
     answer = size(
         runs,
         wish,
@@ -289,6 +352,9 @@ def command(
         today=datetime.now(UTC).date(),
         times_per_year=grows,
         confirmed=confirmed,
+        clouds=[cloud for cloud in get_args(Cloud) if {"all", cloud} & set(clouds)],
+        cloud_prices=other_prices,
+        rates=rates,
     )
     _write_sizing(answer, run_folder / SIZING)
     if output is not None:
@@ -298,6 +364,22 @@ def command(
     else:
         print_sizing(answer, whole=whole)
     return _exit_code(answer, confirm=confirm)
+
+
+def _read_cloud_options(
+    clouds: tuple[str, ...], rate_texts: tuple[str, ...], prices_file: Path | None
+) -> tuple[CloudPrices, dict[str, float]]:
+    """Return the prices of other clouds, and how many units of a currency a dollar costs.
+
+    Raises:
+        UsageError: The options belong to `--clouds`, or a rate or the file is invalid.
+    """
+    if (rate_texts or prices_file) and not clouds:
+        raise UsageError("--rate and --cloud-prices: belong to --clouds")
+    prices = read_cloud_prices()
+    if prices_file is not None:
+        prices = prices.preceded_by(read_model(prices_file, CloudPrices))
+    return prices, dict(parse_rate(text) for text in rate_texts)
 
 
 def _observe(

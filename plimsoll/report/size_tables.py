@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from plimsoll import words
+from plimsoll.model.clouds.volume_rules import CLOUD_NAMES
 from plimsoll.model.request.boundary import Boundary
+from plimsoll.model.request.descriptions import describe_volume
+from plimsoll.quoting.cloud_prices import describe_age
 from plimsoll.report.tables import ReportCell, ReportTable
-from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
+from plimsoll.sizing.answer import CloudOption, Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
 from plimsoll.sizing.size import target_words
 
@@ -66,6 +70,91 @@ def options_table(options: Sequence[Option]) -> ReportTable:
         kind = "strong" if option.status == "measured" else "predicted"
         rows.append(tuple(ReportCell(text, kind) for text in _cells(option)))
     return ReportTable(columns=OPTION_COLUMNS, rows=tuple(rows))
+
+
+CLOUD_COLUMNS = (
+    "", "$/month", "target", "sustains ops/s", "binds first", "next", "prices of",
+)  # fmt: skip
+
+
+def managed_options(answer: Sizing) -> list[Option | CloudOption]:
+    """List the managed databases of all asked clouds, cheapest first; RDS's among them."""
+    assert answer.clouds is not None  # noqa: S101 - the caller has asked for clouds
+    on_aws = answer.options if "aws" in answer.clouds.clouds else ()
+    every: list[Option | CloudOption] = [*on_aws, *answer.clouds.managed]
+    return sorted(every, key=lambda o: (o.usd_per_month is None, o.usd_per_month or 0.0))
+
+
+def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option | CloudOption]:
+    """Keep the cheapest volume of each instance, `most` in all, and the cheapest of every cloud."""
+    cheapest: dict[tuple[str, str], Option | CloudOption] = {}
+    for option in options:
+        cheapest.setdefault(_instance_of(option), option)
+    first = [*cheapest.values()][:most]
+    seen = {_instance_of(option)[0] for option in first}
+    for (cloud, _), option in cheapest.items():
+        if cloud not in seen:
+            seen.add(cloud)
+            first.append(option)
+    return first
+
+
+def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
+    if isinstance(option, CloudOption):
+        return option.cloud, option.instance
+    return "aws", option.target.instance_class
+
+
+def clouds_table(
+    options: Sequence[Option | CloudOption], region: str, as_of: date | None, today: date
+) -> ReportTable:
+    """Build a table of targets of several clouds, one row each.
+
+    Args:
+        options: The targets.
+        region: The region of AWS's prices.
+        as_of: The day of the oldest of AWS's prices.
+        today: The day on which the ages of prices are told.
+    """
+    rows = []
+    for option in options:
+        if isinstance(option, Option):
+            kind = "strong" if option.status == "measured" else "predicted"
+            cells = [*_cells(option)][:-1]
+            cells[2] = f"AWS {region}: {cells[2]}"
+            oldest = as_of
+        else:
+            kind, cells = "predicted", [*_cloud_cells(option)]
+            oldest = option.as_of
+        cells.append(words.NOTHING if oldest is None else describe_age(oldest, today))
+        rows.append(tuple(ReportCell(text, kind) for text in cells))
+    return ReportTable(columns=CLOUD_COLUMNS, rows=tuple(rows))
+
+
+def _cloud_cells(option: CloudOption) -> Iterator[str]:
+    yield "predicted" if option.sure else "perhaps"
+    if option.usd_per_month is not None:
+        yield f"{option.usd_per_month:,.2f}"
+    else:
+        known = {item.currency for item in option.items}
+        amounts = [item.per_month for item in option.items]
+        total = [amount for amount in amounts if amount is not None]
+        whole = len(total) == len(amounts) and len(known) == 1
+        yield f"{sum(total):,.2f} {known.pop()}" if whole else words.NOTHING
+    alone = "" if option.instance_limits_known else " (the volume's limits alone)"
+    yield (
+        f"{CLOUD_NAMES[option.cloud]} {option.region}: {option.instance},"
+        f" {describe_volume(option.volume)}{alone}"
+    )
+    between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
+    yield f"{PREDICTED}{words.rate(option.ops_per_second)}{between}"
+    yield describe_bound(option.binds)
+    after = option.next
+    yield (
+        words.NOTHING
+        if after is None
+        else f"{describe_bound(after)} at {PREDICTED}{words.rate(after.ops_per_second)}"
+    )
 
 
 def _cells(option: Option) -> Iterator[str]:

@@ -3,7 +3,11 @@
 from datetime import date
 from typing import Literal
 
+from pydantic import Field
+
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.base import Model
+from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.quote import CostLine
 from plimsoll.sizing.caps import Made
@@ -63,6 +67,49 @@ class Growth(Model):
     years_without_headroom: float
 
 
+CloudKind = Literal["managed", "machine"]
+
+
+class PricedItem(Model):
+    """One item of a target's price, as published."""
+
+    what: str
+    quantity: float  # in the price's unit, for a month
+    unit: str
+    per_month: float | None  # None if the price is not known
+    currency: str
+    as_of: date | None
+
+
+class CloudOption(Model):
+    """A target of some cloud, what it is predicted to sustain, and its price a month."""
+
+    cloud: Cloud
+    kind: CloudKind
+    region: str
+    instance: str
+    volume: Volume
+    usd_per_month: float | None  # None if a price or the exchange rate is missing
+    items: tuple[PricedItem, ...]
+    as_of: date | None  # day of the oldest price
+    ops_per_second: float
+    low: float
+    high: float
+    binds: Bound
+    next: Bound | None
+    instance_limits_known: bool  # otherwise the volume's limits stand alone
+    sure: bool  # whether both ends of the interval carry the load
+
+
+class CloudRanking(Model):
+    """Everything that carries the load on the asked clouds, cheapest first; without price last."""
+
+    clouds: tuple[Cloud, ...]
+    managed: tuple[CloudOption, ...]
+    machines: tuple[CloudOption, ...]
+    assumptions: tuple[str, ...]
+
+
 class Sizing(Model):
     """The answer of `plimsoll size`."""
 
@@ -85,5 +132,7 @@ class Sizing(Model):
     cannot: tuple[Negative, ...]
     confirmed: tuple[Confirmed, ...] = ()
     growth: Growth | None = None  # growth of the load on the cheapest option
+    # with --clouds: what other clouds sell, and machines with disks on AWS
+    clouds: CloudRanking | None = Field(default=None, exclude_if=lambda value: value is None)
     assumptions: tuple[str, ...]
     sentence: str

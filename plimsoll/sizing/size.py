@@ -5,11 +5,14 @@ from datetime import date
 
 from plimsoll import words
 from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.descriptions import describe_volume
 from plimsoll.model.request.rds_target import AuroraTarget
+from plimsoll.quoting.cloud_prices import CloudPrices, read_cloud_prices
 from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
 from plimsoll.sizing.caps import OTHER_FAMILY, OTHER_MACHINE, Made
+from plimsoll.sizing.clouds import CloudSizer
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.measured import Profile
 from plimsoll.sizing.offers import change_volume, price_monthly
@@ -147,6 +150,9 @@ def size(
     today: date,
     times_per_year: float | None = None,
     confirmed: Sequence[Confirmed] = (),
+    clouds: Sequence[Cloud] = (),
+    cloud_prices: CloudPrices | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> Sizing:
     """Rank the targets that carry a load.
 
@@ -158,6 +164,9 @@ def size(
         today: The date from which growth counts.
         times_per_year: The yearly growth factor of the load; None if it does not grow.
         confirmed: The predictions that runs have checked.
+        clouds: The clouds whose machines and databases are ranked too.
+        cloud_prices: The prices of other clouds; None for the built-in ones.
+        rates: How many units of a currency a dollar costs.
     """
     sizer = create_sizer(runs, wish, prices)
     measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
@@ -186,6 +195,9 @@ def size(
         cannot=cannot,
         confirmed=tuple(confirmed),
         growth=_project_growth(best, wish, times_per_year, today),
+        clouds=CloudSizer(sizer, cloud_prices or read_cloud_prices(), rates or {}).rank(clouds)
+        if clouds
+        else None,
         assumptions=tuple(list_assumptions(choose_ground(runs))),
         sentence=_write_sentence(best, wish, cannot),
     )

@@ -314,3 +314,37 @@ def test_without_a_limit_those_of_the_runs_own_answer_hold() -> None:
     assert not result.request.limits.limits_us  # so: times its lightest load
     assert result.capacity is not None
     assert parse_limits(result, ()) == result.capacity.steps[0].limit_us
+
+
+def test_clouds_are_ranked_together_with_what_is_assumed_in_the_first_line(
+    run_folder: Path,
+) -> None:
+    result = called(run_folder, "--want", "2000", "--clouds", "all", "--rate", "CNY=7.1")
+    assert result.return_value == 0, result.exception
+    lines = result.output.splitlines()
+    assert lines[0].startswith("assumed: a vCPU of any machine here does as much as one of the run")
+    managed, machines = lines.index("Managed databases:"), lines.index("Machines with disks:")
+    assert any("Google Cloud us-central1: db-custom-" in line for line in lines[managed:machines])
+    below = lines[machines:]
+    for cloud in ("Azure eastus: Standard_D2s_v5", "Google Cloud us-central1: n2-standard-2"):
+        assert any(cloud in line for line in below)
+    prices = [float(p) for p in _second_cells(below) if p.replace(".", "").isdecimal()]
+    assert prices == sorted(prices)
+
+
+def _second_cells(lines: list[str]) -> list[str]:
+    rows = [line.split() for line in lines if line.startswith(("predicted", "perhaps"))]
+    return [row[1].replace(",", "") for row in rows]
+
+
+def test_clouds_are_in_json_only_if_they_are_asked_for(run_folder: Path) -> None:
+    plain = json.loads(called(run_folder, "--want", "2000", "--json").output)
+    assert "clouds" not in plain
+    asked = json.loads(called(run_folder, "--want", "2000", "--clouds", "azure", "--json").output)
+    assert {option["cloud"] for option in asked["clouds"]["machines"]} == {"azure"}
+    assert all(item["as_of"] for option in asked["clouds"]["machines"] for item in option["items"]
+               if item["per_month"] is not None)  # fmt: skip
+
+
+def test_rates_belong_to_clouds(run_folder: Path) -> None:
+    assert "belong to --clouds" in refused(run_folder, "--want", "2000", "--rate", "CNY=7.1")
