@@ -16,13 +16,14 @@ from plimsoll.workload.declared import read_part
 from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
+from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.skew import Pool
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import write_tables
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operation
 from plimsoll.workload.parameters import substitute
-from plimsoll.workload.tables import Tables, TableShape
+from plimsoll.workload.tables import Tables, TableShape, parse_indexed
 from plimsoll.workload.values import Scope
 
 _REPLACED = "replaced"
@@ -81,6 +82,8 @@ class Maker:
         """
         if not one.shape.tables:
             return "names no table that is known"
+        if (why := self._find_lacking_index(one.shape)) is not None:
+            return why
         for table in one.shape.tables:
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
@@ -93,6 +96,22 @@ class Maker:
         except WorkloadError as error:
             return "; ".join(about.sentence for about in error.complaints)
         return None if self.protocol in found else "has no form for this database"
+
+    def _find_lacking_index(self, shape: Shape) -> str | None:
+        """Return why an index that a statement may use is not in the workload; None if all are."""
+        for table in shape.tables:
+            seen = self.known[table].seen
+            leading = {parse_indexed(names[0]).column for names in seen.indexes.values() if names}
+            leading |= set(seen.primary_key[:1])
+            compared = {
+                slot.column
+                for slot in shape.slots
+                if slot.table == table and slot.role in {"equal", "member", "low", "high"}
+            }
+            for name, index in seen.indexes_left.items():
+                if compared & set(index.columns[:1]) - leading:
+                    return f"may use the index {name} of {table}, which {index.why}"
+        return None
 
     @cached_property
     def _checked(self) -> "_Checked":
