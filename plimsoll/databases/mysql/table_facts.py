@@ -15,13 +15,13 @@ from plimsoll.workload.tables import parse_indexed
 
 _COLUMNS = """
 SELECT column_name, column_type, is_nullable = 'YES', extra LIKE '%%auto_increment%%', data_type
-  FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s
+  FROM information_schema.columns WHERE table_schema = %s AND table_name = %s
    AND COALESCE(generation_expression, '') = '' ORDER BY ordinal_position
 """
 _INDEXES = """
 SELECT index_name, column_name, cardinality, sub_part, non_unique = 0, collation = 'D', index_type
   FROM information_schema.statistics
- WHERE table_schema = DATABASE() AND table_name = %s
+ WHERE table_schema = %s AND table_name = %s
  ORDER BY index_name, seq_in_index
 """
 _NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
@@ -29,8 +29,8 @@ _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 
 
-def describe_table(connection: Connection, name: str) -> TableSeen:
-    """Describe a table of the connection's database.
+def describe_table(connection: Connection, database: str, name: str) -> TableSeen:
+    """Describe a table of a database, which need not be that of the connection.
 
     Raises:
         PlimsollError: The server refuses.
@@ -39,15 +39,16 @@ def describe_table(connection: Connection, name: str) -> TableSeen:
         connection,
         "SELECT table_rows, (data_length + index_length) DIV @@innodb_page_size"
         " FROM information_schema.tables"
-        " WHERE table_schema = DATABASE() AND table_name = %s",
-        (name,),
+        " WHERE table_schema = %s AND table_name = %s",
+        (database, name),
     )
-    columns = execute(connection, _COLUMNS, (name,))
-    parts = execute(connection, _INDEXES, (name,))
+    columns = execute(connection, _COLUMNS, (database, name))
+    parts = execute(connection, _INDEXES, (database, name))
     indexes, left = read_indexes(parts, {str(column[0]) for column in columns})
     distinct = count_distinct(parts)
     unique = tuple(dict.fromkeys(str(row[0]) for row in parts if row[4] and row[0] in indexes))
-    lengths = _measure_lengths(connection, name, columns)
+    table = f"{_quote_name(database)}.{_quote_name(name)}"
+    lengths = _measure_lengths(connection, table, columns)
     primary = _name_columns(indexes.pop("PRIMARY", []))
     leading = {parse_indexed(names[0]).column for names in (primary, *indexes.values()) if names}
     return TableSeen(
@@ -57,7 +58,7 @@ def describe_table(connection: Connection, name: str) -> TableSeen:
         columns=tuple(
             _describe_column(
                 connection,
-                name,
+                table,
                 row,
                 lengths=lengths,
                 distinct=distinct,
@@ -142,7 +143,7 @@ def _describe_column(
     name, kind, nullable, own_number, data_type = row
     lowest = highest = None
     if name in leading and data_type in _NUMBERS:
-        sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {_quote_name(table)}"  # noqa: S608 - quoted
+        sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {table}"  # noqa: S608 - quoted
         ((lowest, highest),) = _query_rows(connection, sql) or ((None, None),)
     spread = None
     if name in leading and primary and name not in primary:
@@ -173,9 +174,7 @@ def _measure_lengths(
         return {}
     means = ", ".join(f"AVG({function}({_quote_name(name)}))" for name, function in named.items())
     chosen = ", ".join(map(_quote_name, named))
-    sql = (
-        f"SELECT {means} FROM (SELECT {chosen} FROM {_quote_name(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
-    )
+    sql = f"SELECT {means} FROM (SELECT {chosen} FROM {table} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
     row = (_query_rows(connection, sql) or ((None,) * len(named),))[0]
     pairs = zip(named, row, strict=True)
     return {name: float(mean) for name, mean in pairs if mean is not None}
@@ -185,7 +184,7 @@ def _measure_spread(connection: Connection, table: str, column: str) -> float | 
     """Return the share of some rows, in key order, that have the commonest values."""
     rows = _query_rows(
         connection,
-        f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {_quote_name(table)}"  # noqa: S608 - quoted
+        f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {table}"  # noqa: S608 - quoted
         f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
     )
     return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)

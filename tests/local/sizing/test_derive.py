@@ -202,3 +202,30 @@ def test_the_indexes_of_a_postgresql_are_kept_as_they_are_or_named(
         "users_lower": "has an expression",
         "users_wide": "has INCLUDE columns",
     }
+
+
+def test_a_second_derivation_does_not_count_the_first(
+    plimsoll_command: Call, counting_mariadb: MariaDbServer
+) -> None:
+    dsn = a_database(counting_mariadb, "twice")
+    with closing(connect(parse_dsn(dsn))) as connection:
+        execute(connection, ARTICLE)
+        execute(connection, "INSERT INTO article (kind, slug, code) VALUES ('a', 'b', 'c')")
+        execute(connection, "SELECT id FROM article WHERE code = 'x'")
+    found = []
+    for _ in range(2):
+        code, out, err = plimsoll_command("workload", "derive", dsn, "--json")
+        assert code == 0, err
+        found.append(json.loads(out))
+    first, second = found
+    assert first["operations"] == second["operations"]
+    assert first["left_out"] == second["left_out"]
+
+
+def test_a_database_that_is_not_there_is_named(
+    plimsoll_command: Call, counting_mariadb: MariaDbServer
+) -> None:
+    dsn = f"{counting_mariadb.dsn.rpartition('/')[0]}/nowhere"
+    code, _, err = plimsoll_command("workload", "derive", dsn)
+    assert code == 1
+    assert "Unknown database 'nowhere'" in err
