@@ -14,6 +14,7 @@ from rich.console import Console
 from plimsoll import words
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+from plimsoll.databases.trying import open_trial
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links, write_whole
 from plimsoll.load_line.options import PASSWORD, parse_limits_us, split_limits
@@ -214,6 +215,9 @@ def derive_verb(
 ) -> None:
     """Derive a workload from the statements that the database DSN received, without changing it.
 
+    The server prepares each statement of the workload on temporary tables that no other session
+    sees; what it refuses is left out.
+
     MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
     Neither keeps values, so the workload contains none of your data; guesses in their place are
     listed.
@@ -230,7 +234,8 @@ def derive_verb(
         looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
         seen = combine_looks(reader, target, looks)
     name = out.name.removesuffix(".yaml") if out else "derived"
-    derived = derive(seen, name=name, writes=writes, only=only)
+    with open_trial(target) as trial:
+        derived = derive(seen, name=name, writes=writes, only=only, trial=trial)
     text = dump_document(derived.document)
     notes: tuple[str, ...] = ()
     if out is not None:

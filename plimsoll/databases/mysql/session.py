@@ -214,11 +214,16 @@ def require_database(connection: Connection, database: str) -> None:
     Raises:
         PlimsollError: There is no such database, or the user may not use it.
     """
-    _use_database(connection, database)
-    _use_database(connection, ELSEWHERE)
+    use_database(connection, database)
+    use_database(connection, ELSEWHERE)
 
 
-def _use_database(connection: Connection, database: str) -> None:
+def use_database(connection: Connection, database: str) -> None:
+    """Use another database, by a protocol command, which does not count as a statement.
+
+    Raises:
+        PlimsollError: The server refuses it, or the connection is lost.
+    """
     try:
         connection.select_db(database)
     except pymysql.MySQLError as error:

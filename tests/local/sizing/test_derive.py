@@ -12,6 +12,7 @@ import plimsoll
 from plimsoll.databases.mysql.session import connect, execute
 from plimsoll.databases.observing import open_statements
 from plimsoll.databases.postgres import session
+from plimsoll.databases.trying import open_trial
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.request.dsn import parse_dsn
@@ -229,3 +230,54 @@ def test_a_database_that_is_not_there_is_named(
     code, _, err = plimsoll_command("workload", "derive", dsn)
     assert code == 1
     assert "Unknown database 'nowhere'" in err
+
+
+VISIT = """
+CREATE TABLE visit (id bigserial PRIMARY KEY, page int NOT NULL, at timestamptz NOT NULL);
+CREATE INDEX visit_page ON visit (page);
+INSERT INTO visit (page, at) SELECT g % 40, now() FROM generate_series(1, 200) g;
+ANALYZE visit;
+SELECT id FROM visit WHERE page = 3 AND id > 0;
+SELECT id FROM visit WHERE page = 3 AND at > now() - interval '7 days'
+"""
+
+
+def test_what_a_postgresql_refuses_is_left_out_with_its_reason(
+    plimsoll_command: Call, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with closing(connected(postgres)) as connection:
+        connection.run("CREATE DATABASE tried")
+        connection.run("CREATE DATABASE tried_again")
+    dsn, path = f"{postgres.dsn.rpartition('/')[0]}/tried", tmp_path / "tried.yaml"
+    _extension(dsn)
+    target = parse_dsn(dsn)
+    with closing(session.connect(target)) as connection:
+        for statement in VISIT.split(";"):
+            verb, _, rest = statement.strip().partition(" ")
+            connection.run(f"{verb} {rest}")  # as a program sends it, without our mark
+        before = session.execute(connection, "SELECT relname FROM pg_class ORDER BY 1")
+        code, out, err = plimsoll_command("workload", "derive", dsn, "--json", "--out", str(path))
+        assert code == 0, err
+        assert session.execute(connection, "SELECT relname FROM pg_class ORDER BY 1") == before
+    found = json.loads(out)
+    (reason,) = [one["why"] for one in found["left_out"] if "interval" in one["statement"]]
+    assert reason.startswith("the server refuses it: syntax error")
+    plimsoll.prepare(f"{dsn}_again", workload=path, records=100)
+
+
+def test_what_a_mariadb_refuses_is_left_out_with_its_reason_and_no_table_is_left(
+    counting_mariadb: MariaDbServer,
+) -> None:
+    dsn = a_database(counting_mariadb, "tried")
+    target = parse_dsn(dsn)
+    workload = load_workload("ycsb-b").compile(10)
+    with open_trial(target) as trial:
+        assert trial.create(workload.tables) is None
+        assert trial.refuse("SELECT FIELD0 FROM usertable WHERE YCSB_KEY = ?") is None
+        twice = "SELECT a.FIELD0 FROM usertable a JOIN usertable b ON a.YCSB_KEY = b.YCSB_KEY"
+        assert trial.refuse(twice) is None
+        refused = trial.refuse("SELECT FIELD0 FROM usertable WHERE YCSB_KEY = INTERVAL ?")
+        assert "You have an error in your SQL syntax" in str(refused)
+        assert "Unknown column" in str(trial.refuse("SELECT FIELD10 FROM usertable"))
+    with closing(connect(target)) as connection:
+        assert execute(connection, "SHOW TABLES") == ()
