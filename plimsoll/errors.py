@@ -9,6 +9,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     │   ├── WorkloadError           ... in a workload
     │   └── OptionError             ... in an option
     ├── MissingToolError            this machine lacks a program
+    │   └── UnusableToolError       ... or has one that cannot be used
     ├── PreflightError              a check before a submission failed; exit code 3
     ├── NoGroundError               a run says nothing to predict from; exit code 3
     ├── NotDeployedError            there is no such stack in this account and region
@@ -18,6 +19,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     ├── OtherTeamError              the caller names a team that is not its own
     ├── LimitReachedError           a limit of the team leaves no room
     ├── NoRoomYetError              ... for a run of an experiment, which waits
+    ├── DrainingError               the deployment starts no new runs for a while
     ├── NotFoundError               nothing has this name
     │   ├── RunNotFoundError
     │   ├── ExperimentNotFoundError
@@ -42,6 +44,7 @@ A state machine's `Retry` and `Catch` refer to some of them by these names.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import ClassVar, Self
 
 from plimsoll.complaints import Complaint, FieldPath, Range, Scalar
@@ -104,6 +107,10 @@ class OptionError(UsageError):
 
 class MissingToolError(PlimsollError):
     """This machine lacks a program: names it, and the one command that installs it."""
+
+
+class UnusableToolError(MissingToolError):
+    """This machine has a program that cannot be used: names it, and says why."""
 
 
 class PreflightError(PlimsollError):
@@ -177,6 +184,21 @@ class LimitReachedError(PlimsollError):
         self.runs_make_room = waiting_helps and runs_make_room
         if path is not None:
             self.complaints = (Complaint(path, message, value, allowed, listed=False),)
+
+
+class DrainingError(PlimsollError):
+    """The deployment is about to be updated and starts nothing new until a time.
+
+    Attributes:
+        after_s: seconds from now until that time.
+    """
+
+    def __init__(self, until: datetime, *, after_s: int) -> None:
+        super().__init__(
+            "this deployment is about to be updated: it starts no runs until"
+            f" {until:%Y-%m-%d %H:%M} UTC"
+        )
+        self.after_s = after_s
 
 
 class NoRoomYetError(PlimsollError):

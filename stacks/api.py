@@ -3,13 +3,14 @@
 import json
 from typing import Any
 
-from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import Acknowledgment, CustomResource, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from plimsoll.aws.api_logs import LOG_ROLE
 from plimsoll.model.deployment.deployment import DEFAULT_NAME, Api
 from stacks.imports import ROOT
 from stacks.names import own_name
@@ -49,7 +50,14 @@ LOGGED = {
 class ApiPart(Construct):
     """API Gateway in front of one function; every method requires a signature."""
 
-    def __init__(self, scope: Construct, *, api: Api, function: lambda_.Function) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        api: Api,
+        function: lambda_.Function,
+        deploying: lambda_.Function,
+    ) -> None:
         super().__init__(scope, "Api")
         self.rest = apigateway.RestApi(
             self,
@@ -59,12 +67,14 @@ class ApiPart(Construct):
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             policy=iam.PolicyDocument(statements=[_allow_callers(self, api)]),
             cloud_watch_role=api.makes_log_role,
-            cloud_watch_role_removal_policy=RemovalPolicy.DESTROY if api.makes_log_role else None,
+            cloud_watch_role_removal_policy=_log_role_removal(api) if api.makes_log_role else None,
             default_method_options=apigateway.MethodOptions(
                 authorization_type=apigateway.AuthorizationType.IAM
             ),
             deploy_options=self._stage(api),
         )
+        if api.makes_log_role:
+            self._refuse_another_log_role(deploying)
         self._methods(function)
         for kind, (status, name) in REFUSALS.items():
             self._refusal(kind, status, name)
@@ -92,11 +102,36 @@ class ApiPart(Construct):
             data_trace_enabled=False,
         )
 
+    def _refuse_another_log_role(self, deploying: lambda_.Function) -> None:
+        """Fail the deployment if the account has a log role already: others rely on it.
+
+        Args:
+            deploying: The function of custom resources.
+        """
+        role = self.rest.node.find_child("CloudWatchRole")
+        account = self.rest.node.find_child("Account")
+        assert isinstance(role, iam.Role)  # noqa: S101 - what `cloud_watch_role` makes
+        stack = Stack.of(self)
+        deploying.add_to_role_policy(
+            iam.PolicyStatement(
+                actions=["apigateway:GET"],
+                resources=[f"arn:{stack.partition}:apigateway:{stack.region}::/account"],
+            )
+        )
+        free = CustomResource(
+            self,
+            "LogRoleIsFree",
+            resource_type=LOG_ROLE,
+            service_token=deploying.function_arn,
+            properties={"RoleArn": role.role_arn},
+        )
+        free.node.add_dependency(deploying)
+        account.node.add_dependency(free)
+
     def _methods(self, function: lambda_.Function) -> None:
         """Create one method for each operation of the document, and no other."""
         integration = apigateway.LambdaIntegration(
             function,
-            allow_test_invoke=False,
             # one permission for all methods: a function's policy has a size limit
             scope_permission_to_method=False,
         )
@@ -141,6 +176,12 @@ class ApiPart(Construct):
         Validations.of(self).acknowledge(
             *[Acknowledgment(id=name, reason=reason) for name, reason in reasons.items()]
         )
+
+
+def _log_role_removal(api: Api) -> RemovalPolicy:
+    if api.keeps_log_role:
+        return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE  # a failed creation leaves nothing
+    return RemovalPolicy.DESTROY
 
 
 def _allow_callers(scope: Construct, api: Api) -> iam.PolicyStatement:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
@@ -16,6 +17,15 @@ from stacks.fleet import LOAD_CLIENT
 
 MINUTE = Duration.minutes(1)
 TOLD_EVERY = Duration.minutes(JANITOR.every_minutes)  # the janitor's schedule
+GROUPS_MOST = 50  # log groups of a query
+ANY_RUN = "RUN_ID"  # the dashboard's field replaces it
+ALL_OF_A_RUN = (
+    f"filter correlation_id like '{ANY_RUN}' or execution_arn like '{ANY_RUN}'",
+    "fields coalesce(service, type) as what, coalesce(message, details.name) as said",
+    "display @timestamp, what, said, step, client, duration_ms, cold_start, error, request_id",
+    "sort @timestamp",
+    "limit 1000",
+)
 ENDS = (
     "filter ispresent(run_ended)",
     "sort @timestamp desc",
@@ -39,6 +49,8 @@ class DashboardPart(Construct):
         *,
         machines: Mapping[str, sfn.StateMachine],
         functions: Mapping[str, lambda_.Function],
+        in_other_zones: Mapping[str, Sequence[lambda_.Function]],
+        machine_logs: Mapping[str, logs.ILogGroup],
         alarms: Sequence[cloudwatch.IAlarm],
         config: DeploymentConfig,
     ) -> None:
@@ -49,16 +61,41 @@ class DashboardPart(Construct):
             "Page",
             dashboard_name=self._stack.stack_name,
             default_interval=Duration.hours(3),
+            variables=[
+                cloudwatch.DashboardVariable(
+                    id="run",
+                    type=cloudwatch.VariableType.PATTERN,
+                    label="Run or experiment (id)",
+                    input_type=cloudwatch.VariableInputType.INPUT,
+                    value=ANY_RUN,
+                    default_value=cloudwatch.DefaultValue.value(ANY_RUN),
+                )
+            ],
         )
         page.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Promises", alarms=list(alarms), width=24, height=3)
         )
-        page.add_widgets(*self._make_janitor_graphs(config))
+        page.add_widgets(*self._make_janitor_graphs())
         page.add_widgets(
             cloudwatch.LogQueryWidget(
                 title="Runs that ended, newest first; costs are estimates by list prices",
                 log_group_names=[functions["end-run"].log_group.log_group_name],
                 query_lines=list(ENDS),
+                width=24,
+                height=8,
+            )
+        )
+        others = [function for more in in_other_zones.values() for function in more]
+        groups = [
+            *(function.log_group for function in functions.values()),
+            *machine_logs.values(),
+            *(function.log_group for function in others),
+        ]
+        page.add_widgets(
+            cloudwatch.LogQueryWidget(
+                title="All of a run: calls of functions and states of its workflow",
+                log_group_names=[group.log_group_name for group in groups[:GROUPS_MOST]],
+                query_lines=list(ALL_OF_A_RUN),
                 width=24,
                 height=8,
             )
@@ -69,19 +106,26 @@ class DashboardPart(Construct):
         page.add_widgets(*self._make_fleet_graphs(functions[LOAD_CLIENT]))
         page.add_widgets(*self._make_panels(told_of_runs=config.metrics.kind == "cloudwatch"))
 
-    def _make_janitor_graphs(self, config: DeploymentConfig) -> Iterator[cloudwatch.GraphWidget]:
+    def _make_janitor_graphs(self) -> Iterator[cloudwatch.GraphWidget]:
         """Yield graphs of the janitor's counts, which have a point every quarter of an hour."""
         alive = self._make_metric(
             "targets_alive", {"deployment": self._stack.stack_name}, "all teams"
         )
         yield self._make_graph("Targets alive in this account and region", [alive])
-        running = [
-            self._make_metric("runs_under_way", {"team": team}, team) for team in config.teams
-        ]
-        yield self._make_graph("Runs under way, by team", running)
-        spent = [self._make_metric("spend_usd", {"team": team}, team) for team in config.teams]
         yield self._make_graph(
-            "Spend this month, USD: runs that ended as estimated, others at their most", spent
+            "Runs under way, by team", [self._make_team_metrics("runs_under_way")]
+        )
+        spent = "Spend this month, USD: runs that ended as estimated, others at their most"
+        yield self._make_graph(spent, [self._make_team_metrics("spend_usd")])
+
+    def _make_team_metrics(self, name: str) -> cloudwatch.MathExpression:
+        """Return a line for each team that the janitor counts: `plimsoll team` adds some."""
+        schema = f'{{"{self._stack.stack_name}",team}} MetricName="{name}"'
+        return cloudwatch.MathExpression(
+            expression=f"SEARCH('{schema}', 'Maximum', {TOLD_EVERY.to_seconds():.0f})",
+            label="${PROP('Dim.team')}",
+            using_metrics={},
+            period=TOLD_EVERY,
         )
 
     def _make_metric(self, name: str, of: Mapping[str, str], label: str) -> cloudwatch.Metric:

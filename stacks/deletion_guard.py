@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from aws_cdk import CustomResource, Duration, Stack
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
 from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Setting
-from stacks.fleet import make_function_logs, make_function_role
+from stacks.fleet import make_deployment_function
 from stacks.names import own_name
 from stacks.packages import Packages
 from stacks.permissions import arn
@@ -21,6 +20,9 @@ class GuardPart(Construct):
     CloudFormation deletes it first, since it depends on all the rest. Its function forbids new
     targets, looks for living ones, and fails the deletion if there are any. Nothing has been
     deleted by then, so the teardown of targets still works.
+
+    Attributes:
+        function: The guard's function.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class GuardPart(Construct):
         scope: Construct,
         *,
         packages: Packages,
+        log_level: str,
         targets_role_arn: str,
         guarded: Sequence[IConstruct],
     ) -> None:
@@ -35,9 +38,7 @@ class GuardPart(Construct):
         stack = Stack.of(self)
         run_machine = arn(stack, "states", f"stateMachine:{machine_name(self, 'run')}")
         create_target = own_name(self, FUNCTIONS["create-target"].name_on_aws)
-        log_group = make_function_logs(self, GUARD)
-        role = make_function_role(self, GUARD.name, log_group)
-        role.add_to_policy(
+        statements = [
             iam.PolicyStatement(
                 actions=[
                     "cloudformation:DescribeStacks",
@@ -45,43 +46,30 @@ class GuardPart(Construct):
                     "ec2:DescribeSnapshots",
                 ],
                 resources=["*"],
-            )
-        )
-        role.add_to_policy(
-            iam.PolicyStatement(actions=["states:ListExecutions"], resources=[run_machine])
-        )
-        role.add_to_policy(
+            ),
+            iam.PolicyStatement(actions=["states:ListExecutions"], resources=[run_machine]),
             iam.PolicyStatement(
                 actions=["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"],
                 resources=[arn(stack, "lambda", f"function:{create_target}")],
-            )
-        )
-        function = lambda_.Function(
-            self,
-            "Function",
-            function_name=own_name(self, GUARD.name_on_aws),
-            description=GUARD.summary,
-            runtime=packages.runtime,
-            architecture=packages.architecture,
-            code=packages.code(GUARD),
-            handler=f"functions/{GUARD.folder}/handler.handler",
-            role=role,
-            timeout=Duration.seconds(GUARD.timeout_s),
-            memory_size=GUARD.memory_mib,
-            log_group=log_group,
-            environment=GUARD.settings.variables(
-                {
-                    Setting.RUN_MACHINE_ARN: run_machine,
-                    Setting.CREATE_TARGET_NAME: create_target,
-                    Setting.TARGET_SERVICE_ROLE_ARN: targets_role_arn,
-                }
             ),
+        ]
+        self.function = make_deployment_function(
+            self,
+            GUARD,
+            packages=packages,
+            settings={
+                Setting.LOG_LEVEL: log_level,
+                Setting.RUN_MACHINE_ARN: run_machine,
+                Setting.CREATE_TARGET_NAME: create_target,
+                Setting.TARGET_SERVICE_ROLE_ARN: targets_role_arn,
+            },
+            statements=statements,
         )
         resource = CustomResource(
             self,
             "NoTargetAlive",
             resource_type="Custom::NoTargetAlive",
-            service_token=function.function_arn,
+            service_token=self.function.function_arn,
             service_timeout=Duration.seconds(GUARD.timeout_s + 60),
         )
-        resource.node.add_dependency(role, *guarded)
+        resource.node.add_dependency(self.function, *guarded)

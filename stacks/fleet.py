@@ -1,6 +1,6 @@
 """The functions: one Lambda and one role for each row of the function table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aws_cdk import Duration, RemovalPolicy, Stack
@@ -11,11 +11,10 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from plimsoll.model.deployment.deployment import DEFAULT_NAME
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Function, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from stacks.names import own_name
 from stacks.network import NetworkPart
 from stacks.packages import Packages
-from stacks.packaging import Platform
 from stacks.permissions import Grants, arn, make_role, write_statements
 
 LOAD_CLIENT = "load-client"
@@ -40,13 +39,13 @@ class FleetPart(Construct):
         grants: Grants,
         settings: Mapping[Setting, str],
         reserved_load_clients: int | None,
-        platform: Platform,
+        packages: Packages,
     ) -> None:
         super().__init__(scope, "Fleet")
         self._network = network
         self._grants = grants
         self._settings = settings
-        self.packages = Packages([*FUNCTIONS.values(), GUARD], platform)
+        self._packages = packages
         self.functions = {
             row.name: self._function(
                 row, reserved=reserved_load_clients if row.name == LOAD_CLIENT else None
@@ -71,16 +70,16 @@ class FleetPart(Construct):
             "Function",
             function_name=own_name(self, row.name_on_aws) + end,
             description=row.summary,
-            runtime=self.packages.runtime,
-            architecture=self.packages.architecture,
-            code=self.packages.code(row),
+            runtime=self._packages.runtime,
+            architecture=self._packages.architecture,
+            code=self._packages.code(row),
             handler=f"functions/{row.folder}/handler.handler",
             role=self._role(place, row, log_group, end),
             timeout=Duration.seconds(row.timeout_s),
             memory_size=row.memory_mib,
             reserved_concurrent_executions=reserved,
             retry_attempts=row.retries,
-            environment=row.settings.variables(self._settings),
+            environment=row.variables_on_aws(self._settings),
             log_group=log_group,
             **self._placement(row, zone),
         )
@@ -149,3 +148,33 @@ def make_function_role(scope: Construct, name: str, log_group: logs.LogGroup) ->
         )
     )
     return made
+
+
+def make_deployment_function(
+    scope: Construct,
+    row: Function,
+    *,
+    packages: Packages,
+    settings: Mapping[Setting, str],
+    statements: Iterable[iam.PolicyStatement],
+) -> lambda_.Function:
+    """Create a function that CloudFormation calls for a custom resource, with its role."""
+    log_group = make_function_logs(scope, row)
+    role = make_function_role(scope, row.name, log_group)
+    for statement in statements:
+        role.add_to_policy(statement)
+    return lambda_.Function(
+        scope,
+        "Function",
+        function_name=own_name(scope, row.name_on_aws),
+        description=row.summary,
+        runtime=packages.runtime,
+        architecture=packages.architecture,
+        code=packages.code(row),
+        handler=f"functions/{row.folder}/handler.handler",
+        role=role,
+        timeout=Duration.seconds(row.timeout_s),
+        memory_size=row.memory_mib,
+        log_group=log_group,
+        environment=row.variables_on_aws(settings),
+    )

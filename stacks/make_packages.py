@@ -4,7 +4,7 @@ import shutil
 import sys
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import ROOT
 from stacks.packaging import AWS_LAMBDA, build_package, choose_kinds, measure_mib
 
@@ -13,7 +13,7 @@ OUT = ROOT / "dist" / "packages"
 
 def main() -> None:
     """Build each kind of package for Lambda; print its size and its functions."""
-    chosen = choose_kinds([*FUNCTIONS.values(), GUARD], AWS_LAMBDA)
+    chosen = choose_kinds([*FUNCTIONS.values(), *OF_DEPLOYMENT], AWS_LAMBDA)
     for kind in sorted(set(chosen.values()), key=lambda kind: kind.name):
         folder = OUT / kind.name
         shutil.rmtree(folder, ignore_errors=True)

@@ -4,12 +4,18 @@ import json
 from typing import Any, assert_never, get_args
 
 from aws_cdk import CfnOutput, CfnResource, Stack, Tags
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 import plimsoll
 from plimsoll.model.deployment.deployment import DeploymentConfig
-from plimsoll.model.deployment.functions import Resource, Setting
+from plimsoll.model.deployment.functions import (
+    FUNCTIONS,
+    OF_DEPLOYMENT,
+    Resource,
+    Setting,
+)
 from plimsoll.model.deployment.rules import CHECKS_GROUP, DELETIONS_GROUP, RUN_ENDED
 from plimsoll.model.deployment.tables import RUNS_BY_TEAM
 from plimsoll.model.request.request import TargetKind
@@ -17,13 +23,16 @@ from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart
 from stacks.checks import ChecksPart
+from stacks.configuration import ConfigurationPart
 from stacks.dashboard import DashboardPart, dashboard_url
 from stacks.deletion_guard import GuardPart
+from stacks.encryption import EncryptionPart
 from stacks.event_bus import EventsPart
 from stacks.fleet import FleetPart, zone_suffix
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
+from stacks.packages import Packages
 from stacks.packaging import AWS_LAMBDA, Platform
 from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
@@ -51,6 +60,7 @@ class PlimsollStack(Stack):
     ) -> None:
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
         set_own_name(self, config.name)
+        self.encryption = EncryptionPart(self, config)
         self.network = NetworkPart(self, config)
         self.storage = StoragePart(self, config)
         self.targets = TargetRolesPart(self, self.network, config.allowed_snapshots)
@@ -71,6 +81,10 @@ class PlimsollStack(Stack):
         self.events = EventsPart(self)
         self.checks = ChecksPart(self)
         self.metrics = MetricsPart(self, metrics=config.metrics, network=self.network)
+        packages = Packages([*FUNCTIONS.values(), *OF_DEPLOYMENT], platform)
+        self.configuration = ConfigurationPart(
+            self, packages=packages, table=self.storage.service, config=config
+        )
         settings = self._settings(config)
         self.fleet = FleetPart(
             self,
@@ -78,7 +92,7 @@ class PlimsollStack(Stack):
             grants=self._grants(config),
             settings=settings,
             reserved_load_clients=config.reserved_load_clients,
-            platform=platform,
+            packages=packages,
         )
         self.metrics.connect(self.fleet.functions, self.fleet.in_other_zones)
         self.workflow = WorkflowPart(
@@ -97,26 +111,56 @@ class PlimsollStack(Stack):
             machines=self.workflow.machines,
             janitor=self.fleet.functions["janitor"],
         )
-        self.api = ApiPart(self, api=config.api, function=self.fleet.functions["api"])
+        self.api = ApiPart(
+            self,
+            api=config.api,
+            function=self.fleet.functions["api"],
+            deploying=self.configuration.function,
+        )
         DashboardPart(
             self,
             machines=self.workflow.machines,
             functions=self.fleet.functions,
+            in_other_zones=self.fleet.in_other_zones,
+            machine_logs=self.workflow.logs,
             alarms=self.watch.alarms,
             config=config,
         )
         parts = [child for child in self.node.children if isinstance(child, Construct)]
-        GuardPart(
+        self.guard = GuardPart(
             self,
-            packages=self.fleet.packages,
+            packages=packages,
+            log_level=config.log_level,
             targets_role_arn=self.targets.service.role_arn,
             guarded=parts,
         )
-        Tags.of(self).add("plimsoll:deployment", name)
+        if config.permissions_boundary_arn is not None:
+            boundary = iam.ManagedPolicy.from_managed_policy_arn(
+                self, "Boundary", config.permissions_boundary_arn
+            )
+            iam.PermissionsBoundary.of(self).apply(boundary)
+        self.encryption.allow_grants(self.targets.service)
+        self.encryption.encrypt(self._list_roles_that_read_and_write())
+        for key, value in {**config.tags, "plimsoll:deployment": name}.items():
+            Tags.of(self).add(key, value)
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)
         self._outputs(config)
+
+    def _list_roles_that_read_and_write(self) -> list[iam.IRole]:
+        """List the roles of functions and machines, and the one that creates targets."""
+        functions = [
+            *self.fleet.functions.values(),
+            *(function for others in self.fleet.in_other_zones.values() for function in others),
+            self.configuration.function,
+            self.guard.function,
+        ]
+        return [
+            self.targets.service,
+            *(machine.role for machine in self.workflow.machines.values()),
+            *(function.role for function in functions if function.role),
+        ]
 
     def _settings(self, config: DeploymentConfig) -> dict[Setting, str]:
         return {
@@ -141,9 +185,9 @@ class PlimsollStack(Stack):
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.RDS_CA_FILE: "",
+            Setting.LOG_LEVEL: config.log_level,
+            Setting.KMS_KEY_ARN: self.encryption.key_arn,
             Setting.TARGET_KINDS: _list_kinds(config),
-            Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
-            Setting.ALLOWED_SNAPSHOTS: config.snapshots_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,
             Setting.CHECK_GROUP: self.checks.group.ref,
@@ -156,10 +200,9 @@ class PlimsollStack(Stack):
             Setting.EXPERIMENT_MACHINE_ARN: arn(
                 self, "states", f"stateMachine:{machine_name(self, 'experiment')}"
             ),
-            Setting.TEAMS: config.teams_json,
             Setting.RESULTS_DAYS: str(config.results_days),
             Setting.ON_ONE_MACHINE: "false",
-            Setting.PRICES: config.prices.as_json,
+            Setting.CONFIGURATION: self.configuration.name,
             Setting.METRICS_NAMESPACE: self.stack_name,
             Setting.DASHBOARDS: self.to_json_string(
                 {

@@ -74,7 +74,7 @@ class WatchPart(Construct):
         self._watch_teardown(machines["teardown"], undelivered)
         self._watch_experiment_end(machines["experiment-end"])
         self._watch_janitor(janitor)
-        for team, limits in config.teams.items():
+        for team, limits in config.teams.items() if config.spend_alarms else ():
             if limits.spend_usd_per_month is not None:
                 self._watch_spend(team, limits.spend_usd_per_month, topic)
 
@@ -171,11 +171,20 @@ class WatchPart(Construct):
             janitor.metric_errors(period=JANITOR_INTERVAL, statistic="Sum"),
             periods=2,
         )
+        # A metric without any point is no janitor that is absent, but one that is yet to come: the
+        # sum of the hours seen is 0 until it has run, and `FILL` gives nothing if it never has.
         self._alarm(
             "JanitorAbsent",
             "The janitor has not run for an hour: look for targets by hand",
-            janitor.metric_invocations(period=Duration.hours(1), statistic="Sum"),
-            below=True,
+            cloudwatch.MathExpression(
+                expression="IF(RUNNING_SUM(FILL(runs, 0)) > 0 AND FILL(runs, 0) < 1, 1, 0)",
+                label="hours without the janitor",
+                using_metrics={
+                    "runs": janitor.metric_invocations(period=Duration.hours(1), statistic="Sum")
+                },
+                period=Duration.hours(1),
+            ),
+            within=24,
         )
 
     def _alarm(
@@ -185,26 +194,27 @@ class WatchPart(Construct):
         metric: cloudwatch.IMetric,
         *,
         periods: int = 1,
-        below: bool = False,
+        within: int | None = None,
     ) -> None:
-        operators = cloudwatch.ComparisonOperator
+        """Create an alarm on a metric that reaches 1.
+
+        Args:
+            name: The alarm's name.
+            description: Its text for people.
+            metric: The metric.
+            periods: The number of periods in which it reaches 1.
+            within: The number of latest periods in which these are; None for the same.
+        """
         alarm = cloudwatch.Alarm(
             self,
             name,
             alarm_description=description,
             metric=metric,
             threshold=1,
-            evaluation_periods=periods,
-            comparison_operator=(
-                operators.LESS_THAN_THRESHOLD
-                if below
-                else operators.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-            ),
-            treat_missing_data=(
-                cloudwatch.TreatMissingData.BREACHING
-                if below
-                else cloudwatch.TreatMissingData.NOT_BREACHING
-            ),
+            evaluation_periods=within or periods,
+            datapoints_to_alarm=periods,
+            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         alarm.add_alarm_action(self._action)
         self.alarms.append(alarm)

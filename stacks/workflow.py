@@ -47,8 +47,10 @@ class WorkflowPart(Construct):
         self._values = {
             **{name: function.function_arn for name, function in self._functions.items()},
             **{setting.value: value for setting, value in settings.items()},
+            "Partition": Stack.of(self).partition,
         }
         self.machines: dict[str, sfn.StateMachine] = {}
+        self.logs: dict[str, logs.LogGroup] = {}
         for name in STATE_MACHINES:
             self._make(name)
 
@@ -67,7 +69,8 @@ class WorkflowPart(Construct):
         return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
 
     def _machine(self, name: str) -> sfn.StateMachine:
-        definition = read_definition(name)
+        # the files name the partition `aws`, which is right on one machine
+        definition = read_definition(name).replace("arn:aws:", "arn:${Partition}:")
         used = list_placeholders(definition)
         place = Construct(self, name.capitalize())
         role = self._role(place, name, [f for placeholder in used for f in self._of(placeholder)])
@@ -75,6 +78,14 @@ class WorkflowPart(Construct):
             self._may_start_itself(role, name)
         for child in self._children(name):
             self._may_run(role, child)
+        self.logs[name] = logs.LogGroup(
+            place,
+            "Logs",
+            # With a name of this form, Step Functions may write without a policy of its own.
+            log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
         return sfn.StateMachine(
             place,
             "Machine",
@@ -84,15 +95,7 @@ class WorkflowPart(Construct):
             role=role,
             tracing_enabled=True,
             logs=sfn.LogOptions(
-                destination=logs.LogGroup(
-                    place,
-                    "Logs",
-                    # With a name of this form, Step Functions may write without a policy of its
-                    # own.
-                    log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
-                    retention=logs.RetentionDays.ONE_MONTH,
-                    removal_policy=RemovalPolicy.DESTROY,
-                ),
+                destination=self.logs[name],
                 level=sfn.LogLevel.ALL,
                 include_execution_data=False,
             ),

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import GuardSettings
 from plimsoll.targets.custom_resource import answer_event
 from plimsoll.targets.deployment_guard import (
@@ -14,6 +15,7 @@ from plimsoll.targets.deployment_guard import (
 SETTINGS = GuardSettings.read(os.environ)
 
 
+@log_calls
 def handler(event: dict[str, Any], context: Any) -> None:
     """Forbid new targets, look for living ones, and permit new ones unless the deletion goes on."""
     del context

@@ -4,15 +4,18 @@ import os
 from datetime import UTC, datetime
 from typing import Any
 
+from plimsoll.aws.configuration import read_environment
+from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import JanitorSettings
 from plimsoll.targets.janitor import sweep_stacks
 from plimsoll.targets.old_snapshots import sweep_snapshots
 from plimsoll.teams.reconcile import reconcile_teams
 from plimsoll.workflow.deployment_figures import print_figures
 
-SETTINGS = JanitorSettings.read(os.environ)
+SETTINGS = JanitorSettings.read(read_environment(os.environ))
 
 
+@log_calls
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
     """Return the deletions requested, and the runs whose shares were given back."""
     now, topic, bus = datetime.now(UTC), SETTINGS.alarm_topic_arn, SETTINGS.event_bus

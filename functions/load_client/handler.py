@@ -3,12 +3,14 @@
 import os
 from typing import Any
 
+from plimsoll.aws.function_log import log_calls
 from plimsoll.model.deployment.function_settings import ReachSettings
 from plimsoll.workflow.client import run_client
 
 SETTINGS = ReachSettings.read(os.environ)
 
 
+@log_calls
 def handler(event: dict[str, Any], _context: object) -> None:
     """Handle a call from the workflow."""
     run_client(SETTINGS, event["run_id"], event["step"], event["client"])

@@ -1,5 +1,8 @@
 """The API's entry point: checks a call, routes it, and turns errors into problem documents."""
 
+import os
+import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -25,14 +28,18 @@ from plimsoll.api import (
 )
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
+from plimsoll.aws.function_log import take_cold_start
 from plimsoll.complaints import Complaint, complain_of_unknown
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.validation import make_complaints
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.teams import identify_caller
 
-LOG = Logger(service="plimsoll-api")
+LOG = Logger(service="plimsoll-api", level=os.environ.get("LOG_LEVEL", "INFO"))
 OPEN_PATHS = {"/health"}  # no team needed; API Gateway still decides who may call
+_PATH_MOST = 200  # logged characters
+_ABOUT = re.compile(r"/(runs|experiments)/([a-z0-9-]{1,60})")
 _UNEXPECTED = ApiError(500, "unexpected", "something went wrong; the logs have it by request_id")
 
 app = APIGatewayRestResolver(
@@ -62,16 +69,43 @@ def answer_call(event: Mapping[str, Any], context: Any, *, settings: ApiSettings
         context: The function's context.
         settings: The deployment's settings.
     """
+    began = time.monotonic()
+    answer = _resolve(event, context, settings)
+    _log_call(event, context, answer, began)
+    return answer
+
+
+def _resolve(event: Mapping[str, Any], context: Any, settings: ApiSettings) -> dict[str, Any]:
     try:
         app.append_context(settings=settings, event=event)
         check_body(event)
         if event["path"].rstrip("/") not in OPEN_PATHS:
-            app.append_context(caller=identify_caller(settings.teams, _read_principal(event)))
+            app.append_context(caller=identify_caller(list_teams(settings), _read_principal(event)))
         return app.resolve(event, context)
     except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
         return _plain_answer(_to_api_error(error, event), event)
     finally:
         app.clear_context()
+
+
+def _log_call(
+    event: Mapping[str, Any], context: Any, answer: Mapping[str, Any], began: float
+) -> None:
+    """Log a call with the run or experiment that it names or starts: the correlation of a run."""
+    headers = answer.get("multiValueHeaders") or {}
+    place = (headers.get("Location") or [str(event.get("path"))])[0]
+    about = _ABOUT.search(place)
+    fields = {
+        "correlation_id": about[2] if about else None,
+        "function_request_id": getattr(context, "aws_request_id", None),
+        "request_id": _request_id(event),
+        "cold_start": take_cold_start(),
+        "method": event.get("httpMethod"),
+        "path": str(event.get("path"))[:_PATH_MOST],
+        "status": answer["statusCode"],
+        "duration_ms": round((time.monotonic() - began) * 1000, 1),
+    }
+    LOG.info("ended", extra=fields)
 
 
 def _read_principal(event: Mapping[str, Any]) -> str | None:

@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import (
+    DrainingError,
     LimitReachedError,
     NoGroundError,
     NotFoundError,
@@ -18,6 +19,7 @@ from plimsoll.model.service.answers import FieldComplaint, Problem
 
 CONTENT_TYPE = "application/problem+json"
 _TYPE = "urn:plimsoll:problem:"
+DRAINING = "draining"
 _LONGEST = 300  # characters of the caller's own text in an answer
 
 
@@ -60,6 +62,8 @@ def to_api_error(error: PlimsollError) -> ApiError | None:
         case LimitReachedError():
             status, kind = 429 if error.waiting_helps else 409, "limit-reached"
             return ApiError(status, kind, str(error), complaints=error.complaints)
+        case DrainingError():
+            return ApiError(503, DRAINING, str(error), headers={"Retry-After": str(error.after_s)})
     for known, (status, kind) in KINDS.items():
         if isinstance(error, known):
             return ApiError(status, kind, str(error), complaints=error.complaints)

@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import read_caller, read_settings
 from plimsoll.api.started import check_run
+from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.request.experiment import Experiment
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.quote import ExperimentQuote, Quote
@@ -16,6 +17,7 @@ from plimsoll.quoting.prices import override_prices
 from plimsoll.requests.cells import check_experiment
 from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import resolve_rds_version
+from plimsoll.teams.registry import find_team
 from plimsoll.workflow.submit import quote_possible_run, resolve_version
 
 router = APIGatewayRouter()
@@ -53,7 +55,7 @@ def quote_matrix(
 ) -> ExperimentQuote:
     """Quote an experiment."""
     settings = read_settings(router)
-    team = settings.teams[read_caller(router).team]
+    team = find_team(settings, read_caller(router).team) or Team()
     prices = override_prices(settings.prices)
     ask = cache(resolve_rds_version)
     checked = check_experiment(experiment)

@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from plimsoll.aws.drain import find_drain
 from plimsoll.aws.run_files import RESULT, files_of
 from plimsoll.aws.run_records import records_of
 from plimsoll.checks.judging import judge_history
-from plimsoll.checks.schedules import POINTS_MOST
+from plimsoll.checks.schedules import POINTS_MOST, put_off_check
 from plimsoll.checks.series import read_figures
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
@@ -48,8 +49,13 @@ def start_check(
         scheduled_at: The time of the firing, as Scheduler gives it.
 
     Returns:
-        The run ids by `target` and `control`; empty for a deleted or disabled check.
+        The run ids by `target` and `control`; empty for a deleted or disabled check, and for one
+        that is put off because the deployment is drained.
     """
+    until = find_drain(settings.service_table, datetime.now(UTC))
+    if until is not None:
+        put_off_check(settings, team, name, scheduled_at, until)
+        return {}
     store = CheckStore(settings.service_table)
     try:
         check = store.read_check(team, name)

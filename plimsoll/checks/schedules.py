@@ -1,5 +1,6 @@
 """The checks of a team: create, read, list, delete, and the schedule of each."""
 
+import hashlib
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -203,6 +204,30 @@ def _put_schedule(settings: CheckSettings, team: str, check: Check) -> None:
     except client.exceptions.ValidationException as error:
         problem = f"EventBridge Scheduler refuses it: {error.response['Error']['Message']}"
         raise UsageError(Complaint(("schedule",), problem, check.schedule)) from error
+
+
+def put_off_check(
+    settings: CheckSettings, team: str, name: str, scheduled_at: datetime, until: datetime
+) -> None:
+    """Have a check start once at a later time. The first of several that are put off is kept."""
+    client = clients.scheduler()
+    firing = {"team": team, "name": name, "scheduled_at": scheduled_at.isoformat()}
+    digest = hashlib.sha256(f"{team}\0{name}\0{until.isoformat()}".encode()).hexdigest()
+    with suppress(client.exceptions.ConflictException):
+        client.create_schedule(
+            Name=f".put-off.{digest[:32]}",  # no check's: the name of a team has no dot
+            GroupName=settings.check_group,
+            ScheduleExpression=f"at({until:%Y-%m-%dT%H:%M:%S})",
+            ScheduleExpressionTimezone="UTC",
+            FlexibleTimeWindow={"Mode": "OFF"},
+            ActionAfterCompletion="DELETE",
+            Target={
+                "Arn": settings.start_check_arn,
+                "RoleArn": settings.check_role_arn,
+                "Input": json.dumps(firing),
+                "RetryPolicy": {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20},
+            },
+        )
 
 
 def _add_next_run(store: CheckStore, team: str, check: Check) -> ScheduledCheck:

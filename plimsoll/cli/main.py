@@ -36,6 +36,8 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "console": ("plimsoll.cli.page:console", "Show a deployment's page in the browser"),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
+    "team": ("plimsoll.cli.team:command", "Add teams to a deployment, list or remove them"),
+    "drain": ("plimsoll.cli.drain:drain", "Have a deployment start no new runs, to update it"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without creating anything"),
     "size": ("plimsoll.cli.size:command", "Say what to buy for a load, from what a run measured"),
     "quote": ("plimsoll.cli.quote:command", "Estimate the time and cost of a request"),
@@ -111,7 +113,12 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code; every known error is one line on standard error."""
     try:
-        code = cli.main(args=arguments, prog_name="plimsoll", standalone_mode=False)
+        code = cli.main(
+            args=arguments,
+            prog_name="plimsoll",
+            standalone_mode=False,
+            obj=sys.argv[1:] if arguments is None else arguments,  # to print how to try again
+        )
     except click.exceptions.Abort:
         click.echo("plimsoll: interrupted", err=True)
         sys.exit(130)

@@ -72,12 +72,16 @@ def find_address(*, url: str | None, stack: str | None, variable: str | None) ->
         return read_address(url, source="--url")
     if stack is None and variable:
         return read_address(variable, source=URL_VARIABLE)
-    return read_address(
-        _read_stack_output(stack or DEFAULT_STACK), source=f"the stack's output {OUTPUT}"
-    )
+    address = read_stack_output(stack or DEFAULT_STACK, OUTPUT)
+    return read_address(address, source=f"the stack's output {OUTPUT}")
 
 
-def _read_stack_output(stack: str) -> str:
+def read_stack_output(stack: str, output: str) -> str:
+    """Return an output of a deployed stack.
+
+    Raises:
+        NotDeployedError: The stack does not exist, or is not Plimsoll's.
+    """
     hint = f"--stack {stack}"
     try:
         described = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
@@ -88,8 +92,8 @@ def _read_stack_output(stack: str) -> str:
             f"{hint}: {error} (or name the service by --url or {URL_VARIABLE})"
         ) from error
     outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
-    if OUTPUT not in outputs:
+    if output not in outputs:
         raise NotDeployedError(
-            f"{hint}: not a deployment of Plimsoll, or an older one: it has no output {OUTPUT}"
+            f"{hint}: not a deployment of Plimsoll, or an older one: it has no output {output}"
         )
-    return outputs[OUTPUT]
+    return outputs[output]

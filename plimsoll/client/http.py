@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
-from plimsoll.client.refusals import LIMIT_REACHED, parse_refusal
+from plimsoll.client.refusals import DRAINING, LIMIT_REACHED, parse_refusal
 from plimsoll.client.tokens import find_token
 from plimsoll.errors import PlimsollError
 
@@ -127,7 +127,7 @@ class Http:
                 return reply
             refused = parse_refusal(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
-            if not (again and passing) or refused.kind == LIMIT_REACHED:
+            if not (again and passing) or refused.kind in {LIMIT_REACHED, DRAINING}:
                 raise refused
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover

@@ -8,6 +8,7 @@ from plimsoll.client.tokens import TOKEN_VARIABLE
 from plimsoll.errors import PlimsollError
 
 LIMIT_REACHED = "limit-reached"  # the team's limit: it lasts longer than a caller can wait
+DRAINING = "draining"  # it starts nothing until a time, which the answer names
 _INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
 _HINTS = {
     401: f"call 127.0.0.1 as the user who started the service, or set {TOKEN_VARIABLE}",
@@ -59,9 +60,9 @@ def parse_refusal(status: int, body: bytes) -> ServiceError:
     lines = [_describe_field_error(error) for error in document.get("errors") or ()] or [
         str(document["detail"])
     ]
-    if status >= 500:
-        lines.append(f"in the deployment's logs: request {document.get('request_id')}")
     kind = str(document.get("type", "")).rpartition(":")[2] or None
+    if status >= 500 and kind != DRAINING:
+        lines.append(f"in the deployment's logs: request {document.get('request_id')}")
     return ServiceError(status, "\n".join(lines), kind)
 
 

@@ -1,9 +1,9 @@
 """The end of an experiment: compares its cells, draws its conclusion and closes its record."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_records import now
 from plimsoll.experiments.boundary import find_boundary
 from plimsoll.experiments.cell_runs import list_begun, read_cell_runs
@@ -169,4 +169,4 @@ def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentRe
         page = render_experiment(result)  # it can be drawn again from the files
         files.put(REPORT, page, content_type="text/html; charset=utf-8")
     except Exception as error:  # noqa: BLE001 - it can be drawn again from the files
-        print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
+        log_line("ERROR", f"{files.key(REPORT)} is not drawn: {error!r}")

@@ -5,6 +5,7 @@ import secrets
 from datetime import timedelta
 from functools import cache
 
+from plimsoll.aws.drain import require_no_drain
 from plimsoll.aws.items import log_unreadable
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
@@ -38,6 +39,7 @@ from plimsoll.requests.cells import CheckedExperiment, expand_cells
 from plimsoll.requests.prepared_datasets import plan_shared_datasets
 from plimsoll.sizing.cheapest import require_searchable
 from plimsoll.targets.engine_version import resolve_rds_version
+from plimsoll.teams.registry import find_team
 from plimsoll.workflow.start_and_stop import stop_execution
 from plimsoll.workflow.submit import begin_execution, name_run, resolve_version
 
@@ -59,12 +61,14 @@ def submit_experiment(
 
     Raises:
         UsageError: One of its runs is not possible, or the key was used for another experiment.
+        DrainingError: The deployment starts nothing new for a while.
     """
+    require_no_drain(settings.service_table, now())
     experiment, cells = checked.experiment, checked.cells
     local, results_days = settings.on_one_machine, settings.results_days
     for cell in () if local else cells:
         cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
-    team = settings.teams.get(experiment.team)
+    team = find_team(settings, experiment.team)
     if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
         problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
         raise UsageError(Complaint(("pairs",), problem))

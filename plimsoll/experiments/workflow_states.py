@@ -27,6 +27,7 @@ from plimsoll.model.run.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import expand_cells
 from plimsoll.requests.checked_request import check_request
+from plimsoll.teams.registry import find_team
 from plimsoll.workflow.start_and_stop import stop_run
 from plimsoll.workflow.submit import record_request
 
@@ -48,7 +49,7 @@ def plan_experiment(settings: TeamSettings, experiment_id: str) -> dict[str, obj
     if not begun:
         require_running(experiments.get(experiment.team, experiment_id))
     drawn = shuffle_cells(record.cells, record.seed)
-    team = settings.teams.get(experiment.team)
+    team = find_team(settings, experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
     shared = plan_datasets(experiment, experiments.get(experiment.team, experiment_id))

@@ -68,10 +68,13 @@ def default_settings() -> dict[Setting, str]:
             }
         ),
         Setting.RDS_CA_FILE: "",
+        Setting.KMS_KEY_ARN: "",
+        Setting.LOG_LEVEL: "INFO",
         Setting.TARGET_KINDS: json.dumps(get_args(TargetKind)),
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.ALLOWED_SNAPSHOTS: "[]",
         Setting.PRICES: "{}",
+        Setting.TAGS: "{}",
         Setting.DASHBOARDS: Dashboards.of_environment(os.environ).model_dump_json(),
         Setting.METRICS_NAMESPACE: "Plimsoll",
         Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),
@@ -85,6 +88,7 @@ def default_settings() -> dict[Setting, str]:
         **team_settings("default"),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
+        Setting.CONFIGURATION: "",
     }
 
 

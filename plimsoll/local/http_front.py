@@ -39,6 +39,7 @@ from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.deployment.function_settings import ApiSettings
 from plimsoll.model.service.answers import RunSummary
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.teams import identify_caller
 from plimsoll.workflow.listing import list_page, summarize_record
 
@@ -119,7 +120,7 @@ class _Function:
         """
         clients.use_factory(self._twin.client)
         settings = ApiSettings.of_deployment(self._twin.settings)
-        team = identify_caller(settings.teams, self._principal_of(request)).team
+        team = identify_caller(list_teams(settings), self._principal_of(request)).team
         run_id, points = request.args.get("run_id"), read_points(request)
         last = request.headers.get("Last-Event-ID")
         if run_id is None:

@@ -144,5 +144,5 @@ def _remove_schedules(twin: LocalTwin) -> None:
     client = twin.client("scheduler")
     for page in client.get_paginator("list_schedules").paginate():
         for schedule in page["Schedules"]:
-            if schedule["Target"]["Arn"] != DELETE_STACK:
+            if not schedule["Target"]["Arn"].endswith(f":aws-sdk:{DELETE_STACK}"):
                 client.delete_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])

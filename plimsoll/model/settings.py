@@ -50,6 +50,24 @@ class Setting(StrEnum):
     METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch namespace of the deployment's own metrics
     DASHBOARDS = "Dashboards"  # JSON: addresses of dashboards that show its runs
     PRICES = "Prices"  # JSON: the deployment's own prices (plimsoll.prices)
+    # Key of the volumes and passwords of targets; "" for AWS's own
+    KMS_KEY_ARN = "KmsKeyArn"
+    LOG_LEVEL = "LogLevel"  # lowest level of the functions' logs, on AWS
+    TAGS = "Tags"  # JSON {key: value}: the organization's tags of targets and their snapshots
+    # Name of the item of the service table that holds the settings in STORED; "" if they are in
+    # the environment
+    CONFIGURATION = "ConfigurationName"
+
+
+# A deployment on AWS has these in its service table, since a function's environment is limited to
+# 4 KiB (`plimsoll.aws.configuration`).
+STORED = (
+    Setting.TEAMS,
+    Setting.PRICES,
+    Setting.ALLOWED_ENDPOINTS,
+    Setting.ALLOWED_SNAPSHOTS,
+    Setting.TAGS,
+)
 
 
 class Variables(Model):
@@ -94,6 +112,15 @@ class Settings(Variables):
     def variables(cls, values: Mapping[Setting, str]) -> dict[str, str]:
         """Return the environment of a function, from the deployment's values."""
         return {name: values[setting] for name, setting in cls.environment().items()}
+
+    @classmethod
+    def environment_on_aws(cls) -> dict[str, Setting]:
+        """Return the setting that each variable holds on AWS: in place of `STORED`, their item."""
+        own = {name: of for name, of in cls.environment().items() if of not in STORED}
+        own |= {Setting.LOG_LEVEL.name: Setting.LOG_LEVEL}
+        if set(cls.environment().values()) & set(STORED):
+            own |= {of.name: of for of in (Setting.SERVICE_TABLE, Setting.CONFIGURATION)}
+        return own
 
     @classmethod
     def of_deployment(cls, values: Mapping[Setting, str]) -> Self:

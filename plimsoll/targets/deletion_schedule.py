@@ -5,7 +5,7 @@ from datetime import datetime
 
 from plimsoll.aws import clients
 
-DELETE_STACK = "arn:aws:scheduler:::aws-sdk:cloudformation:deleteStack"
+DELETE_STACK = "cloudformation:deleteStack"
 
 
 def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) -> None:
@@ -30,7 +30,7 @@ def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) ->
             FlexibleTimeWindow={"Mode": "OFF"},
             ActionAfterCompletion="DELETE",
             Target={
-                "Arn": DELETE_STACK,
+                "Arn": sdk_action(DELETE_STACK),
                 "RoleArn": role_arn,
                 "Input": json.dumps({"StackName": stack_name}),
                 "RetryPolicy": {"MaximumEventAgeInSeconds": 86_400, "MaximumRetryAttempts": 185},
@@ -38,6 +38,11 @@ def arm_deletion(*, stack_name: str, at: datetime, group: str, role_arn: str) ->
         )
     except client.exceptions.ConflictException:
         return
+
+
+def sdk_action(action: str) -> str:
+    """Return the ARN of Scheduler's target that calls AWS: `cloudformation:deleteStack`."""
+    return f"arn:{clients.scheduler().meta.partition}:scheduler:::aws-sdk:{action}"
 
 
 def disarm_deletion(*, stack_name: str, group: str) -> None:

@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 from plimsoll.aws import clients
 from plimsoll.errors import DatasetError
 from plimsoll.model.datasets import PREFIX, snapshot_name
+from plimsoll.targets.deletion_schedule import sdk_action
 from plimsoll.targets.target_stacks import Deletion
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ EXPIRES_AT = "plimsoll:expires-at"
 # Scheduler's actions and the argument that names the snapshot. RDS's arguments are spelled as in
 # AWS's SDK for Java (`stopDBInstance` takes `DbInstanceIdentifier`, as in schedules in use).
 DELETE_ACTIONS: Mapping[Kind, tuple[str, str]] = {
-    "rds": ("arn:aws:scheduler:::aws-sdk:rds:deleteDBSnapshot", "DbSnapshotIdentifier"),
-    "cassandra": ("arn:aws:scheduler:::aws-sdk:ec2:deleteSnapshot", "SnapshotId"),
+    "rds": ("rds:deleteDBSnapshot", "DbSnapshotIdentifier"),
+    "cassandra": ("ec2:deleteSnapshot", "SnapshotId"),
 }
 _WHOLE = {"available", "completed"}
 _BROKEN = {"failed", "error", "incompatible-restore"}
@@ -197,7 +198,7 @@ def arm_snapshot_deletion(
             FlexibleTimeWindow={"Mode": "OFF"},
             ActionAfterCompletion="DELETE",
             Target={
-                "Arn": action,
+                "Arn": sdk_action(action),
                 "RoleArn": role_arn,
                 "Input": json.dumps({named: snapshot.id}),
                 "RetryPolicy": {"MaximumEventAgeInSeconds": 86_400, "MaximumRetryAttempts": 185},

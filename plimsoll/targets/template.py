@@ -1,7 +1,7 @@
 """The CloudFormation template of a target, filled in for one run. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -87,6 +87,54 @@ def restore_from_snapshot(template: str, snapshot: str) -> str:
             del instance[name]
         instance["DBSnapshotIdentifier"] = snapshot
     return json.dumps(body, indent=1)
+
+
+def add_tags(template: str, tags: Mapping[str, str]) -> str:
+    """Add tags to every resource of a template that has Plimsoll's own.
+
+    Stack tags do not reach all of them: a launch template has its own list.
+    """
+    if not tags:
+        return template
+    body: dict[str, Any] = json.loads(template)
+    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+    for properties in _walk_maps(body["Resources"]):
+        of_resource = properties.get("Tags")
+        if isinstance(of_resource, list):
+            of_resource += listed
+    return json.dumps(body, indent=1)
+
+
+def encrypt_with(template: str, key_arn: str) -> str:
+    """Encrypt a template's volumes and password with a customer's key.
+
+    A volume that is made from a snapshot keeps the snapshot's key.
+
+    Args:
+        template: The template, restored from a snapshot already if it is to be.
+        key_arn: The key; "" for AWS's own, then the template is unchanged.
+    """
+    if not key_arn:
+        return template
+    body: dict[str, Any] = json.loads(template)
+    for properties in _walk_maps(body["Resources"]):
+        if "StorageEncrypted" in properties or "Encrypted" in properties:
+            properties["KmsKeyId"] = key_arn
+        if "ManageMasterUserPassword" in properties:
+            properties["MasterUserSecret"] = {"KmsKeyId": key_arn}
+    return json.dumps(body, indent=1)
+
+
+def _walk_maps(value: object) -> Iterator[dict[str, Any]]:
+    """Yield every JSON object within a value."""
+    match value:
+        case dict():
+            yield value
+            for part in value.values():
+                yield from _walk_maps(part)
+        case list():
+            for part in value:
+                yield from _walk_maps(part)
 
 
 def merge_engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str | int]:

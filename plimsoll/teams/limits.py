@@ -20,6 +20,7 @@ from plimsoll.aws.items import item_values, log_unreadable, read_item
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.deployment.deployment import Team
 from plimsoll.model.deployment.function_settings import TeamSettings
+from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import MICRO, Ask, Grant, Room, spend_month
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _read_grant(value: object) -> Grant:
 
 def find_team_limits(settings: TeamSettings, team: str) -> "Limits | None":
     """Return a team's limits; None if the deployment does not have the team."""
-    known = settings.teams.get(team)
+    known = find_team(settings, team)
     return Limits(settings.service_table, team, known) if known else None
 
 

@@ -13,6 +13,7 @@ from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.deployment.function_settings import RunSettings, StopSettings
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import find_team_limits
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.room import Grant
 
 LASTS_AT_MOST = timedelta(
@@ -33,7 +34,9 @@ def reconcile_teams(settings: StopSettings, *, at: datetime) -> list[str]:
     Returns:
         The ids of the runs whose shares were released.
     """
-    return [run_id for team in settings.teams for run_id in reconcile_team(settings, team, at=at)]
+    return [
+        run_id for team in list_teams(settings) for run_id in reconcile_team(settings, team, at=at)
+    ]
 
 
 def reconcile_team(settings: StopSettings, team: str, *, at: datetime) -> list[str]:

@@ -47,5 +47,6 @@ def identify_caller(teams: Mapping[str, Team], principal: str | None) -> Caller:
         if any(matches_principal(pattern, principal) for pattern in team.principals):
             return Caller(principal, name)
     raise UnknownPrincipalError(
-        f"{principal} belongs to no team of this deployment (teams.NAME.principals)"
+        f"{principal} belongs to no team of this deployment"
+        " (`principals` of `teams` in cdk.json, or `plimsoll team put`)"
     )

@@ -312,7 +312,7 @@ def _write_configuration(caller: str, *, makes_log_role: bool) -> dict[str, Any]
     configuration = {
         "name": NAME,
         "teams": {TEAM: team},
-        "api": {"makes_log_role": makes_log_role},
+        "api": {"makes_log_role": makes_log_role, "keeps_log_role": False},
         "results_days": 1,
     }
     try:

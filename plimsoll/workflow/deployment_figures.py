@@ -7,6 +7,7 @@ from plimsoll.metrics.sink import FieldValue
 from plimsoll.model.deployment.function_settings import FiguresSettings
 from plimsoll.targets.janitor import count_targets
 from plimsoll.teams.limits import find_team_limits
+from plimsoll.teams.registry import list_teams
 from plimsoll.teams.room import MICRO, spend_month
 
 
@@ -22,7 +23,7 @@ def print_figures(settings: FiguresSettings, *, at: datetime) -> None:
         print(format_embedded(namespace, now_ms, of, figures), flush=True)
 
     tell({"deployment": namespace}, {"targets_alive": count_targets()})
-    for team in settings.teams:
+    for team in list_teams(settings):
         limits = find_team_limits(settings, team)
         counted = limits.read_counters() if limits else {}
         spent = counted.get(f"usd_{spend_month(at)}", 0)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.aws.event_bus import put_event
+from plimsoll.aws.function_log import log_line
 from plimsoll.aws.run_files import (
     CONCLUSION,
     DATASET,
@@ -197,13 +198,15 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
     try:
         series = files.find(SECONDS) or b""
         if len(series) > SERIES_MOST_BYTES:
-            print(f"{files.key(REPORT)} is not drawn: {len(series):,} bytes of series", flush=True)
+            log_line(
+                "WARNING", f"{files.key(REPORT)} is not drawn: {len(series):,} bytes of series"
+            )
             return
         none = Seconds(run_id=result.run_id, operations=(), target=())
         seconds = Seconds.model_validate_json(series) if series else none
         files.put(REPORT, render_run(result, seconds), content_type="text/html; charset=utf-8")
     except Exception as error:  # noqa: BLE001 - see above
-        print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
+        log_line("ERROR", f"{files.key(REPORT)} is not drawn: {error!r}")
 
 
 def _build_result(

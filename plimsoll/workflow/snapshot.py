@@ -44,7 +44,8 @@ def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, objec
     record = records.require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
     kind = snapshot_kind(request)
-    take_snapshot(kind, run_id, source=_snapshot_source(record), tags=_snapshot_tags(record))
+    tags = {**settings.tags, **_snapshot_tags(record)}
+    take_snapshot(kind, run_id, source=_snapshot_source(record), tags=tags)
     seen = find_snapshot(kind, run_id)
     if seen is None:  # a listing may lag behind
         return {"taken": False, "wait_s": settings.poll_seconds}

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from plimsoll.aws import clients
+from plimsoll.aws.drain import require_no_drain
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
@@ -30,6 +31,7 @@ from plimsoll.requests.client_connections import require_openable_connections
 from plimsoll.targets.engine_version import AskRds, resolve_database_version, resolve_rds_version
 from plimsoll.teams.limits import find_team_limits
 from plimsoll.teams.reconcile import reconcile_team
+from plimsoll.teams.registry import find_team
 from plimsoll.teams.room import Ask, Room, compute_ask
 from plimsoll.workflow.endpoint import find_endpoint_addresses
 
@@ -64,7 +66,9 @@ def submit_run(
             connections, the budget cannot suffice, faults are requested on AWS, or the key was used
             for another request.
         LimitReachedError: A limit of the team leaves no room for it.
+        DrainingError: The deployment starts no new runs for a while.
     """
+    require_no_drain(settings.service_table, now())
     team = checked.request.team
     run_id = name_run(team, idempotency_key)
     created = record_request(
@@ -175,11 +179,12 @@ def quote_possible_run(settings: SubmitSettings, checked: CheckedRequest) -> Quo
     request = checked.request
     quoted = _quote_allowed(settings, checked, find_dataset_source(request))
     divide_budget(request, quoted)
-    if request.team in settings.teams:
+    team = find_team(settings, request.team)
+    if team is not None:
         ask = compute_ask(request, quoted)
         if ask.usd_most is None:  # the quote itself names the prices that a limit in dollars needs
             ask = ask.model_copy(update={"usd_most": 0.0})
-        Room(request.team, settings.teams[request.team]).require_possible(ask)
+        Room(request.team, team).require_possible(ask)
     return quoted
 
 
@@ -188,7 +193,7 @@ def _quote_allowed(settings: SubmitSettings, checked: CheckedRequest, given: Giv
     request = checked.request
     require_allowed(settings, request)
     if not settings.on_one_machine:
-        if request.team not in settings.teams:
+        if find_team(settings, request.team) is None:
             problem = f"{request.team} is not a team of this deployment"
             known = tuple(sorted(settings.teams))
             raise UsageError(Complaint(("team",), problem, request.team, known))

@@ -33,6 +33,8 @@ from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    add_tags,
+    encrypt_with,
     fill_aurora_parameters,
     fill_cassandra_parameters,
     fill_rds_parameters,
@@ -73,12 +75,13 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     snapshot = record.restores.snapshot if record.restores else request.target.snapshot
     if snapshot is not None:
         template = restore_from_snapshot(template, snapshot)
+    template = encrypt_with(add_tags(template, settings.tags), settings.kms_key_arn)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
         parameters={**_stack_parameters(record, zone), **own_parameters},
-        tags=_stack_tags(record),
+        tags={**settings.tags, **_stack_tags(record)},
         role_arn=settings.target_service_role_arn,
         token=f"{run_id}-{len(record.zones_refused)}",
     )
@@ -91,7 +94,9 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
 
 def template_url(bucket: str, key: str) -> str:
     """Return the URL at which CloudFormation reads a template from S3."""
-    return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
+    place = clients.s3().meta
+    domain = "amazonaws.com.cn" if place.partition == "aws-cn" else "amazonaws.com"
+    return f"https://{bucket}.s3.{place.region_name}.{domain}/{key}"
 
 
 def _fill_template(

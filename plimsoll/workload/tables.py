@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import Scalar, complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.engine.values import PatternValue, TextValue, Value
+from plimsoll.model.engine.values import PatternValue, RowValue, TextValue, Value
 from plimsoll.workload.declared import (
     Declared,
     Given,
@@ -126,6 +126,8 @@ class TableShape(Declared):
             rows of an interrupted load could not be distinguished from new ones.
         copies: The number of copies, named `name1`, `name2` ...; None for one table `name`.
         first: The number of the first row.
+        keys: `sampled` if operations draw the keys that the table has, whatever they are; None if
+            they draw the numbers of rows.
         indexes: The columns by index name; `{copy}` in a name stands for the number of the copy.
             A column may have a length or an order (`parse_indexed`).
         unique: Unique indexes, as `indexes`. The values of the rows have to differ.
@@ -136,6 +138,7 @@ class TableShape(Declared):
     primary_key: KeyColumns
     copies: Given[Annotated[int, Field(ge=1, le=MAX_COPIES)]] = None
     first: RowNumber = 0
+    keys: Given[Literal["sampled"]] = None
     indexes: Indexes = Field(default_factory=dict)
     unique: Indexes = Field(default_factory=dict)
 
@@ -151,6 +154,18 @@ class TableShape(Declared):
                     self._require_known(tuple(parse_indexed(name).column for name in names))
         if twice := self.indexes.keys() & self.unique.keys():
             raise workload_error(f"{min(twice)!r} is an index too", "unique")
+        return self
+
+    @model_validator(mode="after")
+    def _keys_can_be_sampled(self) -> Self:
+        if self.keys is None:
+            return self
+        if self.copies is not None:
+            raise workload_error("a table with copies has no common keys to sample", "keys")
+        key = self.primary_key[0] if len(self.primary_key) == 1 else None
+        if key is None or not isinstance(self.columns[key].value, RowValue):
+            problem = "needs a primary key of one column, the value of which is row"
+            raise workload_error(problem, "keys")
         return self
 
     def _require_known(self, names: tuple[str, ...]) -> None:

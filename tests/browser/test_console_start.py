@@ -1,6 +1,7 @@
 """Starting a run on the service's page: its form, its quote and what is refused."""
 
 import re
+import threading
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -102,6 +103,25 @@ def test_a_run_is_started_once_however_often_it_is_sent(
     expect(page).to_have_url(re.compile("#/runs/slow$"))
     assert len(keys) == 2
     assert len(set(keys)) == 1
+
+
+def test_a_late_quote_leaves_the_reason_why_nothing_was_started(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    told = threading.Event()
+    quote = service.answers["POST /quotes"]
+
+    def quoted_late(_: Request) -> Any:
+        told.wait(60)
+        return quote
+
+    service.answers |= {"POST /quotes": quoted_late, "POST /runs": problem(503, "busy")}
+    Console(page, front, "start")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator(".card .bad").first).to_contain_text("busy")
+    told.set()
+    expect(page.get_by_label("Time and cost")).to_contain_text("$0.19")
+    expect(page.locator(".card .bad").first).to_contain_text("busy")
 
 
 def test_another_strategy_has_other_fields(page: Page, front: Front) -> None:

@@ -17,7 +17,11 @@ from stacks.imports import find_module_files
 
 PREFIXES = {"stepfunctions": "states", "lambda_": "lambda"}
 TRANSACTION = "dynamodb:TransactWriteItems"  # no action of IAM
-SPECIAL = {"s3:ListObjectsV2": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}
+SPECIAL = {
+    "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:HeadObject": "s3:GetObject",
+    "apigateway:GetAccount": "apigateway:GET",
+}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 Defined = tuple[str, ast.AST]  # with the class that a method belongs to, in lower case
 

@@ -18,6 +18,8 @@ from tests.infrastructure.template import ROOT, Template
 if TYPE_CHECKING:
     from aws_cdk import App
 
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "Plimsoll": {},
     "Existing": {
@@ -39,7 +41,11 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         ],
         "metrics": {"kind": "influxdb"},
         "alarm_addresses": ["dba@example.org"],
+        "spend_alarms": True,
         "reserved_load_clients": 200,
+        "tags": {"cost-center": "42"},
+        "kms_key_arn": KEY,
+        "permissions_boundary_arn": BOUNDARY,
         "keep_results": True,
         "api": {"organization_id": "o-exampleorgid", "makes_log_role": False},
         "cassandra": {"archive": "cdk.json"},  # any file will do where nothing is deployed
@@ -47,10 +53,12 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "LiveAnalytics": {
         "metrics": {"kind": "liveanalytics"},
         "api": {"accounts": ["210987654321"]},
+        "kms_key_arn": "new",
         "cassandra": {"archive": "cdk.json"},
     },
     "Second": {
         "name": "plimsoll-second",
+        "network": {"availability_zones": ["eu-west-1b", "eu-west-1c"]},
         "metrics": {"kind": "cloudwatch"},
         "grafana": "https://grafana.example.org/d/plimsoll-run-cloudwatch",
         "teams": {"payments": {}, "search": {}},
@@ -60,6 +68,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
 
 def _synthesize(app: "App", folder: Path) -> dict[str, Template]:
     from aws_cdk import Validations
+    from aws_cdk.cx_api import SynthesisMessageLevel
     from cdk_nag import AwsSolutionsChecks
 
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
@@ -68,7 +77,16 @@ def _synthesize(app: "App", folder: Path) -> dict[str, Template]:
     except RuntimeError:
         pytest.fail(_open_violations(folder / "validation-report.json"), pytrace=False)
     return {
-        stack.stack_name: Template(stack.stack_name, Path(stack.template_full_path), stack.template)
+        stack.stack_name: Template(
+            stack.stack_name,
+            Path(stack.template_full_path),
+            stack.template,
+            tuple(
+                str(message.entry.data)
+                for message in stack.messages
+                if message.level == SynthesisMessageLevel.WARNING
+            ),
+        )
         for stack in stacks
     }
 

@@ -17,6 +17,7 @@ class Template:
     name: str
     path: Path
     body: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()  # of the synthesis
 
     def of_type(self, kind: str) -> dict[str, Mapping[str, Any]]:
         """Its resources of a type, by logical id."""

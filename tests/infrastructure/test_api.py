@@ -106,6 +106,18 @@ def test_the_accounts_log_role_is_left_alone_where_it_is_there(
 ) -> None:
     assert templates["Plimsoll"].of_type("AWS::ApiGateway::Account")
     assert not templates["Existing"].of_type("AWS::ApiGateway::Account")
+    assert not templates["Existing"].of_type("Custom::ApiLogRole")
+
+
+def test_a_log_role_is_set_only_after_a_look_and_outlives_the_deployment(
+    app_template: Template,
+) -> None:
+    ((looks, look),) = app_template.of_type("Custom::ApiLogRole").items()
+    (account,) = app_template.of_type("AWS::ApiGateway::Account").values()
+    assert looks in account["DependsOn"]
+    assert look["Properties"]["RoleArn"] == account["Properties"]["CloudWatchRoleArn"]
+    role = app_template.body["Resources"][look["Properties"]["RoleArn"]["Fn::GetAtt"][0]]
+    assert role["DeletionPolicy"] == account["DeletionPolicy"] == "RetainExceptOnCreate"
 
 
 def test_the_address_is_an_output(app_template: Template) -> None:

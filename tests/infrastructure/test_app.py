@@ -29,6 +29,9 @@ def test_storage_is_encrypted_private_and_forgets_in_time(app_template: Template
     assert sorted(keys) == [["pk", "sk"], ["run_id"]]
 
 
+LOG_ROLE = ("AWS::IAM::Role", "AWS::ApiGateway::Account")  # other APIs may rely on it by then
+
+
 @pytest.mark.parametrize(("name", "kept"), [("Plimsoll", False), ("Existing", True)])
 def test_destroying_leaves_nothing_unless_results_are_to_be_kept(
     templates: dict[str, Template], name: str, kept: bool
@@ -38,13 +41,31 @@ def test_destroying_leaves_nothing_unless_results_are_to_be_kept(
         for resource in templates[name].body["Resources"].values()
         if resource.get("DeletionPolicy", "Delete") != "Delete"
     }
-    assert retained == ({"AWS::S3::Bucket", "AWS::DynamoDB::Table"} if kept else set())
+    results, log_role = {"AWS::S3::Bucket", "AWS::DynamoDB::Table"}, set(LOG_ROLE)
+    assert retained == (results if kept else log_role)
     # a bucket with files in it cannot be deleted without this
     assert bool(templates[name].of_type("Custom::S3AutoDeleteObjects")) != kept
     # a log group that a function makes by itself would stay
     for resource in templates[name].of_type("AWS::Lambda::Function").values():
         if "FunctionName" in resource["Properties"]:
             assert "LoggingConfig" in resource["Properties"]
+
+
+def test_the_organizations_tags_are_on_all_that_has_tags(templates: dict[str, Template]) -> None:
+    tagged = 0
+    for resource in templates["Existing"].body["Resources"].values():
+        tags = resource.get("Properties", {}).get("Tags")
+        if tags is not None:
+            pairs = tags if isinstance(tags, dict) else {one["Key"]: one["Value"] for one in tags}
+            assert (pairs["cost-center"], pairs["plimsoll:deployment"]) == ("42", "Existing")
+            tagged += 1
+    assert tagged > 50
+
+
+def test_the_synthesis_warns_of_nothing(templates: dict[str, Template]) -> None:
+    assert {name: template.warnings for name, template in templates.items()} == dict.fromkeys(
+        templates, ()
+    )
 
 
 def test_nothing_is_deleted_before_the_guard_has_agreed(app_template: Template) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from plimsoll.metrics.panels import PANELS
+from plimsoll.model.deployment.functions import FUNCTIONS
 from tests.infrastructure.template import Template, walk
 
 
@@ -41,25 +42,44 @@ def metrics(widget: dict[str, Any]) -> list[list[Any]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [("Targets alive", "targets_alive"), ("Runs under way", "runs_under_way"),
-     ("Spend this month", "spend_usd")],
-)  # fmt: skip
-def test_what_the_janitor_counts_is_shown(app_template: Template, words: str, name: str) -> None:
-    ((namespace, metric, dimension, value, options),) = metrics(titled(app_template, words))
-    assert (namespace, metric) == ("Plimsoll", name)
-    assert (dimension, value) in {("deployment", "Plimsoll"), ("team", "default")}
+def test_what_the_janitor_counts_is_shown(app_template: Template) -> None:
+    shown = metrics(titled(app_template, "Targets alive"))
+    ((namespace, metric, dimension, value, options),) = shown
+    assert (namespace, metric) == ("Plimsoll", "targets_alive")
+    assert (dimension, value) == ("deployment", "Plimsoll")
     assert options["stat"] == "Maximum"
     assert options["period"] == 900  # the janitor comes as often
     janitor = app_template.function("janitor")["Environment"]["Variables"]
     assert janitor["METRICS_NAMESPACE"] == namespace
 
 
-def test_each_team_has_its_own_line(templates: dict[str, Template]) -> None:
-    spent = metrics(titled(templates["Second"], "Spend this month"))
-    assert [line[3] for line in spent] == ["payments", "search"]
-    assert {line[0] for line in spent} == {"Second"}
+@pytest.mark.parametrize(
+    ("words", "name"), [("Runs under way", "runs_under_way"), ("Spend this month", "spend_usd")]
+)
+def test_every_team_that_is_counted_has_its_own_line(
+    templates: dict[str, Template], words: str, name: str
+) -> None:
+    ((line,),) = metrics(titled(templates["Second"], words))
+    wanted = f'{{"Second",team}} MetricName="{name}"'
+    assert line["expression"] == f"SEARCH('{wanted}', 'Maximum', 900)"
+    assert line["label"] == "${PROP('Dim.team')}"
+
+
+def test_all_of_a_run_is_found_in_the_logs_of_all_that_works_for_it(
+    app_template: Template,
+) -> None:
+    query = titled(app_template, "All of a run")["query"]
+    groups = app_template.of_type("AWS::Logs::LogGroup")
+    asked = {name for name in groups if f"'<{name}>'" in query}
+    names = {groups[name]["Properties"]["LogGroupName"] for name in asked}
+    assert {f"/plimsoll/{name}" for name in FUNCTIONS} <= names
+    assert "/plimsoll/load-client-2" in names
+    assert "/aws/vendedlogs/states/plimsoll-run" in names
+    page = app_template.only("AWS::CloudWatch::Dashboard")["DashboardBody"]
+    body = json.loads(text(page, {"AWS::Region": "eu-west-1"}))
+    (variable,) = body["variables"]
+    assert (variable["type"], variable["inputType"]) == ("pattern", "input")
+    assert f"correlation_id like '{variable['pattern']}'" in query
 
 
 def test_the_runs_that_ended_are_listed_from_the_log_of_their_end(app_template: Template) -> None:
@@ -79,7 +99,7 @@ def expressions(template: Template) -> list[str]:
         for widget in widgets(template)
         for metric in widget["properties"].get("metrics", [])
         for line in metric
-        if isinstance(line, dict) and "expression" in line
+        if isinstance(line, dict) and ",team}" not in line.get("expression", ",team}")
     ]
 
 

@@ -37,7 +37,7 @@ def test_every_row_of_the_table_is_a_function_as_the_row_says(app_template: Temp
         assert made["Handler"] == f"functions/{row.folder}/handler.handler"
         assert ("VpcConfig" in made) == row.in_vpc
         given = made.get("Environment", {}).get("Variables", {})
-        assert set(given) == set(row.environment)
+        assert set(given) == set(row.environment_on_aws)
         assert invoked[json.dumps({"Ref": ids[f"plimsoll-{row.name}"]})] == row.retries
 
 

@@ -168,6 +168,14 @@ def test_without_cassandra_there_is_no_group_that_lets_a_target_out(
     assert not [g for g in groups if "Cassandra" in g["Properties"]["GroupDescription"]]
 
 
+def test_zones_are_those_that_are_named(templates: dict[str, Template]) -> None:
+    template = templates["Second"]
+    subnets = template.of_type("AWS::EC2::Subnet").values()
+    zones = {subnet["Properties"]["AvailabilityZone"] for subnet in subnets}
+    assert zones == {"eu-west-1b", "eu-west-1c"}
+    assert template.body["Outputs"]["TargetZones"]["Value"] == "eu-west-1b,eu-west-1c"
+
+
 def test_an_allowed_endpoint_opens_its_own_addresses_and_port(
     templates: dict[str, Template],
 ) -> None:
@@ -175,14 +183,7 @@ def test_an_allowed_endpoint_opens_its_own_addresses_and_port(
         r for r in rules(templates["Existing"], "egress") if r.get("CidrIp") == "10.20.0.0/16"
     ]
     assert [(r["FromPort"], r["ToPort"]) for r in opened] == [(3307, 3307)]
-    told = [
-        resource["Properties"]["Environment"]["Variables"]["ALLOWED_ENDPOINTS"]
-        for resource in templates["Existing"].of_type("AWS::Lambda::Function").values()
-        if "ALLOWED_ENDPOINTS" in json.dumps(resource)
-    ]
-    assert [json.loads(value) for value in set(told)] == [
-        {
-            "db.example.internal:3307": "arn:aws:secretsmanager:eu-west-1:123456789012"
-            ":secret:db-AbCdEf"
-        }
-    ]
+    told = templates["Existing"].only("Custom::Configuration")["Values"]["ALLOWED_ENDPOINTS"]
+    assert json.loads(told) == {
+        "db.example.internal:3307": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
+    }

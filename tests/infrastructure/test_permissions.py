@@ -8,9 +8,10 @@ from typing import Any
 import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from stacks.imports import handler_path
 from tests.infrastructure.calls import actions, functions
+from tests.infrastructure.conftest import BOUNDARY, KEY
 from tests.infrastructure.template import TEMPLATES, Template, as_list
 
 # what AWS checks besides the call itself
@@ -59,6 +60,13 @@ def interface_actions() -> set[str]:
     return set(INTERFACE_ACTIONS)
 
 
+def uses_of_a_key() -> set[str]:
+    """What every function may do with a customer's key."""
+    from stacks.encryption import USES
+
+    return set(USES)
+
+
 def statements(template: Template) -> dict[str, list[Mapping[str, Any]]]:
     """What the policies of each role say, by the role's logical id."""
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -90,7 +98,9 @@ def called_on_aws(row: Any) -> frozenset[str]:
     return actions(handler_path(row)) - ON_ONE_MACHINE.get(row.name, set())
 
 
-@pytest.mark.parametrize("row", [*FUNCTIONS.values(), GUARD], ids=lambda row: str(row.name))
+@pytest.mark.parametrize(
+    "row", [*FUNCTIONS.values(), *OF_DEPLOYMENT], ids=lambda row: str(row.name)
+)
 def test_a_function_may_do_what_its_code_calls_and_nothing_else(
     app_template: Template, row: Any
 ) -> None:
@@ -129,7 +139,8 @@ def test_every_kind_of_point_has_a_writer_that_can_reach_the_store(
         given = allowed(of_function(template, row.name))
         writes = row.name in WRITERS.get(kind, ())
         wanted = called | implied | attaching | OWN_LOG | (needed if writes else set())
-        assert given == wanted, row.name
+        with_key = configuration != "Plimsoll"
+        assert given == wanted | (uses_of_a_key() if with_key else set()), row.name
         told = json.dumps(template.of_type("AWS::Lambda::Function")[_id(template, row.name)])
         assert ("METRICS_SINK" in told) == writes, row.name
         if writes:
@@ -204,6 +215,48 @@ def test_a_secret_can_be_read_only_of_a_target_or_an_allowed_endpoint(
     others = [as_list(s["Resource"]) for s in reads if s not in own]
     endpoint = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
     assert any(endpoint in resources for resources in others)
+
+
+@pytest.mark.parametrize("configuration", ["Existing", "LiveAnalytics"])
+def test_a_customers_key_encrypts_all_that_is_kept(
+    templates: dict[str, Template], configuration: str
+) -> None:
+    template = templates[configuration]
+    key: Any = KEY
+    if configuration == "LiveAnalytics":
+        ((logical_id, made),) = template.of_type("AWS::KMS::Key").items()
+        key = {"Fn::GetAtt": [logical_id, "Arn"]}
+        assert made["Properties"]["EnableKeyRotation"] is True
+    named = {
+        "AWS::Logs::LogGroup": "KmsKeyId",
+        "AWS::SecretsManager::Secret": "KmsKeyId",
+        "AWS::SNS::Topic": "KmsMasterKeyId",
+        "AWS::SQS::Queue": "KmsMasterKeyId",
+    }
+    for kind, name in named.items():
+        for made in template.of_type(kind).values():
+            assert made["Properties"][name] == key, kind
+    for made in template.of_type("AWS::Lambda::Function").values():
+        if "FunctionName" in made["Properties"]:
+            assert made["Properties"]["KmsKeyArn"] == key
+    for made in template.of_type("AWS::DynamoDB::Table").values():
+        assert made["Properties"]["SSESpecification"]["KMSMasterKeyId"] == key
+    (rule,) = template.only("AWS::S3::Bucket")["BucketEncryption"][
+        "ServerSideEncryptionConfiguration"
+    ]
+    assert rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
+    told = template.function("create-target")["Environment"]["Variables"]["KMS_KEY_ARN"]
+    assert told == key
+    for role, given in statements(template).items():
+        reads = ("Fleet", "Workflow", "Configuration", "Guard", "TargetsServiceRole")
+        if role.startswith(reads) and "EventsRole" not in role:  # a rule's, which starts a machine
+            assert uses_of_a_key() <= allowed(given), role
+
+
+def test_every_role_has_the_boundary_that_is_asked_for(templates: dict[str, Template]) -> None:
+    for name, boundary in (("Existing", BOUNDARY), ("Plimsoll", None)):
+        roles = templates[name].of_type("AWS::IAM::Role").values()
+        assert {role["Properties"].get("PermissionsBoundary") for role in roles} == {boundary}
 
 
 def test_without_cassandra_nobody_may_make_instances(app_template: Template) -> None:

@@ -51,9 +51,12 @@ def test_every_file_is_a_machine(app_template: Template) -> None:
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)
-def test_what_is_deployed_is_the_file_byte_for_byte(app_template: Template, name: str) -> None:
+def test_what_is_deployed_is_the_file_but_for_the_partition(
+    app_template: Template, name: str
+) -> None:
     text = (FOLDER / f"{name}.asl.json").read_text()
-    assert machine(app_template, name)["DefinitionString"] == text
+    deployed = machine(app_template, name)["DefinitionString"]
+    assert deployed == text.replace("arn:aws:", "arn:${Partition}:")
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)
@@ -151,7 +154,7 @@ def test_the_definition_on_one_machine_is_the_deployed_one_but_for_names(
     app_template: Template, name: str
 ) -> None:
     made = machine(app_template, name)
-    names = {key: f"arn:{key}" for key in made["DefinitionSubstitutions"]}
+    names = {key: f"arn:{key}" for key in made["DefinitionSubstitutions"]} | {"Partition": "aws"}
     deployed = made["DefinitionString"]
     for key, value in names.items():
         deployed = deployed.replace(f"${{{key}}}", value)
@@ -210,7 +213,9 @@ def test_the_janitor_comes_every_quarter_of_an_hour(app_template: Template) -> N
     assert janitor["Properties"]["FunctionName"] == "plimsoll-janitor"
 
 
-def test_every_broken_promise_has_an_alarm_that_reaches_the_topic(app_template: Template) -> None:
+def test_every_broken_promise_has_an_alarm_that_reaches_the_topic(
+    app_template: Template, templates: dict[str, Template]
+) -> None:
     (topic,) = [
         name
         for name, resource in app_template.of_type("AWS::SNS::Topic").items()
@@ -218,11 +223,33 @@ def test_every_broken_promise_has_an_alarm_that_reaches_the_topic(app_template: 
     ]
     alarms = app_template.of_type("AWS::CloudWatch::Alarm")
     described = " ".join(a["Properties"]["AlarmDescription"] for a in alarms.values())
-    for promise in ("teardown of a run failed", "alive past its run's time limit", "janitor"):
+    for promise in ("teardown of a run failed", "outlived its run's time limit", "janitor"):
         assert promise in described
     for alarm in alarms.values():
         assert alarm["Properties"]["AlarmActions"] == [{"Ref": topic}]
-    (budget,) = app_template.of_type("AWS::Budgets::Budget").values()
+    assert len(alarms) == 10
+    assert not app_template.of_type("AWS::Budgets::Budget")  # of the account: only where asked
+    (budget,) = templates["Existing"].of_type("AWS::Budgets::Budget").values()
     assert budget["Properties"]["Budget"]["CostFilters"] == {
         "TagKeyValue": ["user:plimsoll:team$default"]
     }
+
+
+def test_a_janitor_that_is_yet_to_come_is_not_absent(app_template: Template) -> None:
+    (alarm,) = [
+        one["Properties"]
+        for one in app_template.of_type("AWS::CloudWatch::Alarm").values()
+        if "not run for an hour" in one["Properties"]["AlarmDescription"]
+    ]
+    assert alarm["TreatMissingData"] == "notBreaching"
+    assert (alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"]) == (1, 24)
+    expression, runs = alarm["Metrics"]
+    assert expression["Expression"].startswith("IF(RUNNING_SUM(FILL(runs, 0)) > 0 AND")
+    assert runs["MetricStat"]["Metric"]["MetricName"] == "Invocations"
+
+
+def test_the_partition_is_that_of_the_deployment(app_template: Template) -> None:
+    for machine in app_template.of_type("AWS::StepFunctions::StateMachine").values():
+        assert "arn:aws:" not in json.dumps(machine["Properties"]["DefinitionString"])
+        told = machine["Properties"]["DefinitionSubstitutions"]["Partition"]
+        assert told == {"Ref": "AWS::Partition"}

@@ -28,11 +28,12 @@ from plimsoll.errors import MissingToolError
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
 from plimsoll.model.deployment.deployment import read_deployment
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Setting
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT, Setting
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import ClientResult, StepPlan
+from plimsoll.model.settings import STORED
 from plimsoll.requests.checked_request import check_request
 from plimsoll.workflow.submit import submit_run
 from stacks.imports import find_imports, find_module_files, handler_path
@@ -40,6 +41,7 @@ from stacks.packaging import AWS_LAMBDA, THIS_MACHINE, Platform, find_engine_whe
 from tests.support.aws_resources import (
     BUCKET,
     RUNS_TABLE,
+    SERVICE_TABLE,
     make_bucket,
     make_state_machine,
     make_tables,
@@ -75,7 +77,11 @@ for name, function in json.loads(sys.argv[2]).items():
         failures.setdefault(name, f"imports from elsewhere: {elsewhere}")
 print(json.dumps(failures))
 """
-NAMES = {Setting.RESULTS_BUCKET: BUCKET, Setting.RUNS_TABLE: RUNS_TABLE}
+NAMES = {
+    Setting.RESULTS_BUCKET: BUCKET,
+    Setting.RUNS_TABLE: RUNS_TABLE,
+    Setting.SERVICE_TABLE: SERVICE_TABLE,
+}
 # of extras, what is in a package for them and in no other
 OF_EXTRAS = {"service": "aws_lambda_powertools", "checks": "otava"}
 
@@ -119,6 +125,7 @@ def synthesize(folder: Path, platform: Platform) -> dict[str, DeployedFunction]:
         for destination in asset["destinations"].values()
     }
     values = {setting.name: value for setting, value in default_settings().items()}
+    stored = [setting.name for setting in STORED]  # there is no table to read them from
     found = [
         resource["Properties"]
         for resource in template["Resources"].values()
@@ -128,7 +135,9 @@ def synthesize(folder: Path, platform: Platform) -> dict[str, DeployedFunction]:
         function["FunctionName"].removeprefix("plimsoll-"): DeployedFunction(
             package=packages[function["Code"]["S3Key"]],
             handler=function["Handler"],
-            variables={name: values[name] for name in function["Environment"]["Variables"]},
+            variables={
+                name: values[name] for name in (*function["Environment"]["Variables"], *stored)
+            },
         )
         for function in found
     }
@@ -249,7 +258,7 @@ def test_every_handler_is_imported_from_the_package_that_its_template_names(
     deployed: dict[str, DeployedFunction],
 ) -> None:
     in_second_zone = {f"{name}-2" for name, row in FUNCTIONS.items() if row.in_each_zone}
-    assert set(deployed) == {*FUNCTIONS, GUARD.name, *in_second_zone}
+    assert set(deployed) == {*FUNCTIONS, *(row.name for row in OF_DEPLOYMENT), *in_second_zone}
     failures: list[str] = []
     for package in {function.package for function in deployed.values()}:
         served = {
@@ -339,7 +348,7 @@ def test_what_handlers_import_is_in_the_packages_for_lambda(tmp_path: Path) -> N
         pytest.fail(str(missing), pytrace=False)
     deployed = synthesize(tmp_path, AWS_LAMBDA)
     faults: set[str] = set()
-    for row in (*FUNCTIONS.values(), GUARD):
+    for row in (*FUNCTIONS.values(), *OF_DEPLOYMENT):
         package = deployed[row.name].package
         handler = handler_path(row)
         for file in find_module_files(handler):

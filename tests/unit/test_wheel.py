@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from plimsoll.statemachines import STATE_MACHINES
 from plimsoll.workload.library import list_builtin_names
 
@@ -19,7 +19,7 @@ LOOK = """
 import json, sys
 sys.path[:0] = sys.argv[1:]  # -I and -S: no folder of the checkout, and no link to it
 import plimsoll
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT
 from plimsoll.packaged import find_packaged_folder
 from plimsoll.statemachines import STATE_MACHINES, read_definition
 from plimsoll.workload.library import list_builtin_names, load_workload
@@ -27,7 +27,7 @@ functions = find_packaged_folder("functions")
 print(json.dumps({
     "package": plimsoll.__file__,
     "handlers": {f.name: (functions / f.folder / "handler.py").is_file()
-                 for f in (*FUNCTIONS.values(), GUARD)},
+                 for f in (*FUNCTIONS.values(), *OF_DEPLOYMENT)},
     "machines": {name: json.loads(read_definition(name))["StartAt"] for name in STATE_MACHINES},
     "workloads": [load_workload(name).name for name in list_builtin_names()],
 }))
@@ -62,7 +62,9 @@ def test_an_installed_package_finds_its_functions_machines_and_workloads(unpacke
     )
     seen = json.loads(done.stdout)
     assert Path(seen["package"]).is_relative_to(unpacked)
-    assert seen["handlers"] == {function.name: True for function in (*FUNCTIONS.values(), GUARD)}
+    assert seen["handlers"] == {
+        function.name: True for function in (*FUNCTIONS.values(), *OF_DEPLOYMENT)
+    }
     assert set(seen["machines"]) == set(STATE_MACHINES)
     assert seen["workloads"] == list_builtin_names()
 

@@ -44,6 +44,7 @@ export async function showStart({ main, service, signal, query, say }) {
   /** @type {Preset} */
   let chosen = presets[0];
   let key = crypto.randomUUID(); // of what is sent: sent twice, it is one run
+  let refused = ""; // the key that could not be started: no quote of it clears why
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
@@ -96,7 +97,7 @@ export async function showStart({ main, service, signal, query, say }) {
     try {
       const quote = await service.call("POST", chosen.experiment ? "/quotes/experiments" : "/quotes", { body: body(), signal });
       if (sent !== key) return; // it has changed meanwhile
-      complain(null);
+      if (refused !== key) complain(null);
       showQuote({ quote, stepS: stepSeconds() });
       say(`It takes about ${words.duration(quote.time_s.expected)}.`);
     } catch (error) {
@@ -120,6 +121,7 @@ export async function showStart({ main, service, signal, query, say }) {
       const made = await service.call("POST", `/${kind()}`, { body: body(), key });
       location.hash = href(`/${kind()}/${made.run_id ?? made.experiment_id}`);
     } catch (error) {
+      refused = key;
       complain(error);
       form.showFirst();
     } finally {

@@ -16,6 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.datasets import SnapshotArn
 from plimsoll.model.deployment.principals import have_common_caller
 from plimsoll.model.run.dashboards import DashboardUrl
+from plimsoll.model.settings import Setting
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -24,13 +25,10 @@ PrefixListId = Annotated[str, Field(pattern=r"^pl-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
-# These values are passed in the functions' environment, which AWS limits to 4 KiB. Names, addresses
-# and short values take about 1,000 characters of it.
-PRICES_MOST_CHARACTERS = 2_000
-TEAMS_MOST_CHARACTERS = 1_400
+# CloudFormation hands what is stored to a function, before and after an update, in one event of at
+# most 256 KiB.
+STORED_MOST_CHARACTERS = 90_000
 NAME_MOST_CHARACTERS = 24  # a function's name has at most 64; our longest suffix takes 25
-# Total of teams, prices, allowed endpoints and snapshots, and the Grafana address
-TOGETHER_MOST_CHARACTERS = 2_900
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable characters without `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -41,6 +39,24 @@ Principal = Annotated[
         pattern=rf"^arn:aws[a-z-]*:(iam::\d{{12}}:{_IAM}|sts::\d{{12}}:{_STS})$",
     ),
 ]
+
+# docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html; a stack's tag has a value
+TagKey = Annotated[
+    str, Field(min_length=1, max_length=128, pattern=r"^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$")
+]
+TagValue = Annotated[
+    str, Field(min_length=1, max_length=256, pattern=r"^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$")
+]
+NEW_KEY = "new"  # in place of a key's ARN: the deployment creates one
+KmsKey = Annotated[
+    str,
+    Field(
+        pattern=rf"^({NEW_KEY}|arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{{12}}:key/"
+        r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))$"
+    ),
+]
+PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[!-)+-~]+$")]
+TAGS_MOST = 40  # of AWS's 50 for a resource; the others are Plimsoll's and CloudFormation's own
 
 DEFAULT_NAME = "plimsoll"  # prefix of the names of a deployment's resources
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
@@ -72,7 +88,18 @@ class Network(Model):
     """The network of targets and load clients."""
 
     cidr: IPv4Network = IPv4Network("10.73.0.0/20")
+    # Zones of the VPC that is created; empty for the region's first two
+    availability_zones: Annotated[tuple[Zone, ...], Field(max_length=6)] = ()
     existing: ExistingVpc | None = None  # None to create a VPC with the range `cidr`
+
+    @model_validator(mode="after")
+    def _zones_of_its_own(self) -> Self:
+        zones = self.availability_zones
+        if zones and self.existing is not None:
+            raise ValueError("`existing` names its own `availability_zones`")
+        if zones and (len(zones) < 2 or len(set(zones)) < len(zones)):
+            raise ValueError("RDS demands at least two different `availability_zones`")
+        return self
 
     @model_validator(mode="after")
     def _room_for_clients(self) -> Self:
@@ -142,7 +169,24 @@ class Team(Model):
     # At the same time, over all targets of the team
     provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000
     usd_per_run: Annotated[float, Field(gt=0)] | None = 50.0
-    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
+    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0
+
+
+def require_one_team_each(teams: Mapping[str, Team]) -> None:
+    """Refuse teams of which some caller would belong to two.
+
+    Raises:
+        ValueError: They share a principal; names the first that do.
+    """
+    owners: dict[str, str] = {}
+    for team, limits in teams.items():
+        for principal in limits.principals:
+            for other, owner in owners.items():
+                if owner != team and have_common_caller(principal, other):
+                    raise ValueError(
+                        f"teams {owner} and {team} share a principal: {other} and {principal}"
+                    )
+            owners[principal] = team
 
 
 class Api(Model):
@@ -153,7 +197,10 @@ class Api(Model):
     accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()
     calls_per_second: Annotated[int, Field(ge=1, le=10_000)] = 20
     calls_burst: Annotated[int, Field(ge=1, le=5_000)] = 40
-    makes_log_role: bool = True  # the role with which API Gateway writes all logs of the account
+    # The role with which API Gateway writes all logs of the account and region; whether it stays
+    # when the deployment is destroyed, since other APIs may have come to rely on it
+    makes_log_role: bool = True
+    keeps_log_role: bool = True
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -187,41 +234,56 @@ class DeploymentConfig(Model):
     api: Api = Api()
     prices: PriceOverrides = PriceOverrides()
     alarm_addresses: tuple[Address, ...] = ()  # each has to confirm one message
+    # Whether the account gets a budget for each team, with alarms at 80 % and 100 % of its month
+    spend_alarms: bool = False
     # None to share the account's concurrency
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None
     cassandra: Cassandra | None = None
     grafana: DashboardUrl | None = None  # address of an imported dashboard of docs/grafana
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"  # of the functions' logs
+    # Key for whatever is kept; None for AWS's own keys
+    kms_key_arn: KmsKey | None = None
+    # Permissions boundary of every role that the deployment creates
+    permissions_boundary_arn: PolicyArn | None = None
+    # Tags of everything that the deployment and its runs create
+    tags: Annotated[dict[TagKey, TagValue], Field(max_length=TAGS_MOST)] = Field(
+        default_factory=dict
+    )
     # After so many days, S3 and DynamoDB delete a run
     results_days: Annotated[int, Field(ge=1, le=3650)] = 365
     keep_results: bool = False  # whether `cdk destroy` keeps the bucket and the table
 
-    @field_validator("prices")
-    @classmethod
-    def _short(cls, value: PriceOverrides) -> PriceOverrides:
-        if (length := len(value.as_json)) > PRICES_MOST_CHARACTERS:
-            raise ValueError(
-                f"{length:,} characters are too many: at most {PRICES_MOST_CHARACTERS:,};"
-                " name only what your runs use (plimsoll prices --only)"
-            )
-        return value
-
     @model_validator(mode="after")
     def _everyone_has_one_team(self) -> Self:
-        owners: dict[str, str] = {}
-        for team, limits in self.teams.items():
-            for principal in limits.principals:
-                for other, owner in owners.items():
-                    if owner != team and have_common_caller(principal, other):
-                        raise ValueError(
-                            f"teams {owner} and {team} share a principal: {other} and {principal}"
-                        )
-                owners[principal] = team
-        if (length := len(self.teams_json)) > TEAMS_MOST_CHARACTERS:
-            raise ValueError(
-                f"teams: {length:,} characters are too many: at most {TEAMS_MOST_CHARACTERS:,};"
-                " give roles rather than users"
-            )
+        require_one_team_each(self.teams)
         return self
+
+    @model_validator(mode="after")
+    def _zones_are_in_the_region(self) -> Self:
+        zones = self.network.availability_zones
+        if any(zone[:-1] != region for zone in zones for region in self.regions):
+            raise ValueError("`network.availability_zones` are of one region: deploy it alone")
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_in_its_region(self) -> Self:
+        key = self.kms_key_arn
+        if key not in {None, NEW_KEY} and self.regions not in {(), (str(key).split(":")[3],)}:
+            raise ValueError("a key belongs to one region: with `regions`, `kms_key_arn` is `new`")
+        return self
+
+    @field_validator("tags")
+    @classmethod
+    def _keys_are_free(cls, tags: dict[str, str]) -> dict[str, str]:
+        seen: dict[str, str] = {}
+        for key in tags:
+            folded = key.lower()
+            if folded.startswith(("aws:", "plimsoll:")):
+                raise ValueError(f"{key}: `aws:` and `plimsoll:` are reserved")
+            if folded in seen:  # IAM takes both for one key
+                raise ValueError(f"{seen[folded]} and {key} differ in case alone")
+            seen[folded] = key
+        return tags
 
     @model_validator(mode="after")
     def _cassandra_reaches_s3(self) -> Self:
@@ -233,15 +295,12 @@ class DeploymentConfig(Model):
         return self
 
     @model_validator(mode="after")
-    def _fits_an_environment(self) -> Self:
-        allowed = len(self.endpoints_json) + len(self.snapshots_json)
-        page = len(self.grafana or "")
-        length = len(self.teams_json) + len(self.prices.as_json) + allowed + page
-        if length > TOGETHER_MOST_CHARACTERS:
+    def _fits_an_event(self) -> Self:
+        if (length := sum(map(len, self.stored.values()))) > STORED_MOST_CHARACTERS:
             raise ValueError(
-                f"teams, prices, allowed_endpoints, allowed_snapshots and grafana: {length:,}"
-                " characters together are too many"
-                f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
+                "teams, prices, allowed_endpoints, allowed_snapshots and tags:"
+                f" {length:,} characters together are too many: at most {STORED_MOST_CHARACTERS:,}"
+                " (`plimsoll team put` adds teams without this limit)"
             )
         return self
 
@@ -251,8 +310,20 @@ class DeploymentConfig(Model):
         return "Plimsoll" if self.name == DEFAULT_NAME else self.name
 
     @property
+    def stored(self) -> dict[str, str]:
+        """The values that functions read from the service table, by variable."""
+        values = {
+            Setting.TEAMS: self.teams_json,
+            Setting.PRICES: self.prices.as_json,
+            Setting.ALLOWED_ENDPOINTS: self.endpoints_json,
+            Setting.ALLOWED_SNAPSHOTS: json.dumps(self.allowed_snapshots, separators=(",", ":")),
+            Setting.TAGS: json.dumps(self.tags, separators=(",", ":")),
+        }
+        return {setting.name: value for setting, value in values.items()}
+
+    @property
     def endpoints_json(self) -> str:
-        """JSON {host:port: ARN of the secret} of the endpoints, for the functions' environment."""
+        """JSON {host:port: ARN of the secret} of the endpoints."""
         secrets = {
             f"{endpoint.host}:{endpoint.port}": endpoint.secret_arn
             for endpoint in self.allowed_endpoints
@@ -260,13 +331,8 @@ class DeploymentConfig(Model):
         return json.dumps(secrets, separators=(",", ":"))
 
     @property
-    def snapshots_json(self) -> str:
-        """JSON list of the allowed snapshots' ARNs, for the functions' environment."""
-        return json.dumps(self.allowed_snapshots, separators=(",", ":"))
-
-    @property
     def teams_json(self) -> str:
-        """JSON of the teams, for the functions' environment."""
+        """JSON {team: its configuration} of the teams."""
         teams = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
         return json.dumps(teams, separators=(",", ":"))
 

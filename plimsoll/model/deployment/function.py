@@ -1,5 +1,6 @@
 """The definition of a Lambda function: its limits, its settings and its permissions."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -76,6 +77,15 @@ class Function(Model):
         return self.settings.environment()
 
     @property
+    def environment_on_aws(self) -> dict[str, Setting]:
+        """The setting that each variable of its environment holds on AWS."""
+        return self.settings.environment_on_aws()
+
+    def variables_on_aws(self, values: Mapping[Setting, str]) -> dict[str, str]:
+        """Return its environment on AWS, from the deployment's values."""
+        return {name: values[setting] for name, setting in self.environment_on_aws.items()}
+
+    @property
     def name_on_aws(self) -> str:
         """The full name on AWS, where an account has other functions too."""
         return f"plimsoll-{self.name}"
@@ -109,6 +119,7 @@ READ_SECRET = Permission(
 )
 SEE_STACK = Permission(actions=("cloudformation:DescribeStacks",), resource=Resource.TARGET_STACKS)
 DELETE_STACK = Permission(actions=("cloudformation:DeleteStack",), resource=Resource.TARGET_STACKS)
+READ_CONFIGURATION = Permission(actions=("dynamodb:GetItem",), resource=Resource.SERVICE_TABLE)
 CHANGE_LIMITS = Permission(
     actions=("dynamodb:GetItem", "dynamodb:UpdateItem"), resource=Resource.SERVICE_TABLE
 )

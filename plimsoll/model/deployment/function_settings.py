@@ -103,6 +103,12 @@ class TargetSettings(KindSettings):
     allowed_snapshots: Json[tuple[str, ...]]  # ARNs of snapshots from which targets may be restored
 
 
+class TagSettings(Settings):
+    """The organization's tags of what a run creates."""
+
+    tags: Json[dict[str, str]]
+
+
 class DeletionSettings(RunSettings):
     """The schedules that delete targets."""
 
@@ -145,18 +151,20 @@ class AwaitTargetSettings(PollSettings, ZoneSettings):
     """Settings of `await-target`."""
 
 
-class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings):
+class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings, TagSettings):
     """Settings of `create-target`."""
 
     target_service_role_arn: str
     target_subnet_group: str
     target_security_group: str
+    kms_key_arn: str  # "" for AWS's own keys
     cassandra: Json[CassandraPlace | None]  # None if the deployment has no Cassandra targets
 
 
 class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
     """Settings of `plan-step`."""
 
+    on_one_machine: bool
     start_lead_ms: int
     start_lead_ms_per_client: int
     poll_us: int
@@ -198,7 +206,7 @@ class JanitorSettings(StopSettings, FiguresSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class TakeSnapshotSettings(ArmDeletionSettings, PollSettings):
+class TakeSnapshotSettings(ArmDeletionSettings, PollSettings, TagSettings):
     """Settings of `take-snapshot`."""
 
 
@@ -229,10 +237,6 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     alarm_topic_arn: str
 
 
-class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
-    """Settings of `start-check`."""
-
-
 class ExperimentSettings(SubmitSettings):
     """Settings to start and stop an experiment."""
 
@@ -247,8 +251,18 @@ class CheckSettings(SubmitSettings):
     start_check_arn: str
 
 
+class StartCheckSettings(CheckSettings, JudgeCheckSettings):
+    """Settings of `start-check`."""
+
+
 class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSettings):
     """Settings of `api`."""
+
+
+class ConfigureSettings(Settings):
+    """Settings of `configure-deployment`."""
+
+    service_table: str
 
 
 class GuardSettings(Settings):

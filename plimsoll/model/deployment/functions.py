@@ -5,7 +5,7 @@ function is `functions/<folder>/handler.py` with `handler(event, context)`.
 """
 
 from plimsoll.model.deployment.function import Extra, Function, Permission, Resource
-from plimsoll.model.deployment.function_settings import GuardSettings
+from plimsoll.model.deployment.function_settings import ConfigureSettings, GuardSettings
 from plimsoll.model.deployment.functions_of_runs import OF_RUNS
 from plimsoll.model.deployment.functions_of_service import OF_SERVICE
 from plimsoll.model.settings import Setting
@@ -14,7 +14,7 @@ __all__ = ["FUNCTIONS", "Extra", "Function", "Permission", "Resource", "Setting"
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in (*OF_RUNS, *OF_SERVICE)}
 
-# Not in the table: it protects the deployment when it is deleted, and serves no run
+# Not in the table: CloudFormation calls these two, and no run needs them
 GUARD = Function(
     name="guard-deployment",
     summary="Refuses the deployment's deletion while a target is alive.",
@@ -22,3 +22,11 @@ GUARD = Function(
     memory_mib=256,
     settings=GuardSettings,
 )
+CONFIGURE = Function(
+    name="configure-deployment",
+    summary="Writes the deployment's configuration into its table.",
+    timeout_s=60,
+    memory_mib=256,
+    settings=ConfigureSettings,
+)
+OF_DEPLOYMENT = (GUARD, CONFIGURE)

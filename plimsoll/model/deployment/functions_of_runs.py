@@ -6,6 +6,7 @@ from plimsoll.model.deployment.function import (
     DELETE_STACK,
     LIST_RUN,
     PASS_TARGET_ROLE,
+    READ_CONFIGURATION,
     READ_METRICS,
     READ_RECORD,
     READ_RUN,
@@ -44,7 +45,7 @@ OF_RUNS = (
         timeout_s=30,
         memory_mib=512,
         settings=RecordRunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, TELL),
+        permissions=(READ_CONFIGURATION, READ_RUN, READ_RECORD, WRITE_RECORD, TELL),
     ),
     Function(
         name="arm-deletion",
@@ -66,6 +67,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=CreateTargetSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             WRITE_RUN,
             READ_RECORD,
@@ -144,6 +146,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=TakeSnapshotSettings,
         permissions=(
+            READ_CONFIGURATION,
             READ_RUN,
             READ_RECORD,
             WRITE_RECORD,
@@ -285,6 +288,7 @@ OF_RUNS = (
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,
+            Permission(actions=("dynamodb:Query",), resource=Resource.SERVICE_TABLE),
             Permission(
                 actions=("cloudformation:DescribeStacks",),
                 resource=Resource.ANY,

@@ -136,6 +136,8 @@ OF_SERVICE = (
                 resource=Resource.SERVICE_TABLE,
             ),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            Permission(actions=("scheduler:CreateSchedule",), resource=Resource.CHECK_SCHEDULES),
+            Permission(actions=("iam:PassRole",), resource=Resource.CHECK_ROLE),
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
             TELL,
             RESOLVE_VERSION,

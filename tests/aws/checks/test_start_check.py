@@ -1,18 +1,19 @@
 """A firing starts a run, and the control's, once however often it is delivered."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from plimsoll.aws import clients
+from plimsoll.aws.drain import begin_drain, end_drain
 from plimsoll.checks import runs as starting
 from plimsoll.checks.runs import hash_measured, start_check
 from plimsoll.checks.schedules import put_check, read_history
 from plimsoll.errors import PlimsollError
 from plimsoll.model.request.request import Request
-from tests.aws.checks.conftest import executions
+from tests.aws.checks.conftest import executions, schedules
 from tests.support.every_setting import EverySetting
 from tests.unit.checks.histories import REQUEST, check
 
@@ -56,6 +57,29 @@ def test_a_firing_delivered_twice_is_one_run_whatever_was_changed_meanwhile(
     assert fire(deployment) == first
     assert len(executions(deployment)) == 1
     assert len(read_history(deployment, TEAM, "nightly").points) == 1
+
+
+def test_a_check_that_is_due_while_nothing_may_start_is_put_off(
+    deployment: EverySetting,
+) -> None:
+    put_check(deployment, TEAM, check())
+    until = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=2)
+    begin_drain(deployment.service_table, until)
+    assert fire(deployment) == {}
+    assert fire(deployment, AT + timedelta(hours=1)) == {}  # put off together with the first
+    assert executions(deployment) == []
+    assert read_history(deployment, TEAM, "nightly").points == ()
+    (put_off,) = (one for name, one in schedules().items() if name.startswith(".put-off."))
+    assert put_off["ScheduleExpression"] == f"at({until:%Y-%m-%dT%H:%M:%S})"
+    assert put_off["ActionAfterCompletion"] == "DELETE"
+    assert put_off["Target"]["Arn"] == deployment.start_check_arn
+    event = json.loads(put_off["Target"]["Input"])
+    assert event.keys() == {"team", "name", "scheduled_at"}
+
+    end_drain(deployment.service_table)
+    started = fire(deployment, datetime.fromisoformat(event["scheduled_at"]))
+    assert executions(deployment) == [started["target"]]
+    assert [p.scheduled_at for p in read_history(deployment, TEAM, "nightly").points] == [AT]
 
 
 def test_each_firing_is_a_run_of_its_own(deployment: EverySetting) -> None:

@@ -90,7 +90,7 @@ def test_datasets_are_planned_only_where_they_are_asked_for(place: EverySetting)
 def test_the_run_that_prepares_leaves_a_snapshot_whose_end_is_armed(
     place: EverySetting, started: str
 ) -> None:
-    run_id = prepared(place, started)
+    run_id = prepared(place.model_copy(update={"tags": {"cost-center": "42"}}), started)
     record = place.records.get(run_id)
     name = f"plimsoll-dataset-{run_id}"
     assert (record.name, record.snapshot) == ("dataset-1", name)
@@ -99,6 +99,7 @@ def test_the_run_that_prepares_leaves_a_snapshot_whose_end_is_armed(
     assert schedules() == [name]
     seen = find_snapshot("rds", run_id)
     assert seen is not None
+    assert seen.tags["cost-center"] == "42"
     expires = seen.tags["plimsoll:expires-at"]
     assert expires == f"{record.prepares_until:%Y-%m-%dT%H:%M:%SZ}"
     assert keep_dataset(place, run_id)["taken"] is True  # a repeated call

@@ -9,7 +9,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.deploying import default_settings
 from plimsoll.model.deployment.function_settings import SubmitSettings
-from plimsoll.model.deployment.functions import FUNCTIONS, GUARD, Function
+from plimsoll.model.deployment.functions import FUNCTIONS, OF_DEPLOYMENT, Function
 from plimsoll.packaged import find_packaged_folder
 
 HANDLERS = find_packaged_folder("functions")
@@ -37,7 +37,7 @@ def environment(function: Function) -> dict[str, str]:
 
 def test_the_folders_are_those_of_the_table() -> None:
     folders = {path.parent.name for path in HANDLERS.glob("*/handler.py")}
-    assert folders == {function.folder for function in (*FUNCTIONS.values(), GUARD)}
+    assert folders == {function.folder for function in (*FUNCTIONS.values(), *OF_DEPLOYMENT)}
 
 
 PACKAGES = sorted({(function.engine, function.extras) for function in FUNCTIONS.values()})
@@ -47,7 +47,7 @@ PACKAGES = sorted({(function.engine, function.extras) for function in FUNCTIONS.
 def test_handlers_import_with_what_their_package_carries_and_their_row_tells_them(
     *, engine: bool, extras: tuple[str, ...]
 ) -> None:
-    every = (*FUNCTIONS.values(), GUARD)
+    every = (*FUNCTIONS.values(), *OF_DEPLOYMENT)
     functions = [f for f in every if (f.engine, f.extras) == (engine, extras)]
     optional = [name for extra, names in OF_EXTRAS.items() if extra not in extras for name in names]
     code = IMPORTS.format(

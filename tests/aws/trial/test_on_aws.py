@@ -167,6 +167,7 @@ def test_the_accounts_one_role_for_logs_is_left_alone(
     place.deploy(Told())
     context = after(npx.calls[0]["arguments"], "--context").partition("=")[2]
     assert read_deployment(json.loads(context)).api.makes_log_role is (role is None)
+    assert not read_deployment(json.loads(context)).api.keeps_log_role
 
 
 def test_a_canary_that_is_there_already_is_not_touched(place: OnAws, npx: Npx) -> None:

@@ -87,6 +87,7 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
 
 def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySetting) -> None:
     started(deployment)
+    deployment = deployment.model_copy(update={"tags": {"cost-center": "42"}})
     target.create_target(deployment, RUN)
     first = deployment.records.get(RUN).stack_id
     target.create_target(deployment, RUN)  # repeated: the same stack
@@ -94,7 +95,7 @@ def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySet
     assert record.stack_id == first
     (stack,) = boto3.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
     tags = {tag["Key"]: tag["Value"] for tag in stack["Tags"]}
-    assert tags["plimsoll:run-id"] == RUN
+    assert (tags["plimsoll:run-id"], tags["cost-center"]) == (RUN, "42")
     assert tags["plimsoll:expires-at"] == f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
     template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"")
     written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]

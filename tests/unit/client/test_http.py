@@ -30,6 +30,7 @@ OK = Response(200, {"ok": True})
 BUSY = Response(429, {"message": "Too Many Requests"}, {"Retry-After": "7"})
 BROKEN = Response(502, {"message": "Internal server error"})
 FULL = Response(429, {"type": "urn:plimsoll:problem:limit-reached", "detail": "team web: 2 runs"})
+DRAINED = Response(503, {"type": "urn:plimsoll:problem:draining", "detail": "until 20:00 UTC"})
 UNREACHED = EndpointConnectionError(endpoint_url="x")
 UNANSWERED = ReadTimeoutError(endpoint_url="x")
 
@@ -85,6 +86,13 @@ def test_it_waits_longer_each_time_and_as_long_as_it_is_told() -> None:
     first, second, told = network.pauses
     assert 0.25 <= first <= 0.5 <= second <= 1
     assert told == 7
+
+
+def test_a_drained_deployment_is_not_asked_again_and_says_until_when() -> None:
+    network = Network(DRAINED)
+    with pytest.raises(PlimsollError, match=r"^until 20:00 UTC$"):
+        network.http().ask("POST", "/runs", body={}, key="k")
+    assert len(network.asked) == 1
 
 
 def test_who_may_have_started_something_is_told_so() -> None:

@@ -12,12 +12,15 @@ from plimsoll.targets.template import (
     AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    add_tags,
+    encrypt_with,
     fill_aurora_parameters,
     fill_cassandra_parameters,
     fill_rds_parameters,
     merge_engine_parameters,
     parameter_group_family,
     read_template,
+    restore_from_snapshot,
     write_engine_parameters,
 )
 from tests.support.requested import REQUESTED
@@ -111,6 +114,37 @@ def test_extended_support_is_allowed_where_it_is_asked_for(
         declared = json.loads(read_template(template))["Parameters"]["EngineLifecycleSupport"]
         assert one["EngineLifecycleSupport"] == lifecycle
         assert lifecycle in declared["AllowedValues"]
+
+
+@pytest.mark.parametrize("name", [RDS_TEMPLATE, AURORA_TEMPLATE, CASSANDRA_TEMPLATE])
+def test_everything_with_a_tag_gets_the_organizations_tags(name: str) -> None:
+    template = read_template(name)
+    tagged = add_tags(template, {"cost-center": "42"})
+    assert template.count('"Key": "plimsoll:run-id"') == tagged.count('"Key": "cost-center"') > 1
+    assert add_tags(template, {}) == template
+
+
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+
+
+@pytest.mark.parametrize(
+    ("name", "volumes", "passwords"),
+    [(RDS_TEMPLATE, 1, 1), (AURORA_TEMPLATE, 1, 1), (CASSANDRA_TEMPLATE, 3, 0)],
+)
+def test_every_volume_and_password_is_under_the_customers_key(
+    name: str, volumes: int, passwords: int
+) -> None:
+    template = read_template(name)
+    encrypted = encrypt_with(template, KEY)
+    assert encrypted.count(f'"KmsKeyId": "{KEY}"') == volumes + passwords
+    assert encrypted.count('"MasterUserSecret"') == passwords
+    assert encrypt_with(template, "") == template
+
+
+@pytest.mark.parametrize(("name", "of_new"), [(RDS_TEMPLATE, 1), (CASSANDRA_TEMPLATE, 2)])
+def test_a_restored_volume_keeps_the_key_of_its_snapshot(name: str, of_new: int) -> None:
+    restored = encrypt_with(restore_from_snapshot(read_template(name), "snap-1"), KEY)
+    assert restored.count(f'"KmsKeyId": "{KEY}"') == of_new  # a password, or the roots
 
 
 def test_nothing_to_provision_is_zero() -> None:
