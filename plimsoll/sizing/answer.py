@@ -64,7 +64,7 @@ class Growth(Model):
     years: float  # from today, keeping the headroom; 0 if it does not surely suffice today
     until: date | None  # None if later than in a hundred years
     years_without_headroom: float
-    years_at_most: float | None = None  # by the high end of its interval; None if it has none
+    years_at_most: float | None = None  # at the high end of the interval; None if it has none
 
 
 class Horizon(Model):
@@ -72,7 +72,7 @@ class Horizon(Model):
 
     years: float
     ops_per_second: float  # the load then
-    options: tuple[Option, ...]  # as `Sizing.options`, for the load then
+    options: tuple[Option, ...]  # ranked like `Sizing.options`
     sentence: str
 
 
