@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
+from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER, NOT_SURE
 from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
@@ -50,7 +50,7 @@ from plimsoll.report.size_tables import (
 from plimsoll.report.tables import ReportTable
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.rank import Wish, parse_growth
+from plimsoll.sizing.rank import Wish, parse_growth, parse_horizon
 from plimsoll.sizing.size import size
 from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
 
@@ -122,6 +122,8 @@ LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
     shown = console()
+    if answer.warning is not None:
+        _say(shown, f"Warning: {answer.warning}")
     for text in answer.clouds.assumptions if answer.clouds else ():
         _say(shown, f"assumed: {text}")
     _say(shown, answer.sentence)
@@ -138,8 +140,8 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
         _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
-    if failing := [option for option in answer.measured if not option.carries]:
-        _say(shown, "\nMeasured, but does not carry the load:")
+    if failing := [option for option in answer.measured if option.outlook != "carries"]:
+        _say(shown, "\nMeasured, and not known to carry the load:")
         print_figures(shown, _make_table(options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
@@ -201,7 +203,8 @@ def _make_table(made: ReportTable) -> Table:
 @click.option(
     "--statistic",
     type=click.Choice(get_args(Statistic)),
-    help="Latency statistic that the limit applies to. Default: the run's own.",
+    help="Latency statistic that the limit applies to. Default: p99; without --limit, the run's"
+    " own.",
 )
 @click.option(
     "--headroom",
@@ -215,6 +218,11 @@ def _make_table(made: ReportTable) -> Table:
     metavar="TIMES",
     help="Expected growth of the load, to compute how long the target suffices: 2x/year, 30%/year,"
     " 3%/month.",
+)
+@click.option(
+    "--horizon",
+    metavar="TIME",
+    help="Also say what carries the load after this time of --growth: 2y, 18months.",
 )
 @click.option(
     "--size-gib",
@@ -265,7 +273,9 @@ def _make_table(made: ReportTable) -> Table:
     help="With --clouds: prices of other clouds, in a file that `plimsoll prices --cloud` wrote;"
     " they precede the built-in ones.",
 )
-@click.option("--all", "whole", is_flag=True, help="Print every target that carries the load.")
+@click.option(
+    "--all", "whole", is_flag=True, help="Print every target that carries the load, or may."
+)
 @click.option(
     "--observe",
     "dsn",
@@ -291,6 +301,7 @@ def command(
     statistic: Statistic | None,
     headroom: str,
     growth: str | None,
+    horizon: str | None,
     size_gib: int | None,
     region: str | None,
     prices_file: Path | None,
@@ -306,13 +317,14 @@ def command(
 
     RUN is its folder, or its id, which is searched for in plimsoll-results/.
 
-    The model of docs/sizing.md predicts every volume type and instance class with a price. Those
-    that carry the load are ranked by their price a month, each with the resource that limits it
-    first. Predictions are marked; RUN and the runs that --confirm has made (in RUN/sizing/) are
-    measured.
+    The model of docs/sizing.md predicts every volume type and instance class with a price. A target
+    carries the load if the low end of its interval suffices, and may carry it if the high end does.
+    Those that carry it are ranked by their price a month, then the cheaper ones that may, each with
+    the resource that limits it first. Predictions are marked; RUN and the runs that --confirm has
+    made (in RUN/sizing/) are measured.
 
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
-    that was measured carries it.
+    that was measured carries it. 4: nothing surely carries it, but something may.
     """
     if dsn is not None:
         more = run_folder is not None or want is not None
@@ -323,10 +335,13 @@ def command(
         raise UsageError(f"-o {output}: must end in .html")
     run_folder = _find_run_folder(run_folder)
     result = _read_result(run_folder)
-    asked = statistic or result.request.limits.statistic
+    asked = statistic or ("p99" if limits else result.request.limits.statistic)
     limit_us = parse_limits(result, limits)
     wish = Wish(want, limit_us, parse_share(headroom), size_gib or volume_gib(result))
     grows = None if growth is None else parse_growth(growth, "--growth")
+    ahead_years = None if horizon is None else parse_horizon(horizon, "--horizon")
+    if ahead_years is not None and grows is None:
+        raise UsageError("--horizon: needs --growth, such as --growth 50%/year")
     prices = find_prices(region, prices_file)
     runs = {
         run_folder.name or str(run_folder): _extract_measured(run_folder, result, asked, limit_us)
@@ -351,6 +366,7 @@ def command(
         statistic=asked,
         today=datetime.now(UTC).date(),
         times_per_year=grows,
+        horizon_years=ahead_years,
         confirmed=confirmed,
         clouds=[cloud for cloud in get_args(Cloud) if {"all", cloud} & set(clouds)],
         cloud_prices=other_prices,
@@ -435,7 +451,7 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
         return FAILURE
     if confirm and not any(option.status == "measured" for option in answer.options):
         return NO_ANSWER
-    return MET
+    return MET if answer.options[0].outlook == "carries" else NOT_SURE
 
 
 def _find_run_folder(run: Path) -> Path:

@@ -32,14 +32,16 @@ class Ranking:
     """What a run's page says about what to buy.
 
     Attributes:
+        warning: Why the run is weak ground for a purchase; None if it is not.
         sentence: The answer.
         asked: What was asked.
         marked: The legend that tells predicted from measured.
         lines: Impossible targets, confirmations, and how long the cheapest suffices.
-        options: The cheapest targets that carry the load; None if none does.
+        options: The targets that carry the load or may, cheapest first; None if none does.
         more: The number of further ones in words; empty if there are none.
     """
 
+    warning: str | None
     sentence: str
     asked: str
     marked: str
@@ -52,6 +54,7 @@ def build_ranking(answer: Sizing) -> Ranking:
     """Return what the page of a run shows of the sizing made from it."""
     left = len(answer.options) - SHOWN
     return Ranking(
+        warning=answer.warning,
         sentence=answer.sentence,
         asked=describe_question(answer),
         marked=MARKED,
@@ -160,8 +163,10 @@ def _cloud_cells(option: CloudOption) -> Iterator[str]:
 def _cells(option: Option) -> Iterator[str]:
     measured = option.status == "measured"
     mark = "" if measured else PREDICTED
-    yield option.status if measured or option.sure else "perhaps"
-    yield words.NOTHING if option.usd_per_month is None else f"{option.usd_per_month:,.2f}"
+    outlook = option.outlook or ("carries" if option.sure else "may carry")
+    yield f"{outlook}, measured" if measured else outlook
+    usd = option.usd_per_month
+    yield words.NOTHING if usd is None else words.usd_a_month(usd).removeprefix("$")
     yield target_words(option.target) + (f" ({option.run})" if option.run else "")
     between = ""
     if option.low is not None and option.high is not None:
@@ -226,12 +231,27 @@ def describe_wanted(answer: Sizing | Boundary) -> str:
 
 
 def describe_further(answer: Sizing) -> Iterator[str]:
-    """Yield impossible targets, confirmations, and how long the cheapest suffices."""
+    """Yield what decides, impossible targets, confirmations, and what carries a grown load."""
+    if any(option.outlook == "may carry" for option in answer.options):
+        yield _describe_deciding(answer)
     for negative in answer.cannot:
         yield f"{PREDICTED} {negative.sentence}"
     yield from map(describe_confirmation, answer.confirmed)
     if answer.growth is not None and answer.options:
-        yield f"{target_words(answer.options[0].target)} carries {_describe_growth(answer.growth)}"
+        best = answer.options[0]
+        yield f"{target_words(best.target)}, {best.outlook} {_describe_growth(answer.growth)}"
+    if answer.horizon is not None:
+        years = words.number(round(answer.horizon.years, 2))
+        yield f"the load in {years} years, on as much data: {answer.horizon.sentence}"
+
+
+def _describe_deciding(answer: Sizing) -> str:
+    """Name the command that decides whether a target which may carry the load does."""
+    limits = " ".join(f"--limit {name}={us / 1000:.12g}ms" for name, us in answer.limits_us.items())
+    asked = f"plimsoll size {answer.run} --want {answer.want_ops_per_second:.12g} {limits}"
+    if answer.local:
+        return f"whether what may carry the load does: {asked} --confirm"
+    return "whether what may carry the load does is decided by a run on it"
 
 
 def describe_confirmation(one: Confirmed) -> str:
@@ -248,7 +268,9 @@ def _describe_growth(found: Growth) -> str:
     times = f"a load that grows {words.number(round(found.times_per_year, 3))} times a year"
     if found.until is None:
         return f"{times} for more than a century"
+    most = found.years_at_most
+    perhaps = "" if most is None or most - found.years < 0.1 else f", and perhaps for {most:.1f}"
     return (
-        f"{times} until {found.until:%B %Y} ({found.years:.1f} years), without headroom for"
-        f" {found.years_without_headroom:.1f} years"
+        f"{times} until {found.until:%B %Y} ({found.years:.1f} years{perhaps}), without headroom"
+        f" for {found.years_without_headroom:.1f} years"
     )
