@@ -179,7 +179,9 @@ def list_load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
                 f"plimsoll.load.{name}", unit, about, "gauge", labels, float(value), began, ended
             )
     for operation, totals in report.operations.items():
-        of_one = OperationTotals.model_validate(totals.model_dump())
+        of_one = OperationTotals.model_validate(
+            totals.model_dump(include=set(OperationTotals.model_fields))
+        )
         yield from _list_operation_measures(
             of_one, {**labels, "operation": operation}, began, ended
         )

@@ -310,7 +310,8 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 
 
 def test_the_load_clients_package_is_small(packages: dict[str, Path]) -> None:
-    assert measure_mib(packages["load-client"]) < 70  # 14 of them let it look at the server
+    # botocore 31, cryptography 15, Plimsoll 8, the engine 6, pydantic's core 5, influxdb 4
+    assert measure_mib(packages["load-client"]) < 72
 
 
 def test_the_packaged_api_answers(packages: dict[str, Path], aws: str) -> None:

@@ -133,7 +133,10 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         announced = getattr(self, "_backend_key_data", None)
         if announced is None:
             return False
-        ((process,),) = self.run(f"SELECT {OURS} pg_backend_pid()")
+        try:
+            ((process,),) = self.run(f"SELECT {OURS} pg_backend_pid()")
+        except (pg8000.native.DatabaseError, ValueError):  # a server that cannot say it
+            return False
         return int(process) != int.from_bytes(announced[:4], "big")
 
     def rows_of(self, sql: str, values: Sequence[object]) -> Rows:

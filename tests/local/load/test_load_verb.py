@@ -91,9 +91,10 @@ def test_what_load_prints_as_json_can_be_judged(
         files[-1].write_text(out)
     # A p95 needs 59 operations, which 2 s have on a busy machine too; a p99 needs 299.
     judge = ["capacity", *map(str, files), "--statistic", "p95", "--limit-us", "read=60000000"]
+    # 3: a window whose halves differ, as on a machine that others use, is no answer
     code, out, _ = plimsoll(*judge, "--json")
     found = json.loads(out)
-    assert code == 0, (found["verdict"], found["summary"])
+    assert code in {0, 3}, (found["verdict"], found["summary"])
     assert (found["axis"], found["statistic"]) == ("connections", "p95")
     step = found["steps"][0]["steps"][0]
     report = json.loads(files[0].read_text())["report"]

@@ -45,10 +45,10 @@ def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) 
         search={"strategy": "steps", "clients": [1, 2], "probes_max": 2},
     )
     out = tmp_path / "out"
-    process = run_here(tmp_path, request, out)
-    await_line(process, "step 1: 1 client")
     with busy_loops():
+        process = run_here(tmp_path, request, out)
         await_line(process, "waiting, this machine was busy: ")
+        await_line(process, "step 1: 1 client")
         await_line(process, "step 2: 1 client")  # tried again
         await_line(process, "teardown: ")
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
