@@ -49,6 +49,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.capacity:command",
         "Judge finished steps: a table, outputs of other programs, a run",
     ),
+    "gate": (
+        "plimsoll.cli.gate:command",
+        "Compare what each operation costs in two states of a database, by counts",
+    ),
     "workloads": ("plimsoll.cli.workload:command", "List the workloads, or show one"),
     "workload": (
         "plimsoll.cli.workload:command",
