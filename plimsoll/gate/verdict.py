@@ -196,6 +196,12 @@ _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
         "more rows are returned: a LIMIT or a condition is missing",
     ),
     (
+        frozenset({"log_records"}),
+        frozenset(),
+        "more changes of pages for each row: an index more",
+    ),
+    (frozenset({"log_bytes"}), frozenset(), "more bytes of log: an index more, or wider rows"),
+    (
         frozenset({"rows_examined"}),
         frozenset({"rows_changed"}),
         "more rows are examined for the same result: an index is missing, or is not used",
@@ -205,12 +211,6 @@ _MEANINGS: tuple[tuple[frozenset[Count], frozenset[Count], str], ...] = (
         frozenset(),
         "rows are sorted or stored on the way: no index delivers their order any longer",
     ),
-    (
-        frozenset({"log_records"}),
-        frozenset(),
-        "more changes of pages for each row: an index more",
-    ),
-    (frozenset({"log_bytes"}), frozenset(), "more bytes of log: an index more, or wider rows"),
     (frozenset({"bytes_sent"}), frozenset(), "wider rows are sent"),
     (
         frozenset({"pages_requested"}),
