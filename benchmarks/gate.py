@@ -73,7 +73,10 @@ PLANTED: dict[str, tuple[dict[str, str], tuple[str, str], dict[str, int]]] = {
         {},
     ),
     "an index lost": (
-        {"mariadb": "DROP INDEX by_customer ON orders", "postgres": "DROP INDEX orders_by_customer"},
+        {
+            "mariadb": "DROP INDEX by_customer ON orders",
+            "postgres": "DROP INDEX orders_by_customer",
+        },
         ("", ""),
         {},
     ),

@@ -135,6 +135,8 @@ def command(
 
     first = set_up("before", dsn, workload_name, before, before_cmd)
     second = set_up("after", after_dsn or dsn, after_workload or workload_name, after, after_cmd)
+    if first.target.protocol != second.target.protocol:
+        raise UsageError("--after-dsn: is of another family: their counts cannot be compared")
     extent = Extent(pairs=pairs, operations=operations, connections=connections, seed=seed)
     changes = (before, after, before_cmd, after_cmd, after_workload, after_dsn)
     alone = stored is not None or (save is not None and not any(changes))

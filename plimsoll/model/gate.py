@@ -44,7 +44,7 @@ Counts = dict[Count, float | None]  # for each operation; None if the server doe
 class Turn(Model):
     """The counts of one fresh copy of the dataset in one state."""
 
-    blocks: dict[str, Counts]  # by operation, and `MIX`
+    blocks: dict[str, Counts]  # keys: operations, and `MIX`
     settled: bool = True  # whether the server's own work had ended before each block
 
 
@@ -59,7 +59,7 @@ class Setting(Model):
     parameters: dict[str, Scalar]
     layout: tuple[TableLayout, ...]  # before the state's own changes
     server_settings: dict[str, str]
-    operations: int  # of each block
+    operations: int  # number of operations in each block
     connections: int
     seed: int
 

@@ -13,6 +13,7 @@ floor: repetitions that agree by chance would make any difference significant.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from statistics import fmean
 from typing import TypeVar
 
@@ -112,6 +113,7 @@ def detectable_difference(
     return (critical_t(most, degrees) + critical_t(0.10, degrees)) * error
 
 
+@cache
 def critical_t(tail: float, degrees: int) -> float:
     """Return the t that |Student's t| exceeds with probability `tail`, by bisection."""
     low, high = 0.0, 1.0
