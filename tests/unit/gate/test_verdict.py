@@ -95,7 +95,7 @@ def test_the_clients_processor_time_decides_nothing() -> None:
 def test_a_count_that_appears_is_told_without_a_ratio() -> None:
     with_zero = {name: {**of, "errors": 0.0} for name, of in SAME.items()}
     failing = {name: {**of, "errors": 0.5} for name, of in SAME.items()}
-    result = compare_states(measured(with_zero), measured(failing, "after"))  # type: ignore[arg-type]
+    result = compare_states(measured(with_zero), measured(failing, "after"))
     assert "errors where there were none (0.50, was 0.00 per operation)" in result.sentences[0]
     assert result.sentences[0].endswith("operations fail that did not fail before")
 
