@@ -81,7 +81,9 @@ $(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/loca
 cassandra-local: $(STAMPS)/cassandra ## Fetch the Cassandra that runs on this machine (it needs Java 17)
 
 $(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv | browser # apt by apt
-	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server
+	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server \
+	  mariadb-server-core liburing2 'libaio1|libaio1t64' \
+	  pgbouncer libc-ares2 'libevent-2.1-7|libevent-2.1-7t64'
 	@touch $@
 
 # the browser that reports are tested in; CHROMIUM=/path/to/it for another one
@@ -179,6 +181,16 @@ TIER ?= test
 hunt: $(WHAT_TESTS_NEED) $(STAMPS)/generators ## Look for tests that fail by chance: RUNS=3 TIER=test FILES=
 	$(BIN)/python -m tools.suite hunt --runs $(RUNS) --tier $(TIER) $(FILES)
 
+# what measures lines, apart: nothing else needs it
+$(STAMPS)/coverage: tools/coverage.txt $(STAMPS)/venv
+	rm -rf .cache/coverage
+	$(UV) pip install --quiet --no-config --require-hashes --target .cache/coverage --python $(BIN)/python -r tools/coverage.txt
+	@touch $@
+
+.PHONY: coverage
+coverage: $(WHAT_TESTS_NEED) $(STAMPS)/generators $(STAMPS)/coverage ## Which lines of plimsoll/ the tests run, subprocesses included: TIER=test FILES=
+	$(BIN)/python -m tools.line_coverage --tier $(TIER) $(FILES)
+
 .PHONY: faults
 faults: namespaces setup ## Every fault in every phase of a run, and the table of docs/security.md
 	$(BIN)/pytest -q -n 2 -p no:schemathesis --write-faults tests/faults
@@ -187,7 +199,8 @@ faults: namespaces setup ## Every fault in every phase of a run, and the table o
 audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories
 	$(BIN)/python -m tools.audit
 
-# programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator
+# programs that others wrote, in environments of their own: LocalStack, JSONata, an IAM simulator,
+# the emulator that the app is deployed on, checkov
 $(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb $(STAMPS)/postgres # Maven by Maven
 	$(BIN)/python -m tests.second_opinion.environment_of_its_own
 	@touch $@
@@ -270,7 +283,10 @@ lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --extra service --extra checks pyproject.toml -o requirements.txt
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/generators.in -o tools/generators.txt
+	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/coverage.in -o tools/coverage.txt
 	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command "make lock" requirements.in -o requirements.txt
+	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" ministack.in -o ministack.txt
+	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --no-config --python-version 3.13 --generate-hashes --custom-compile-command "make lock" checkov.in -o checkov.txt
 
 .PHONY: clean
 clean: ## Remove what setup made

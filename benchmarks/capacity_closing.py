@@ -16,7 +16,7 @@ from statistics import fmean, median
 
 from benchmarks.capacity import FIRST_SEED, STRATEGIES, databases
 from benchmarks.pages import publish
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.request.search_request import RampSearch, RateSearch, Search

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, find_listeners, shares
+from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_times, find_listeners, shares
 
 # by which one processor of a machine wakes another, or has it do something (proc_interrupts)
 BETWEEN_PROCESSORS = ("Rescheduling interrupts", "Function call interrupts")
@@ -14,18 +14,22 @@ BETWEEN_PROCESSORS = ("Rescheduling interrupts", "Function call interrupts")
 class Surroundings:
     """This machine between two moments, or since it was started; None: the system does not tell."""
 
-    server_s: float | None  # CPU time of the server
     interrupts: int | None  # from one processor to another
     times: CpuTimes | None
+
+    @property
+    def server_s(self) -> float | None:
+        """CPU time of the server."""
+        ticks = self.times.server if self.times else None
+        return None if ticks is None else ticks / TICKS_PER_S
 
     @classmethod
     def now(cls, port: int | None) -> "Surroundings":
         """Read them, with the server that listens on a port."""
         servers = find_listeners(port) if port else set()
         return cls(
-            server_s=cpu_seconds(servers) if servers else None,
             interrupts=interrupts(),
-            times=cpu_times({os.getpid(), *servers}),
+            times=cpu_times({os.getpid(), *servers}, servers=servers),
         )
 
 

@@ -15,6 +15,7 @@ from plimsoll.library.results import read_request as read_request
 from plimsoll.library.results import read_result as read_result
 from plimsoll.load_line.options import Limits
 from plimsoll.model.engine.asked import LoadOrder
+from plimsoll.model.judging.capacity import AuditName
 from plimsoll.model.judging.capacity import Capacity as Capacity
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.request import Request as Request
@@ -44,6 +45,7 @@ def find(
     duration_s: float | None = None,
     warm_s: float = 5.0,
     time_limit_s: int = 900,
+    audits_off: Sequence[AuditName] = (),
     quick: bool = False,
 ) -> Result: ...
 def load(

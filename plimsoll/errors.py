@@ -9,6 +9,7 @@ prints them (`str`), the API writes them as fields of a problem document.
     │   ├── WorkloadError           ... in a workload
     │   └── OptionError             ... in an option
     ├── MissingToolError            this machine lacks a program
+    │   └── UnusableToolError       ... or has one that cannot be used
     ├── PreflightError              a check before a submission failed; exit code 3
     ├── NoGroundError               a run says nothing to predict from; exit code 3
     ├── NotDeployedError            there is no such stack in this account and region
@@ -106,6 +107,10 @@ class OptionError(UsageError):
 
 class MissingToolError(PlimsollError):
     """This machine lacks a program: names it, and the one command that installs it."""
+
+
+class UnusableToolError(MissingToolError):
+    """This machine has a program that cannot be used: names it, and says why."""
 
 
 class PreflightError(PlimsollError):

@@ -1,9 +1,19 @@
-"""CPU time of this machine: of a run's processes, of other processes, and stolen time."""
+"""This machine: CPU time of a run's processes, of others, and stolen time; and its clock.
+
+`measure_load` says what keeps the machine busy at the moment, and names the busiest processes.
+"""
 
 import os
-from collections.abc import Collection
-from dataclasses import dataclass
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+
+from plimsoll.errors import PlimsollError
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
@@ -14,16 +24,25 @@ _PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # own times, and those of ended c
 _LISTENS = "0A"  # TCP_LISTEN
 _READINGS_MOST = 10  # on a machine where processes end all the time
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works on behalf of any process
+LOOK_S = 0.3  # length of a look at this machine; a tick is 0.01 s
+_BUSIEST_TOLD = 3
 
 
 @dataclass(frozen=True)
 class CpuTimes:
-    """CPU time of this machine since its start, in ticks, over all cores."""
+    """CPU time of this machine since its start, in ticks, over all cores.
+
+    All of it comes from one reading: on a busy machine time passes between two, by which a share
+    of their times would be wrong.
+    """
 
     total: int
     stolen: int
     idle: int
     others: int  # used by processes outside the run, without kernel threads
+    run: int = 0  # used by the run's processes
+    server: int | None = None  # used by the target's server; None if unknown, or if it has ended
+    at_s: float = field(default=0.0, compare=False)  # when it was read, on the monotonic clock
 
 
 @dataclass(frozen=True)
@@ -33,38 +52,50 @@ class CpuShares:
     stolen: float  # used by other guests of the hypervisor
     idle: float
     others: float
+    server: float | None = None  # used by the target's server; None if unknown
+    length_s: float = field(default=0.0, compare=False)  # between the two moments
 
 
-def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes | None:
+def cpu_times(
+    run: Collection[int], strangers: Collection[int] = (), servers: Collection[int] = ()
+) -> CpuTimes | None:
     """Read this machine's CPU times; None if the system does not report them.
 
-    Guest time is left out, since the kernel already counts it as user time.
+    Guest time is left out, since the kernel already counts it as user time. The time of ended
+    children is included, such as those of a server with a process per connection.
 
     Args:
         run: process ids of the roots of the run's process trees.
         strangers: process ids below these that, with their children, do not belong to the run.
+        servers: process ids of the roots of the server's process trees.
     """
-    try:
-        with (_PROC / "stat").open() as stat:
-            ticks = [int(field) for field in stat.readline().split()[1 : _STEAL + 2]]
-        used = ticks[_USER] + ticks[_NICE] + ticks[_SYSTEM]
-        return CpuTimes(
-            total=sum(ticks),
-            stolen=ticks[_STEAL],
-            idle=ticks[_IDLE] + ticks[_IO_WAIT],
-            others=used - _sum_known_ticks(run, strangers),
-        )
-    except OSError:
+    read = _Processes.read()
+    ticks = read.machine_ticks
+    if not ticks:
         return None
+    used = ticks[_USER] + ticks[_NICE] + ticks[_SYSTEM]
+    ours = read.below(run, strangers)
+    there = bool(servers) and read.ticks.keys() >= set(servers)
+    return CpuTimes(
+        total=sum(ticks),
+        stolen=ticks[_STEAL],
+        idle=ticks[_IDLE] + ticks[_IO_WAIT],
+        others=used - sum(read.ticks[pid] for pid in read.kernel) - ours,
+        run=ours,
+        server=read.below(servers) if there else None,
+        at_s=read.at_s,
+    )
 
 
 @dataclass(frozen=True)
 class _Processes:
     """CPU time of every process, including ended children, and the process tree."""
 
+    at_s: float  # on the monotonic clock
+    machine_ticks: list[int]  # user, nice, system and so on; empty if the system hides them
     ticks: dict[int, int]
     children: dict[int, list[int]]
-    kernel_ticks: int  # used by kernel threads
+    kernel: frozenset[int]  # kernel threads
 
     @classmethod
     def read(cls) -> "_Processes":
@@ -76,16 +107,16 @@ class _Processes:
         """
         for _ in range(_READINGS_MOST):
             listed = _read_pids()
-            processes = cls._of(listed)
+            processes = cls._of(listed, time.monotonic(), _read_machine_ticks())
             if _read_pids().issuperset(listed):
                 break
         return processes
 
     @classmethod
-    def _of(cls, pids: Collection[int]) -> "_Processes":
+    def _of(cls, pids: Collection[int], at_s: float, machine_ticks: list[int]) -> "_Processes":
         ticks: dict[int, int] = {}
         children: dict[int, list[int]] = {}
-        kernel = 0
+        kernel: set[int] = set()
         for pid in sorted(pids):
             try:
                 fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
@@ -94,31 +125,40 @@ class _Processes:
             ticks[pid] = sum(map(int, fields[_TIMES]))
             children.setdefault(int(fields[_PARENT]), []).append(pid)
             if int(fields[_FLAGS]) & _KERNEL_THREAD:
-                kernel += ticks[pid]
-        return cls(ticks, children, kernel)
+                kernel.add(pid)
+        return cls(at_s, machine_ticks, ticks, children, frozenset(kernel))
 
     def below(self, roots: Collection[int], strangers: Collection[int] = ()) -> int:
         """Return the CPU time of processes and all their descendants, without strangers."""
-        known = 0
-        counted: set[int] = set()
+        return sum(self.ticks.get(pid, 0) for pid in self.list_trees(roots, strangers))
+
+    def list_trees(self, roots: Collection[int], strangers: Collection[int] = ()) -> set[int]:
+        """Return processes and all their descendants, without strangers and their descendants."""
+        found: set[int] = set()
         to_add = list(roots)
         while to_add:
             pid = to_add.pop()
-            if pid not in strangers and pid not in counted:
-                counted.add(pid)  # only once, even if a root is below another one
-                known += self.ticks.get(pid, 0)
+            if pid not in strangers and pid not in found:  # a root may be below another one
+                found.add(pid)
                 to_add += self.children.get(pid, ())
-        return known
+        return found
+
+    def list_others(self, run: Collection[int]) -> dict[int, int]:
+        """Return the CPU time of each process outside a run, without kernel threads."""
+        ours = self.kernel | self.list_trees(run)
+        return {pid: ticks for pid, ticks in self.ticks.items() if pid not in ours}
 
 
 def _read_pids() -> set[int]:
     return {int(process.name) for process in _PROC.glob("[0-9]*")}
 
 
-def _sum_known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
-    """Return the CPU time of a run's processes and of the kernel's threads."""
-    processes = _Processes.read()
-    return processes.kernel_ticks + processes.below(run, strangers)
+def _read_machine_ticks() -> list[int]:
+    try:
+        with (_PROC / "stat").open() as stat:
+            return [int(ticks) for ticks in stat.readline().split()[1 : _STEAL + 2]]
+    except OSError:
+        return []
 
 
 def find_listeners(port: int) -> set[int]:
@@ -149,20 +189,6 @@ def servers(port: int, names: Collection[str]) -> set[int]:
     children = _Processes.read().children
     likely -= {child for pid in likely for child in children.get(pid, ())}
     return likely if len(likely) == 1 else set()
-
-
-def cpu_seconds(pids: Collection[int]) -> float | None:
-    """Return the CPU time of processes and all their descendants; None if one has ended.
-
-    Ended children are included, such as those of a server with a process per connection.
-    """
-    try:
-        processes = _Processes.read()
-    except OSError:
-        return None
-    if not processes.ticks.keys() >= set(pids):
-        return None
-    return processes.below(pids) / TICKS_PER_S
 
 
 def program(pid: int) -> str | None:
@@ -213,8 +239,137 @@ def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
     if before is None or after is None or after.total <= before.total:
         return None
     total = after.total - before.total
+    server = None
+    if before.server is not None and after.server is not None:
+        server = (after.server - before.server) / total
     return CpuShares(
         stolen=(after.stolen - before.stolen) / total,
         idle=(after.idle - before.idle) / total,
         others=max(0.0, (after.others - before.others) / total),
+        server=server,
+        length_s=after.at_s - before.at_s,
     )
+
+
+@dataclass(frozen=True)
+class MachineLoad:
+    """What used this machine's CPUs over a moment, apart from a run's own processes.
+
+    Attributes:
+        stolen_percent: CPU time used by other guests of the hypervisor.
+        others_percent: CPU time used by processes outside the run; None if not known.
+        idle_percent: CPU time that was idle.
+        busiest: The programs outside the run that used most, such as "cc1plus 41 %".
+    """
+
+    stolen_percent: float
+    others_percent: float | None
+    idle_percent: float
+    busiest: tuple[str, ...] = ()
+
+
+def measure_load(run: Collection[int], over_s: float = LOOK_S) -> MachineLoad | None:
+    """Measure this machine's load over a moment; None if the system does not report it.
+
+    Args:
+        run: process ids of the roots of the run's process trees; empty if they are not visible,
+            so that nobody can say which processes are others.
+        over_s: length of the measurement, for which this call sleeps.
+    """
+    try:
+        times, others = cpu_times(run), _Processes.read().list_others(run)
+        time.sleep(over_s)
+        later, others_later = cpu_times(run), _Processes.read().list_others(run)
+    except OSError:
+        return None
+    seen = shares(times, later)
+    if seen is None or times is None or later is None:
+        return None
+    used: Counter[str] = Counter()
+    for pid, ticks in others_later.items() if run else ():
+        used[program(pid) or "?"] += ticks - others.get(pid, ticks)
+    total = later.total - times.total
+    return MachineLoad(
+        stolen_percent=100 * seen.stolen,
+        others_percent=100 * seen.others if run else None,
+        idle_percent=100 * seen.idle,
+        busiest=tuple(
+            f"{name} {100 * ticks / total:.0f} %"
+            for name, ticks in used.most_common(_BUSIEST_TOLD)
+            if 100 * ticks >= total
+        ),
+    )
+
+
+def find_parent(pid: int) -> int | None:
+    """Return the process that started a process; None if it has ended."""
+    try:
+        fields = (_PROC / f"{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[_PARENT])
+
+
+# The clock. Loads are timed by the monotonic clock, but barriers and the times of steps are on the
+# calendar, which may be wrong, or be set while something is measured.
+
+EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)  # Plimsoll is younger
+SET_BACK_LEAST_S = 1.0  # smaller changes move no barrier by more than what is allowed to a client
+_CLOCK_LOOK_S = 1.0
+
+
+def require_set_clock() -> None:
+    """Refuse to measure by a clock that nobody has set.
+
+    Raises:
+        PlimsollError: The clock shows a time before 2020.
+    """
+    now = datetime.fromtimestamp(time.time(), UTC)
+    if now < EARLIEST:
+        raise PlimsollError(
+            f"this machine's clock shows {now:%Y-%m-%d %H:%M} UTC: set it first"
+            " (timedatectl set-ntp true), since steps are timed by it"
+        )
+
+
+class ClockWatch:
+    """Notices that this machine's clock is set back. Looks are to follow each other closely.
+
+    A clock that is slowed down, as NTP does it, loses half a millisecond in a second.
+    """
+
+    def __init__(self) -> None:
+        self._ahead_s = _read_ahead_s()
+
+    def look(self) -> str | None:
+        """Return a sentence if the clock was set back since the last look, else None."""
+        before_s, self._ahead_s = self._ahead_s, _read_ahead_s()
+        back_s = before_s - self._ahead_s
+        if back_s < SET_BACK_LEAST_S:
+            return None
+        return f"this machine's clock was set back by {back_s:,.0f} s"
+
+
+@contextmanager
+def watch_clock(tell: Callable[[str], None]) -> Iterator[None]:
+    """Look at the clock each second; tell the first time that it is set back, from a thread."""
+    ended, watch = threading.Event(), ClockWatch()
+
+    def look() -> None:
+        while not ended.wait(_CLOCK_LOOK_S):
+            if (set_back := watch.look()) is not None:
+                tell(set_back)
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _read_ahead_s() -> float:
+    """Return by how much the calendar is ahead of the monotonic clock, in seconds."""
+    return time.time() - time.monotonic()

@@ -10,6 +10,11 @@ _PACKAGE = Path(__file__).parent
 _INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there
 
 
+def is_installed_wheel() -> bool:
+    """Return whether this is an installed wheel, and not a checkout."""
+    return _INSTALLED.is_dir()
+
+
 def find_packaged_folder(name: PackagedFolder) -> Path:
     """Return the path of a folder that comes with Plimsoll.
 

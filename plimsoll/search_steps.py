@@ -7,7 +7,9 @@ reads clocks and counters, and runs the clients. For each step it calls, in this
 
 - `next_run_step` (capacity/beside.py): which load comes next, or that the search is over
 - `plan_step` (fleet/plan.py): what its clients do
-- `prepare_step`: whether it may begin yet; a target that was overloaded is waited for
+- `prepare_step`: whether it may begin yet; a target that was overloaded is waited for, and so is a
+  machine that other programs keep busy
+- `plan_fill`: how long it fills the server's log before its window (`capacity/steps/debt.py`)
 - `shorten_window`, if time or budget is too short for it
 - `build_step` (fleet/step.py): what the clients and the server measured
 - `check_sense` and `require_sense` (fleet/sense.py): whether it is void, and whether the search can
@@ -24,18 +26,22 @@ from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.steps.audits import audit_disturbance
+from plimsoll.capacity.steps.debt import FILL_LEAST_S, began_filled, plan_fill_s
 from plimsoll.databases.family import family_of
 from plimsoll.limiting import find_limiting_resource
+from plimsoll.machine import MachineLoad
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Capacity
 from plimsoll.model.judging.closing import Closing
-from plimsoll.model.judging.steps import CLOSING
+from plimsoll.model.judging.steps import CLOSING, Step
+from plimsoll.model.request.load_request import longest_load_s
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.request.toggle import ToggleResult, addresses_by_state
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.run.results import LimitingResource, StepResult
-from plimsoll.model.run.run_record import Recovery
+from plimsoll.model.run.run_record import BusyMachine, Recovery
 
 STILL_S = 10  # a backlog that has not shrunk for so long will not shrink
 MOVED_SHARE = 0.01  # a smaller decrease, as a share of what is left, is no progress
@@ -49,7 +55,10 @@ def prepare_step(
     counters: ServerCounters | None,
     waiting: Recovery | None,
     at_epoch_ms: int,
-) -> StepPlan | Recovery | None:
+    machine: MachineLoad | None = None,
+    busy: BusyMachine | None = None,
+    finished: Sequence[Step] = (),
+) -> StepPlan | Recovery | BusyMachine | None:
     """Add to a plan what the server says before the step, once it has recovered from the last one.
 
     Args:
@@ -59,20 +68,28 @@ def prepare_step(
         counters: The server's counters; None if it does not answer.
         waiting: The wait for its recovery so far; None if it has not begun.
         at_epoch_ms: The current time.
+        finished: The finished steps. If some filled the log, a sentinel waits until it is written
+            back, as before the first step, with which it is compared.
+        machine: What keeps this machine busy at the moment; None if it is not to be waited for.
+        busy: The wait for it so far; None if it has not begun.
 
     Returns:
-        The plan; or the wait, if the target still recovers: ask again with it a moment later. None
+        The plan; or the wait, if the target still recovers or other programs keep this machine
+        busy: ask again with it a moment later. None
         if the search ends here: the server no longer answers, and its answer stands without a
         closing step.
     """
     if counters is None and plan.purpose in CLOSING:
         return None
     ended = Recovered(recovered=None, how=None)
-    if following.recover_first:
+    after_filling = plan.purpose == "sentinel" and any(map(began_filled, finished))
+    if following.recover_first or after_filling:
         if counters is None:
             work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
         else:
             work = family_of(counters.family).unfinished_work(counters)
+            if work is None and after_filling:
+                work = _find_owed_work(counters)
         if work is None:
             ended = Recovered(recovered=True, how=None)
         else:
@@ -81,13 +98,52 @@ def prepare_step(
             if waited is None:
                 return waiting
             ended = waited
+    calm_waited_s = (at_epoch_ms - busy.since_epoch_ms) / 1000 if busy is not None else 0.0
+    problem = None if machine is None else explain_busy_machine(machine, finished)
+    if problem is not None:
+        waited_s = calm_waited_s + sum(step.calm_waited_s or 0 for step in finished)
+        if waited_s < request.load.calm_max_s:
+            since = at_epoch_ms if busy is None else busy.since_epoch_ms
+            return BusyMachine(what=problem, since_epoch_ms=since, seen_epoch_ms=at_epoch_ms)
     return plan.model_copy(
         update={
             "server_before": counters,
             "recovered": ended.recovered,
             "recovery": ended.how,
+            "calm_waited_s": calm_waited_s,
         }
     )
+
+
+def _find_owed_work(counters: ServerCounters) -> UnfinishedWork | None:
+    """Return what a filled log leaves to write back; None if it is less than half full."""
+    debt = family_of(counters.family).write_debt(counters)
+    if debt is None or debt.owed_bytes <= debt.limit_bytes / 2:
+        return None
+    share = words.percent(debt.owed_bytes / debt.limit_bytes)
+    return UnfinishedWork(
+        what=f"{share} of the log wait for their pages to be written", left=debt.owed_bytes
+    )
+
+
+def plan_fill(
+    plan: StepPlan, finished: Sequence[Step], *, least_s: float = FILL_LEAST_S
+) -> StepPlan:
+    """Add to a plan how long it may fill the server's log before its window.
+
+    Args:
+        plan: The step, with the server's counters before it.
+        finished: The finished steps of the search.
+        least_s: The time that it may always take; 0 where it cannot end as soon as the log is full.
+    """
+    counters = plan.server_before
+    debt = None if counters is None else family_of(counters.family).write_debt(counters)
+    load_s = plan.warmup_s + plan.duration_s
+    room_s = longest_load_s(plan.clients_in_all) - load_s
+    fill_s = min(
+        plan_fill_s(plan.purpose, finished, debt, load_s, least_s=least_s), max(0.0, room_s)
+    )
+    return plan.model_copy(update={"fill_s": fill_s})
 
 
 @dataclass(frozen=True)
@@ -138,6 +194,37 @@ def describe_recovery(seen: Recovery, longest_s: float) -> str:
     return (
         f"the target recovers: {seen.what} ({waited} so far, {words.duration(longest_s)} at most)"
     )
+
+
+def waits_for_machine(request: Request) -> bool:
+    """Return whether a search waits while other programs keep this machine busy."""
+    return request.load.calm_max_s > 0 and "undisturbed" not in request.limits.audits_off
+
+
+def explain_busy_machine(machine: MachineLoad, finished: Sequence[Step]) -> str | None:
+    """Describe what keeps this machine too busy for a step; None if nothing does.
+
+    It is judged as steps are. But much of a machine is idle before a load: once a step was
+    disturbed, idle CPUs no longer excuse other processes.
+    """
+    disturbed = any(audit_disturbance(step).passed is False for step in finished)
+    look = Step(
+        clients=1,
+        host_stolen_percent=machine.stolen_percent,
+        host_others_percent=machine.others_percent,
+        host_idle_percent=0.0 if disturbed else machine.idle_percent,
+    )
+    audit = audit_disturbance(look)
+    if audit.passed is not False:
+        return None
+    busiest = f" (the busiest: {', '.join(machine.busiest)})" if machine.busiest else ""
+    return f"{audit.detail}{busiest}"
+
+
+def describe_busy_machine(seen: BusyMachine, longest_s: float) -> str:
+    """Describe what keeps this machine busy, and for how long that has been waited for."""
+    waited = words.duration(round((seen.seen_epoch_ms - seen.since_epoch_ms) / 1000))
+    return f"waiting, {seen.what} ({waited} so far; {words.duration(longest_s)} in all at most)"
 
 
 def shorten_window(plan: StepPlan, request: Request) -> StepPlan | None:

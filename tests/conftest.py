@@ -29,6 +29,7 @@ settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("plimsoll")
 
 SLOWEST_FILES = 10
+OUTCOMES = ("passed", "skipped", "failed")  # of one phase of a test, the worst last
 
 # Files that share a costly fixture: a Cassandra of 1 GiB, a twin (its stand-in for AWS and its
 # functions take 1 GiB), a browser, synthesized templates. Every worker that gets one of the files
@@ -138,8 +139,8 @@ class Reporter:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count one phase of a test; at its last, write its outcome down."""
         self._file_seconds[str(file_of(report.nodeid))] += report.duration
-        if report.failed or report.nodeid not in self._worst:
-            self._worst[report.nodeid] = report.outcome
+        worst = self._worst.get(report.nodeid, "passed")
+        self._worst[report.nodeid] = max(worst, report.outcome, key=OUTCOMES.index)
         if report.when == "teardown" and self._record:
             outcome = self._worst[report.nodeid]
             line = {"test": report.nodeid, "outcome": outcome, "at": round(time.time(), 1)}

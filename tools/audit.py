@@ -36,7 +36,10 @@ SOURCES = {
 }
 PYTHON_LOCKS = (
     "requirements-dev.txt",
+    "tests/second_opinion/environment/checkov.txt",
+    "tests/second_opinion/environment/ministack.txt",
     "tests/second_opinion/environment/requirements.txt",
+    "tools/coverage.txt",
     "tools/generators.txt",
 )
 AFFECTED, UNCHECKED = 1, 3  # exit codes

@@ -1,6 +1,7 @@
 """Unpack Debian packages into .cache/debian/ without installing them: `debian_package.py NAME...`.
 
-Needs no root: apt keeps its lists in the cache as well. For programs that only tests use.
+Needs no root: apt keeps its lists in the cache as well. For programs that only tests use. NAME may
+list what a package is called in other releases, `libaio1|libaio1t64`; its folder has the first.
 """
 
 import shutil
@@ -13,7 +14,7 @@ CACHE = Path(__file__).resolve().parents[1] / ".cache" / "debian"
 
 def fetch(packages: list[str]) -> None:
     """Download packages and unpack each into its folder; nothing is done for one that is there."""
-    missing = [package for package in packages if not (CACHE / package).is_dir()]
+    missing = [package for package in packages if not (CACHE / package.split("|")[0]).is_dir()]
     if not missing:
         return
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
@@ -23,21 +24,34 @@ def fetch(packages: list[str]) -> None:
         (CACHE / "apt" / folder / "partial").mkdir(parents=True, exist_ok=True)
     _apt_get("update", directory=CACHE)
     for package in missing:
-        unpacked = CACHE / f"{package}.part"
+        names = package.split("|")
+        unpacked = CACHE / f"{names[0]}.part"
         shutil.rmtree(unpacked, ignore_errors=True)
         unpacked.mkdir()
-        _apt_get("download", package, directory=unpacked)
+        known = (name for name in names if _is_known(name))
+        _apt_get("download", next(known, names[0]), directory=unpacked)
         (archive,) = unpacked.glob("*.deb")
         subprocess.run(["dpkg", "-x", archive, unpacked], check=True)
         archive.unlink()
-        unpacked.rename(CACHE / package)
+        unpacked.rename(CACHE / names[0])
+
+
+def _is_known(package: str) -> bool:
+    shown = subprocess.run(
+        ["apt-cache", *_list_options(), "show", package], capture_output=True, check=False
+    )
+    return shown.returncode == 0
+
+
+def _list_options() -> list[str]:
+    state = CACHE / "apt"
+    options = (f"Dir::State::Lists={state}/lists", f"Dir::Cache={state}", "Acquire::Retries=8")
+    return [f"-o{option}" for option in options]
 
 
 def _apt_get(*step: str, directory: Path) -> None:
-    state = CACHE / "apt"
-    options = (f"Dir::State::Lists={state}/lists", f"Dir::Cache={state}", "Acquire::Retries=8")
     done = subprocess.run(
-        ["apt-get", "-qq", *(f"-o{option}" for option in options), *step],
+        ["apt-get", "-qq", *_list_options(), *step],
         cwd=directory,
         capture_output=True,
         text=True,

@@ -30,6 +30,7 @@ pub struct OperationReport {
     pub succeeded: u64,
     pub records: u64,
     pub rows: Option<u64>,
+    pub rows_missing: Option<u64>,
     pub errors: Errors,
     pub latency_us: Summary,
     pub histogram: String,

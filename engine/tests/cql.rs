@@ -68,8 +68,29 @@ fn answers_may_come_in_any_order() {
     let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     assert_eq!((read.succeeded, read.errors.len()), (500, 0));
-    assert_eq!(read.rows, None, "the protocol does not tell it of an update");
+    assert_eq!((read.rows, read.rows_missing), (Some(500), Some(0)));
     assert_eq!(report.connection_report.opened, 1);
+}
+
+#[test]
+fn rows_are_told_of_reads_and_not_of_plain_writes() {
+    let statement = |least: u64| {
+        json!([{"name": "one", "weight": 1, "statements": [
+            {"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [text_key()], "rows_least": least}]}])
+    };
+    let spaces = json!([{"name": "rows", "records": 1000}]);
+    let of = |action: fn(i16) -> Action, least: u64| {
+        let server = Server::start(move |command| action(command.stream));
+        let workload = json!({"key_spaces": spaces, "operations": statement(least)});
+        let changes = json!({"operations_limit": 100, "workload": workload});
+        let report = run(cql(server.port), &changes).expect("it starts");
+        let one = &report.operations["one"];
+        (one.succeeded, one.rows, one.rows_missing)
+    };
+    let void = |stream| Action::Bytes(frames::void(stream).into());
+    assert_eq!(of(|_| Action::Rows, 1), (100, Some(100), Some(0)));
+    assert_eq!(of(|_| Action::Rows, 3), (100, Some(100), Some(200)));
+    assert_eq!(of(void, 1), (100, None, None), "never 0");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use plimsoll_engine::error::Failure;
 use plimsoll_engine::load::pacing::SECOND;
 use plimsoll_engine::load::record::{Recorder, Window};
 use plimsoll_engine::load::seconds::Gatherer;
+use plimsoll_engine::load::wire::Met;
 
 const START: u64 = 5 * SECOND;
 
@@ -19,7 +20,8 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
     // 1,000 in 3 s, every third of the other operation; the nth takes n + 1 us and meets n rows
     for n in 0..1_000 {
         let at = START + n * 3 * SECOND / 1_000;
-        recorder.success(usize::from(n % 3 == 0), n, (n + 1) * 1_000, at);
+        let met = Met::of(Some(n), 500);
+        recorder.success(usize::from(n % 3 == 0), met, (n + 1) * 1_000, at);
     }
     recorder.finish(WINDOW.end);
     let ended = |operation: u64, from: u64, to: u64| {
@@ -29,7 +31,8 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
         let expected = || ended(operation, 167, 834);
         assert_eq!(tally.succeeded, expected().count() as u64);
         assert_eq!(tally.latency.len(), tally.succeeded);
-        assert_eq!(tally.rows, expected().sum::<u64>());
+        let missing = expected().map(|n| 500_u64.saturating_sub(n)).sum();
+        assert_eq!(tally.met, Met { rows: Some(expected().sum()), missing });
         assert_eq!(tally.latency.min(), expected().min().expect("some") + 1);
         assert_eq!(tally.latency.max(), expected().max().expect("some") + 1);
     }
@@ -56,7 +59,7 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
 fn failures_stand_beside_the_successes_of_their_second() {
     let (sender, received) = channel();
     let mut recorder = Recorder::new(1, START, WINDOW, 0, sender);
-    recorder.success(0, 1, 2_000, WINDOW.start);
+    recorder.success(0, Met::of(Some(1), 0), 2_000, WINDOW.start);
     recorder.failure(0, &Failure::new("1205", "lock"), None, WINDOW.start + 1);
     recorder.failure(0, &Failure::new("timeout", "late"), Some(9_000), START + SECOND);
     recorder.finish(0);
@@ -74,7 +77,7 @@ fn failures_stand_beside_the_successes_of_their_second() {
 fn seconds_without_an_answer_are_handed_over_to_the_end_of_the_load() {
     let (sender, received) = channel();
     let mut recorder = Recorder::new(1, START, WINDOW, 0, sender);
-    recorder.success(0, 1, 2_000, START + 1);
+    recorder.success(0, Met::of(Some(1), 0), 2_000, START + 1);
     recorder.finish(WINDOW.end);
     let mut gatherer = Gatherer::new(vec!["read".to_owned()], 1);
     let seconds: Vec<_> = received.iter().flat_map(|hand_over| gatherer.take(hand_over)).collect();

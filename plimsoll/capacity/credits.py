@@ -1,7 +1,8 @@
 """Burst credits: the throughput that lasts, and the throughput that only credits allow.
 
 A volume has burst credits, an instance has them for its I/O, and a burstable CPU earns them. They
-are spent while more is used than is earned. A load that passes that way is no capacity but
+are spent while more is used than is earned. A database's log lends likewise while it fills
+(`steps/debt.py`). A load that passes that way is no capacity but
 `burst`, with the time that a full bucket would last at that load, which is computed, not measured.
 The sustained throughput is judged from steps that spend no credits net, including those with an
 empty bucket, and from loads that fail even with credits.
@@ -13,6 +14,7 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.confirm.closing import split_closing_steps
 from plimsoll.capacity.judge import judge
+from plimsoll.capacity.steps.debt import is_only_filling, is_unproven
 from plimsoll.capacity.steps.loads import choose_axis, select_undisputed
 from plimsoll.capacity.summary import void_notes
 from plimsoll.model.judging.capacity import Axis, Burst, Capacity, JudgedStep, Rules
@@ -27,6 +29,7 @@ BUCKETS: dict[CreditBucket, str] = {
     "instance_io": "the instance's I/O credits",
     "instance_throughput": "the instance's throughput credits",
     "cpu": "the instance's CPU credits",
+    "log": "the room in the database's log",
 }
 _SPENT = "spent {} faster than they come back"
 
@@ -50,18 +53,23 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     rich = [step for step in valid if not is_empty(step)]
     # One baseline for both judgements: with credits, if there is such a step
     baseline = rich or valid
-    notes += void_notes(steps)
     closing = [step for step in closing if step.void is None]
     bursting = None
     if any(map(spends_credits, rich)):
         on_credits = [step for step in closing if not is_empty(step)]
         bursting = _judge_confirmed_or_by_medians([*rich, *on_credits], rules, axis, baseline)
-    failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
-    lasting = [s for s in valid if not spends_credits(s) or any(s is other for other in failed)]
+    failed = {id(s) for j in bursting.steps if not j.passed for s in j.steps} if bursting else set()
+    lent = any(map(is_only_filling, valid))
+    proven = [s for s in valid if not (spends_credits(s) or (lent and is_unproven(s)))]
+    lasting = [s for s in valid if s in proven or id(s) in failed]
+    if lent and bursting and bursting.bound not in {"=", ">="}:  # nothing was lent an answer
+        return _with_notes(judge(steps, rules, axis), notes)
+    notes += void_notes(steps)
+    only_lent = lent and all(id(step) in failed for step in proven)
     burst = _judge_burst(bursting, rules) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
-        notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
-    if all(map(spends_credits, lasting)):
+        notes.append(f"{_while_it_lasts(valid)}: {bursting.verdict}: {bursting.summary}")
+    if only_lent or all(map(spends_credits, lasting)):
         return _conclude_nothing_lasts(bursting or judge(valid, rules, axis), burst, rules, notes)
     unspent = [step for step in closing if not spends_credits(step)]
     sustained = _judge_confirmed_or_by_medians([*lasting, *unspent], rules, axis, baseline)
@@ -75,7 +83,7 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     failed_at = sustained.bracket[1] if sustained.bracket else None
     ends = sustained.verdict in {"LOWER_BOUND", "KNEE"}
     if ends and beyond is not None and (failed_at is None or beyond < failed_at):
-        sustained = _bound_by_credits(sustained, beyond)
+        sustained = _bound_by_credits(sustained, beyond, spent)
     return sustained.model_copy(
         update={
             "burst": burst,
@@ -95,14 +103,29 @@ def is_burst(judged: JudgedStep) -> bool:
     return judged.reasons == (CREDITS,)
 
 
+def list_credit_uses(step: Step) -> tuple[CreditUse, ...]:
+    """Return what a step used of each kind of credits, of its log among them."""
+    uses = step.credits or ()
+    debt = step.debt
+    if debt is None or not is_only_filling(step):
+        return uses
+    log = CreditUse(
+        bucket="log",
+        used_per_s=debt.written_bytes / debt.interval_s,
+        earned_per_s=max(0, debt.written_bytes - debt.lent_bytes) / debt.interval_s,
+        full=debt.limit_bytes,
+    )
+    return (*uses, log)
+
+
 def spends_credits(step: Step) -> bool:
     """Return whether a step used more of a limited kind of credits than it earned."""
-    return any(_is_net_use(use) and not use.unlimited for use in step.credits or ())
+    return any(_is_net_use(use) and not use.unlimited for use in list_credit_uses(step))
 
 
 def is_empty(step: Step) -> bool:
     """Return whether a bucket that matters was empty during a step."""
-    return any(_is_bucket_empty(use) and not use.unlimited for use in step.credits or ())
+    return any(_is_bucket_empty(use) and not use.unlimited for use in list_credit_uses(step))
 
 
 def _is_net_use(use: CreditUse) -> bool:
@@ -124,8 +147,9 @@ def _judge_confirmed_or_by_medians(
     return judge(steps, once, axis, baseline=baseline)
 
 
-def _bound_by_credits(sustained: Capacity, beyond: float) -> Capacity:
+def _bound_by_credits(sustained: Capacity, beyond: float, spent: Sequence[JudgedStep]) -> Capacity:
     """Name the lightest load that passed only on credits as the one that is not sustained."""
+    why = _explain_spending([step for judged in spent for step in judged.steps])
     figure = words.throughput(sustained.max_sustainable_throughput_ops_per_second)
     at = words.load(sustained.at or 0.0, sustained.axis)
     return sustained.model_copy(
@@ -136,8 +160,7 @@ def _bound_by_credits(sustained: Capacity, beyond: float) -> Capacity:
             "edge": None,
             "cause": CREDITS,
             "causes": (CREDITS,),
-            "summary": f"sustains at least {figure} at {at}: heavier loads spent credits faster"
-            " than they come back",
+            "summary": f"sustains at least {figure} at {at}: heavier loads {why}",
         }
     )
 
@@ -146,6 +169,7 @@ def _conclude_nothing_lasts(
     bursting: Capacity, burst: Burst | None, rules: Rules, notes: Sequence[str]
 ) -> Capacity:
     meanwhile = f"; {burst.summary}" if burst else ""
+    why = _explain_spending([step for judged in bursting.steps for step in judged.steps])
     failed = [judged for judged in bursting.steps if not judged.passed]
     return bursting.model_copy(
         update={
@@ -159,8 +183,7 @@ def _conclude_nothing_lasts(
             "question": None,
             "cause": CREDITS,
             "causes": (CREDITS,),
-            "summary": "the sustained throughput was not measured: every load spent credits"
-            f" faster than they come back{meanwhile}",
+            "summary": f"the sustained throughput was not measured: every load {why}{meanwhile}",
             "repetitions": None,
             "median_ops_per_second": None,
             "interval": None,
@@ -172,6 +195,26 @@ def _conclude_nothing_lasts(
     )
 
 
+def _explain_spending(steps: Sequence[Step]) -> str:
+    if _is_lent_by_log_alone(steps):
+        return "only filled the log, which lent it"
+    return "spent credits faster than they come back"
+
+
+def _while_it_lasts(steps: Sequence[Step]) -> str:
+    return "while the log fills" if _is_lent_by_log_alone(steps) else "while credits last"
+
+
+def _is_lent_by_log_alone(steps: Sequence[Step]) -> bool:
+    spent = {
+        use.bucket
+        for step in steps
+        for use in list_credit_uses(step)
+        if _is_net_use(use) and not use.unlimited
+    }
+    return spent == {"log"}
+
+
 def _list_credit_loads(bursting: Capacity) -> list[JudgedStep]:
     """List the loads that passed only on credits, as loads that are not sustained."""
     spent = []
@@ -181,7 +224,7 @@ def _list_credit_loads(bursting: Capacity) -> list[JudgedStep]:
             uses = {
                 use.bucket
                 for step in steps
-                for use in step.credits or ()
+                for use in list_credit_uses(step)
                 if _is_net_use(use) and not use.unlimited
             }
             text = "; ".join(_SPENT.format(BUCKETS[bucket]) for bucket in BUCKETS if bucket in uses)
@@ -211,6 +254,9 @@ def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
     bucket = min(lasting, key=lambda name: lasting[name])
     load = words.load(bursting.at, bursting.axis)
     bound = bursting.bound or "="
+    of_bucket = f"from a full bucket ({BUCKETS[bucket]}; computed, not measured)"
+    if bucket == "log":
+        of_bucket = "from an empty log: the log lent it (computed, not measured)"
     return Burst(
         verdict=bursting.verdict,
         max_throughput_ops_per_second=figure,
@@ -219,9 +265,8 @@ def _judge_burst(bursting: Capacity, rules: Rules) -> Burst | None:
         bracket=bursting.bracket,
         bucket=bucket,
         lasts_s=lasting[bucket],
-        summary=f"while credits last, {words.with_bound(words.throughput(figure), bound)} at {load}"
-        f" ({bursting.verdict}), for {words.duration(lasting[bucket])} from a full bucket"
-        f" ({BUCKETS[bucket]}; computed, not measured)",
+        summary=f"{_while_it_lasts(spending)}, {words.with_bound(words.throughput(figure), bound)}"
+        f" at {load} ({bursting.verdict}), for {words.duration(lasting[bucket])} {of_bucket}",
     )
 
 
@@ -230,10 +275,10 @@ def _bucket_lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None
     nets = [
         use.used_per_s - use.earned_per_s
         for step in steps
-        for use in step.credits or ()
+        for use in list_credit_uses(step)
         if use.bucket == bucket and not use.unlimited
     ]
-    full = [u.full for step in steps for u in step.credits or () if u.bucket == bucket]
+    full = [u.full for step in steps for u in list_credit_uses(step) if u.bucket == bucket]
     return max(full) / median(nets) if nets and median(nets) > 0 else None
 
 
@@ -241,7 +286,7 @@ def _credit_notes(valid: Sequence[Step]) -> list[str]:
     """Name the steps that spent credits, and those that found an empty bucket."""
     notes = []
     for bucket, name in BUCKETS.items():
-        every = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]
+        every = [(s, u) for s in valid for u in list_credit_uses(s) if u.bucket == bucket]
         of_bucket = [(s, use) for s, use in every if not use.unlimited]
         charged = [s for s, use in every if use.unlimited and _is_net_use(use)]
         spent = [s for s, use in of_bucket if _is_net_use(use) and not _is_bucket_empty(use)]

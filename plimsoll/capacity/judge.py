@@ -11,6 +11,7 @@ from plimsoll.capacity.passing.drift_and_waves import describe_waves
 from plimsoll.capacity.passing.edge import edge_range
 from plimsoll.capacity.passing.verdict import Conclusion, decide_verdict
 from plimsoll.capacity.statistics.intervals import coefficient_of_variation
+from plimsoll.capacity.steps.debt import describe_debt
 from plimsoll.capacity.steps.loads import choose_axis
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.capacity.summary import (
@@ -19,6 +20,7 @@ from plimsoll.capacity.summary import (
     list_doubts,
     list_notes,
     merge_audits,
+    note_unwatched,
     void_notes,
     warn_of_heavy_baseline,
 )
@@ -58,7 +60,12 @@ def judge(
     conclusion, found = apply_closing_steps(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
     heavy = warn_of_heavy_baseline(assessment.measured, conclusion, rules, axis)
-    notes = (*conclusion.notes, *heavy, *list_notes(judged, conclusion, axis))
+    notes = (
+        *conclusion.notes,
+        *note_unwatched(valid, rules),
+        *heavy,
+        *list_notes(judged, conclusion, axis),
+    )
     return Capacity(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,
@@ -75,6 +82,7 @@ def judge(
         + ("; the lightest load may be too heavy as a baseline" if heavy else ""),
         notes=(
             *notes,
+            *filter(None, [describe_debt([r.step for r in at.point.counted]) if at else None]),
             *describe_waves(judged, limit_us, conclusion.failing, rules, axis),
             *void_notes(steps),
         ),

@@ -40,6 +40,7 @@ from plimsoll.capacity.passing.assess import (
 )
 from plimsoll.capacity.passing.verdict import Climb, climb_loads, decide_verdict
 from plimsoll.capacity.statistics.order import OPERATIONS_MIN
+from plimsoll.capacity.steps.debt import count_windows_for_wave, is_repaying
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import CLOSING, Statistic, Step
 from plimsoll.model.request.search_request import Done, NextStep, Search, StepsSearch
@@ -71,6 +72,24 @@ def plan_longer_window(assessed: Assessed, statistic: Statistic) -> Wish | None:
             window_factor=needed,
         )
     codes = {reason.code for reason in assessed.reasons}
+    waves = count_windows_for_wave(longest.step)
+    if codes <= {"log"} and waves is not None:
+        return Wish(
+            assessed.point.load,
+            "again",
+            f"the log only filled in its window; repeated with {waves} times the warm-up and"
+            " window, to hold a whole wave",
+            window_factor=waves,
+        )
+    factor = longest.step.window_factor or 1
+    if codes and is_repaying(longest.step.debt) and factor < FACTOR_MOST:
+        return Wish(
+            assessed.point.load,
+            "again",
+            "it failed while the server wrote back what had filled the log; repeated with"
+            f" {2 * factor} times the warm-up and window",
+            window_factor=2 * factor,
+        )
     unsteady = codes == {"unsteady"} or (not codes and assessed.doubtful)
     restless = [r for r in assessed.point.counted if r.restless]
     if not unsteady or not restless:
@@ -156,9 +175,9 @@ def plan_next_step(
     conclusion = decide_verdict(judged, rules, ladder.axis, baseline=assessment.baseline)
     if left <= 0:
         wish = Done(why=f"all {budget} steps that search.probes_max leaves are used")
-    elif left <= kept and conclusion.figure is not None:
+    elif left <= kept and conclusion.figure is not None and not conclusion.slowed:
         wish = Done(why=f"the last {kept} steps question the answer")
-    if isinstance(wish, Done):
+    if isinstance(wish, Done) and not conclusion.slowed:
         answer = Answer(judged, conclusion, rules, assessment.limit_us, closing)
         spare = search.probes_max - len(finished) - count_remaining_steps(toggle, finished)
         wish = (
@@ -208,6 +227,15 @@ def _repeat_disputed(
     last = _last_load(judged, finished, ladder)
     if last.failed or (last.point.consistent and not last.doubtful):
         return None  # a load that fails needs no repetition to show that it does not pass
+    lighter = [load for load in judged if load.point.load <= last.point.load]
+    heavier = ladder.up(last.point.load)
+    if (
+        heavier is not None
+        and last.passed_slowed
+        and any(map(_is_given_up, lighter))  # so the machine is never calm for long
+        and not any(load.failed for load in judged)
+    ):
+        return Wish(heavier, "climb", "all lighter loads passed, even on a busy machine")
     if not _is_given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", _explain_repetition(last))
     return Done(

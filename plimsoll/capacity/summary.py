@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from plimsoll import words
 from plimsoll.capacity.passing.assess import Assessed, is_known_light, is_relative
 from plimsoll.capacity.passing.verdict import Conclusion
+from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.capacity.steps.loads import Repetition
 from plimsoll.capacity.steps.step_figures import where
 from plimsoll.model.judging.capacity import Audit, Axis, Rules, Verdict
@@ -132,6 +133,20 @@ def warn_of_heavy_baseline(
         " limits in microseconds"
     )
     return [note]
+
+
+def note_unwatched(steps: Sequence[Step], rules: Rules) -> list[str]:
+    """Return a note if the audit that sees other programs on the machine was switched off."""
+    found = [audit_disturbance(step) for step in steps if "undisturbed" in rules.audits_off]
+    busy = [audit.detail for audit in found if audit.passed is False]
+    if all(audit.passed is None for audit in found):
+        return []
+    many = (
+        f"{len(busy)} of {words.plural(len(found), 'step')} would not count, such as: {busy[0]}"
+        if busy
+        else "none of the steps would be disputed by it"
+    )
+    return [f"measured without the audit undisturbed: {many}"]
 
 
 def void_notes(steps: Sequence[Step]) -> list[str]:

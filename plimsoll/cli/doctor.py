@@ -20,6 +20,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.server_programs import ServerProgram, list_server_programs
 from plimsoll.local.leftovers import remove_leftovers
 from plimsoll.model.engine.asked import Protocol
+from plimsoll.packaged import is_installed_wheel
 from plimsoll.volumes.build import find_native_part
 
 
@@ -48,6 +49,9 @@ def _find_engine() -> Finding:
     try:
         engine = importlib.import_module("plimsoll_engine")
     except ImportError as error:
+        if is_installed_wheel():
+            how = "install the wheel of this processor again"
+            return Finding("load engine", "missing", f"the wheel lacks it ({error})", how)
         if shutil.which("cargo") is None:
             how = "apt-get install rustup && rustup default stable && make setup"
             return Finding("load engine", "missing", "not built, and there is no Rust", how)
@@ -66,11 +70,23 @@ def _find_server_program(program: ServerProgram) -> Finding:
 
 def _find_twin() -> Finding:
     needed = {"moto": "moto", "jsonata": "jsonata-python", "awslambdaric": "awslambdaric"}
-    absent = [name for module, name in needed.items() if not importlib.util.find_spec(module)]
+    absent = [name for module, name in needed.items() if not _can_import(module)]
+    if absent and is_installed_wheel():
+        what = f"no {', '.join(absent)}: `run --local` and `serve` need them, `find` does not"
+        how = "install the wheel with its extra: pipx install --force 'WHEEL[local]'"
+        return Finding("local twin", "optional", what, how)
     if absent:
         return Finding("local twin", "missing", f"no {', '.join(absent)}", "make setup")
     versions = [f"{name} {importlib.metadata.version(name)}" for name in needed.values()]
     return Finding("local twin", "ok", ", ".join(versions))
+
+
+def _can_import(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
 
 
 def _find_volume_shim() -> Finding:
@@ -110,9 +126,18 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
         "Maven", "mvn", "it fetches the database servers", "apt-get install maven"
     ),
     lambda: _find_program("C compiler", "cc", "it builds the volume shim", "apt-get install gcc"),
-    lambda: _find_program("Rust", "cargo", "it builds the engine", "apt-get install rustup"),
     lambda: _find_program("Node.js", "node", "`cdk deploy` needs it", "apt-get install nodejs npm"),
 )
+
+
+def _find_rust() -> Finding:
+    return _find_program("Rust", "cargo", "it builds the engine", "apt-get install rustup")
+
+
+def list_findings() -> list[Finding]:
+    """Look for everything; Rust only in a checkout, since a wheel holds the built engine."""
+    checks = CHECKS if is_installed_wheel() else (*CHECKS, _find_rust)
+    return [Finding("Plimsoll", "ok", __version__), *(check() for check in checks)]
 
 
 @click.command("doctor")
@@ -124,7 +149,7 @@ def command(*, as_json: bool) -> int:
 
     Exits with 1 if something is missing without which Plimsoll cannot run here.
     """
-    findings = [Finding("Plimsoll", "ok", __version__), *(check() for check in CHECKS)]
+    findings = list_findings()
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -14,6 +14,7 @@ from plimsoll.cli.find_shown import Terminal, open_page
 from plimsoll.cli.options import parse_settings, table_options, workload_options
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, page_options, wait_for_interrupt
+from plimsoll.cli.retry import tell_retry
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
@@ -83,6 +84,8 @@ def command(
         if outcome.not_dropped is not None:
             raise outcome.not_dropped
         interrupted = outcome.cut_short == INTERRUPTED
+        if not interrupted:
+            tell_retry(results, as_json=as_json)
         if page.shown and not interrupted:
             wait_for_interrupt()
     return 130 if interrupted else code

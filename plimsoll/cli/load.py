@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
 from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.options import dsn_option, parse_settings, table_options, workload_options
 from plimsoll.cli.output import console, make_table
@@ -16,8 +17,10 @@ from plimsoll.load_line.load import run_load
 from plimsoll.load_line.options import PASSWORD, LoadOptions
 from plimsoll.model.engine.answered import LoadReport, OperationReport, SelfReport
 from plimsoll.model.engine.asked import LoadSpec
-from plimsoll.model.judging.steps import STATISTICS
+from plimsoll.model.judging.capacity import Rules
+from plimsoll.model.judging.steps import STATISTICS, Step
 from plimsoll.model.request.dsn import parse_dsn, statement_mode_notes
+from plimsoll.model.run.results import known_rows
 from plimsoll.workload import Compiled, load_workload
 
 # Output: a line each second, then the tables.
@@ -72,8 +75,24 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     if errors.row_count:
         click.echo()
         console().print(errors)
+    for doubt in _list_doubts(report):
+        click.echo(f"\nthis load does not count: {doubt}")
     click.echo()
     _print_client(report)
+
+
+def _list_doubts(report: LoadReport) -> list[str]:
+    """Describe what a server's successes hide: rows that are missing, writes that are not kept."""
+    meant, missing = known_rows(report.operations)
+    read_back = report.read_back
+    step = Step(
+        rows_meant=meant,
+        rows_missing=missing,
+        written_back=read_back.written if read_back else None,
+        read_back=read_back.kept if read_back else None,
+    )
+    audits = audit_rows_met(step, Rules().errors_max_share), audit_writes(step)
+    return [audit.detail for audit in audits if audit.passed is False]
 
 
 def _operations_table(report: LoadReport) -> Table:
@@ -209,7 +228,7 @@ def command(
         click.echo(json.dumps(measured.as_json(), indent=2))
     else:
         print_report(report, compiled, measured.loadable.server, seed=spec.seed)
-        for note in statement_mode_notes(target):
+        for note in (*measured.notes, *statement_mode_notes(target)):
             click.echo(note)
     exporting.tell_load(report, compiled.name)
     if not report.window_s:

@@ -121,7 +121,12 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code; every known error is one line on standard error."""
     try:
-        code = cli.main(args=arguments, prog_name="plimsoll", standalone_mode=False)
+        code = cli.main(
+            args=arguments,
+            prog_name="plimsoll",
+            standalone_mode=False,
+            obj=sys.argv[1:] if arguments is None else arguments,  # to print how to try again
+        )
     except click.exceptions.Abort:
         click.echo("plimsoll: interrupted", err=True)
         sys.exit(130)

@@ -13,6 +13,7 @@ from plimsoll.cli.options import dsn_option, parse_settings, table_options, work
 from plimsoll.databases.prepare import Prepared, prepare_dataset
 from plimsoll.load_line.clients import cancel_on_interrupt
 from plimsoll.load_line.options import PASSWORD, PrepareOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.workload import Compiled, load_workload
@@ -36,9 +37,9 @@ def command(
 
     A second call completes what an interrupted one has begun, and never duplicates a row.
     """
-    target = parse_dsn(dsn, password=os.environ.get(PASSWORD, ""))
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
+    target, _ = adapt_to_pooler(parse_dsn(dsn, password=os.environ.get(PASSWORD, "")))
     compiled = workload.compile(options.records, given, target.protocol)
     started = time.monotonic()
     prepared = prepare_with_progress(target, compiled, options)

@@ -13,12 +13,12 @@ from plimsoll.model.request.phases import count_phase_steps
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import StepsSearch
 from plimsoll.model.run.fleet import WARMING_STEP
-from plimsoll.model.run.run_record import Recovery
+from plimsoll.model.run.run_record import BusyMachine, Recovery
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.search_steps import describe_recovery
+from plimsoll.search_steps import describe_busy_machine, describe_recovery
 from plimsoll.workflow.status import Snapshot
 
-RECOVERY_TOLD_S = 5  # between two lines about a recovery
+WAIT_TOLD_S = 5  # between two lines about a wait
 STEP_OVERHEAD_S = 3  # planning, barrier and judging, in the estimate of the time left
 
 
@@ -72,7 +72,7 @@ class RunProgress(Lines):
     def __init__(self, request: Request, console: Console | None = None) -> None:
         super().__init__(console)
         self._request = request
-        self._recoveries_told: set[tuple[int, int]] = set()
+        self._waits_told: set[tuple[int, int]] = set()
 
     def show(self, now: Snapshot) -> None:
         """Print what is new."""
@@ -94,8 +94,10 @@ class RunProgress(Lines):
                 line = describe_finished_step(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
-        if record.recovery is not None:
-            events += self._recovering(record.recovery)
+        if record.recovery is not None and self._is_to_be_told(record.recovery):
+            events.append(describe_recovery(record.recovery, request.load.recovery_max_s))
+        if record.busy is not None and self._is_to_be_told(record.busy):
+            events.append(describe_busy_machine(record.busy, request.load.calm_max_s))
         if record.switch is not None:
             switch = record.switch
             events.append(f"step {switch.step}: switching the target to state {switch.state}")
@@ -104,14 +106,13 @@ class RunProgress(Lines):
             events.append(f"conclude: waiting for the target's metrics, until {latest} at most")
         return events + [line.text for line in log_teardown(record)]
 
-    def _recovering(self, seen: Recovery) -> list[str]:
-        """Describe a target's backlog every few seconds only, since it changes with each look."""
+    def _is_to_be_told(self, seen: Recovery | BusyMachine) -> bool:
+        """Return whether to describe a wait: every few seconds only, as each look changes it."""
         waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000
-        tick = (seen.since_epoch_ms, waited_s // RECOVERY_TOLD_S)
-        if tick in self._recoveries_told:
-            return []
-        self._recoveries_told.add(tick)
-        return [describe_recovery(seen, self._request.load.recovery_max_s)]
+        tick = (seen.since_epoch_ms, waited_s // WAIT_TOLD_S)
+        told = tick in self._waits_told
+        self._waits_told.add(tick)
+        return not told
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record

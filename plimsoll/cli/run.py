@@ -17,6 +17,7 @@ from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.page import Page, make_token, page_options, show_page, wait_for_interrupt
 from plimsoll.cli.progress import RunProgress
+from plimsoll.cli.retry import tell_retry
 from plimsoll.cli.run_experiment import (
     RESULTS,
     count_first_clients,
@@ -143,6 +144,8 @@ def _run_all(
         click.echo(f"\n{page.resolve().as_uri()}")
     exporting.tell_runs(result for _, result in results.values())
     code = expecting.tell_runs(results)
+    if not interrupted:
+        tell_retry(results, as_json=as_json)
     return 130 if interrupted else code
 
 

@@ -12,7 +12,7 @@ from plimsoll.model.run.results import StepResult
 from plimsoll.model.run.run_record import RunRecord, RunState
 from plimsoll.model.service.live import LogLine
 from plimsoll.report.words import describe_finished_step, describe_plan
-from plimsoll.search_steps import describe_recovery
+from plimsoll.search_steps import describe_busy_machine, describe_recovery
 
 BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
 
@@ -59,11 +59,15 @@ def log_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
 
 
 def log_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
-    """Yield what the target is still working off; the line changes with the progress."""
+    """Yield what the next step waits for; the line changes with the progress."""
     if (seen := record.recovery) is not None:
         text = describe_recovery(seen, request.load.recovery_max_s)
         at = _to_moment(seen.seen_epoch_ms)
         yield LogLine(id=f"recovery-{seen.since_epoch_ms}", at=at, text=text)
+    if (busy := record.busy) is not None:
+        text = describe_busy_machine(busy, request.load.calm_max_s)
+        at = _to_moment(busy.seen_epoch_ms)
+        yield LogLine(id=f"busy-{busy.since_epoch_ms}", at=at, text=text)
 
 
 def log_after_steps(record: RunRecord) -> Iterator[LogLine]:

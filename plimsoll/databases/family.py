@@ -11,8 +11,10 @@ from typing import assert_never
 
 from plimsoll.databases import cassandra, mysql, postgres
 from plimsoll.databases.dataset_notes import DatasetNote
+from plimsoll.databases.poolers import Pooler
 from plimsoll.model.datasets import TableLayout
 from plimsoll.model.engine.asked import EngineTarget, Protocol
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
@@ -62,6 +64,15 @@ class Datasets(typing.Protocol):
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
         """Return the stored size of each table, given its counted rows."""
 
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+
+    def count_keys(self, table: str, column: str, keys: Sequence[int | str]) -> int:
+        """Count the keys that a table has."""
+
+    def sample_keys(self, table: str, column: str, most: int) -> tuple[int | str, ...]:
+        """Return keys that a table has: all, or if there are more than `most`, a sample."""
+
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables stay."""
 
@@ -77,6 +88,13 @@ class Family(typing.Protocol):
 
         Raises:
             PlimsollError: The server is unreachable or refuses; one line, without the password.
+        """
+
+    def find_pooler(self, target: EngineTarget) -> Pooler | None:
+        """Return the pooler or proxy that answers at a server's address; None if there is none.
+
+        Raises:
+            PlimsollError: The server is unreachable or refuses the login.
         """
 
     def await_ready(self, target: EngineTarget) -> None:
@@ -133,6 +151,9 @@ class Family(typing.Protocol):
 
     def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
         """Return the backlog that a load left on a target; None if there is none."""
+
+    def write_debt(self, now: ServerCounters) -> WriteDebt | None:
+        """Return what the server owes to its data files; None if it does not report it."""
 
 
 def family_of(protocol: Protocol) -> Family:

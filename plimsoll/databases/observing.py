@@ -12,6 +12,7 @@ from plimsoll.databases.counted_statements import (
     select_foremost,
     sum_growth,
 )
+from plimsoll.databases.family import family_of
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
@@ -26,8 +27,13 @@ def open_statements(target: EngineTarget) -> AbstractContextManager[StatementRea
     Raises:
         PlimsollError: The server is unreachable, refuses, keeps no statement statistics, or sends
             an answer that cannot be read.
-        UsageError: The target's family keeps none.
+        UsageError: The target's family keeps none, or a pooler answers.
     """
+    if family_of(target.protocol).find_pooler(target) is not None:
+        raise UsageError(
+            f"DSN: a connection pooler or proxy answers at {target.host}:{target.port}; statements"
+            " are read from the server itself, since the session is made read-only for that"
+        )
     match target.protocol:
         case "mysql":
             from plimsoll.databases.mysql.statements import open_mysql_reader  # noqa: PLC0415 - a driver

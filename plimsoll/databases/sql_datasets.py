@@ -7,6 +7,7 @@ rows there are, and a second `prepare` knows where the first one stopped.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import Any, ClassVar
 
 from plimsoll.databases.connecting import shorten_message
@@ -22,6 +23,9 @@ from plimsoll.model.datasets import TableLayout
 from plimsoll.workload.compiled import Compiled, Table
 
 NOTES = "plimsoll_datasets"
+_KEYS_TOGETHER = 200  # keys that one statement looks for
+_KEYS_READ = 1_000  # keys that one statement returns
+_SEED = 1
 _CREATE_NOTES = f"""\
 CREATE TABLE IF NOT EXISTS {NOTES} (
   dataset VARCHAR(64) NOT NULL PRIMARY KEY,
@@ -179,6 +183,69 @@ class SqlDatasets(ABC):
     def _count(self, table: Table) -> int:
         ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
         return int(count)
+
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+        rows = self._execute(
+            f"SELECT * FROM {self._quoted(table)} WHERE {self._quoted(column)} = ?",  # noqa: S608 - checked names
+            key,
+        )
+        return tuple(rows[0]) if rows else None
+
+    def count_keys(self, table: str, column: str, keys: Sequence[int | str]) -> int:
+        """Count the keys that a table has."""
+        name, key, there = self._quoted(table), self._quoted(column), 0
+        for start in range(0, len(keys), _KEYS_TOGETHER):
+            part = keys[start : start + _KEYS_TOGETHER]
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT COUNT(*) FROM {name} WHERE {key} IN ({marks})"  # noqa: S608 - checked names
+            ((found,),) = self._execute(sql, *part)
+            there += int(found)
+        return there
+
+    def sample_keys(self, table: str, column: str, most: int) -> tuple[int | str, ...]:
+        """Return keys that a table has: all, or if there are more than `most`, a sample.
+
+        Of a larger table they are the first ones at or above random numbers: each is read from its
+        own place of the index, so that the time does not grow with the table. A key after a gap is
+        therefore likelier than others.
+
+        Raises:
+            PlimsollError: The keys are neither whole numbers nor texts, or the table is large and
+                they are no whole numbers.
+        """
+        name, key = self._quoted(table), self._quoted(column)
+        keys: list[Any] = []
+        ordered = f"ORDER BY {key} LIMIT {_KEYS_READ}"
+        while len(keys) <= most:
+            after = f" WHERE {key} > ?" if keys else ""
+            sql = f"SELECT {key} FROM {name}{after} {ordered}"  # noqa: S608 - checked names
+            part = [row[0] for row in self._execute(sql, *keys[-1:])]
+            keys += part
+            if len(part) < _KEYS_READ:
+                break
+        if len(keys) > most:
+            ((low, high),) = self._execute(f"SELECT MIN({key}), MAX({key}) FROM {name}")  # noqa: S608 - the same
+            if not isinstance(low, int) or not isinstance(high, int):
+                raise PlimsollError(
+                    f"the keys of {table} cannot be sampled: it has more than {most:,} rows, and"
+                    f" {column} is no whole number"
+                )
+            chance = Random(_SEED)  # noqa: S311 - not for cryptography
+            points = [chance.randint(low, high) for _ in range(most)]
+            above = f"(SELECT {key} FROM {name} WHERE {key} >= {{}} ORDER BY {key} LIMIT 1)"  # noqa: S608 - the same
+            keys = []
+            for start in range(0, most, _KEYS_TOGETHER):
+                some = points[start : start + _KEYS_TOGETHER]
+                rows = self._execute(" UNION ALL ".join(map(above.format, some)))
+                keys += [row[0] for row in rows]
+        for found in keys:
+            if not isinstance(found, int | str) or (isinstance(found, int) and found >= 2**63):
+                raise PlimsollError(
+                    f"the keys of {table} cannot be sampled: {column} has values that are neither"
+                    " texts nor whole numbers of 64 bits with a sign"
+                )
+        return tuple(dict.fromkeys(keys))
 
     @abstractmethod
     def scan(

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet.nodes import NodeSums
-from plimsoll.model.engine.answered import LatencySummary, LoadReport, SelfReport
+from plimsoll.model.engine.answered import LatencySummary, LoadReport, ReadBack, SelfReport
 from plimsoll.model.run.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.run.results import NodeTotals, OperationTotals, SecondTotals
 
@@ -48,6 +48,8 @@ class _Operation:
     succeeded: int = 0
     records: int = 0
     rows: int | None = 0  # None once a client did not know them
+    rows_missing: int | None = 0
+    rows_least: int | None = 0
     errors: Counter[str] = field(default_factory=Counter)
 
 
@@ -72,6 +74,8 @@ class Fold:
             processor.
         send_lateness_us: In an open loop, the worst client's p99 of the delay from due to sent.
         backlog_end: In an open loop, the operations that were due and unsent at the end.
+        read_back: What a second session found of written rows; None if none could.
+        writing: The names of the operations that write.
     """
 
     plan: StepPlan
@@ -94,6 +98,8 @@ class Fold:
     most_waiting_percent: float | None = None
     send_lateness_us: int | None = None
     backlog_end: int | None = None
+    read_back: ReadBack | None = None
+    writing: set[str] = field(default_factory=set)
     _operations: dict[str, _Operation] = field(default_factory=dict)
     _nodes: NodeSums = field(default_factory=NodeSums)
     _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
@@ -134,6 +140,7 @@ class Fold:
         self.engine_version = self.engine_version or report.engine_version
         self.memory_max_mib = _greater_known(self.memory_max_mib, client.memory_max_mib)
         self.threads_s += report.window_s * report.threads
+        self.read_back = self.read_back or report.read_back
         self._note_self(report.client)
         self._note_operations(report)
 
@@ -158,9 +165,12 @@ class Fold:
             totals = self._operations.setdefault(name, _Operation())
             totals.succeeded += part.succeeded
             totals.records += part.records
-            known = totals.rows is not None and part.rows is not None
-            totals.rows = (totals.rows or 0) + (part.rows or 0) if known else None
+            totals.rows = _sum_if_known(totals.rows, part.rows)
+            totals.rows_missing = _sum_if_known(totals.rows_missing, part.rows_missing)
+            totals.rows_least = _sum_if_known(totals.rows_least, part.rows_least)
             totals.errors.update(part.errors)
+            if part.writes:
+                self.writing.add(name)
 
     @property
     def succeeded(self) -> int:
@@ -181,6 +191,8 @@ class Fold:
                 succeeded=counts.succeeded,
                 records=counts.records,
                 rows=counts.rows,
+                rows_missing=counts.rows_missing,
+                rows_least=counts.rows_least,
                 errors=dict(counts.errors),
                 latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),
                 histogram=merged[name]["histogram"],
@@ -213,6 +225,10 @@ def fold_clients(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
     for result in results:
         fold.add(result.model_dump_json().encode(), name=f"client {result.client}")
     return fold
+
+
+def _sum_if_known(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _greater_known(one: Number | None, other: Number | None) -> Number | None:

@@ -11,7 +11,8 @@ from statistics import fmean, median
 
 import plimsoll_engine
 from plimsoll import words
-from plimsoll.capacity.statistics.trends import detect_trend
+from plimsoll.capacity.statistics.trends import detect_trend, find_wave_s
+from plimsoll.capacity.steps.debt import UNFILLED, TimedDebt, measure_growth
 from plimsoll.databases.family import family_of
 from plimsoll.fleet.background import add_background_results
 from plimsoll.fleet.failures import CLIENTS_NAMED, describe_failures, describe_refusal
@@ -27,6 +28,7 @@ from plimsoll.model.run.results import (
     ServerFigures,
     ServerLooks,
     StepResult,
+    known_rows,
 )
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less count as running together
@@ -85,14 +87,20 @@ def build_step(
     if window is not None and plan.operations is not None:
         plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _make_step(fold, operations, window=window, fleet=fleet, server=server)
+    commits = _count_commits(server, server_after)
+    if commits:
+        writes = sum(second.succeeded for second in seconds if second.operation in fold.writing)
+        step = step.model_copy(update={"writes": writes, "commits": commits})
     if window is not None:
         throughput = compute_throughput(fold, window, seconds)
         if throughput is None and step.refused is not None:
             throughput = 0.0  # the load has failed, however briefly those that were let in ran
+        each_second = list_second_counts(fold, window, seconds)
         read = {
             "throughput_ops_per_second": throughput,
             "halves": compute_halves(fold, window, seconds),
-            "trend": detect_trend(list_second_counts(fold, window, seconds)),
+            "trend": detect_trend(each_second),
+            "wave_s": find_wave_s(each_second) if step.debt is None else None,
         }
         step = step.model_copy(update=read)
     result = StepResult(
@@ -127,6 +135,13 @@ def _make_server_figures(
     return figures.model_copy(update={"looks": summarize_server_looks(folds[0].looks)})
 
 
+def _count_commits(server: ServerFigures | None, after: ServerCounters | None) -> int | None:
+    """Return the commits that the server counted over the whole load; None if unknown."""
+    if server is None or after is None or server.restarted:
+        return None
+    return family_of(after.family).waits(server).commits
+
+
 def _make_step(
     fold: Fold,
     operations: dict[str, OperationTotals],
@@ -140,6 +155,7 @@ def _make_step(
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
     refused = describe_refusal(fleet.failed, plan.clients)
     let_in = bool(fold.ran)
+    meant, missing = known_rows(operations)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -166,6 +182,10 @@ def _make_step(
         },
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
+        rows_meant=meant,
+        rows_missing=missing,
+        written_back=fold.read_back.written if fold.read_back else None,
+        read_back=fold.read_back.kept if fold.read_back else None,
         clients_ran=fleet.ran,
         clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,
@@ -174,6 +194,12 @@ def _make_step(
         window_factor=plan.window_factor,
         poll_us=plan.poll_us,
         recovered=plan.recovered,
+        debt=measure_growth(
+            list_debts(fold.looks),
+            judged=plan.purpose not in UNFILLED,
+            operations_per_s=succeeded / window.length_s if window and window.length_s else None,
+        ),
+        calm_waited_s=plan.calm_waited_s,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
     )
@@ -301,6 +327,16 @@ def summarize_fleet(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
         most_waiting_percent=fold.most_waiting_percent,
         engine_version=fold.engine_version,
     )
+
+
+def list_debts(looks: Sequence[ServerLook]) -> list[TimedDebt]:
+    """Return the readings of a server's write debt, in the order of their times."""
+    readings = [
+        TimedDebt(look.epoch_ms / 1000, look.debt)
+        for look in looks
+        if look.debt is not None and look.epoch_ms is not None
+    ]
+    return sorted(readings, key=lambda reading: reading.at_s)
 
 
 def summarize_server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:

@@ -20,6 +20,7 @@ from plimsoll.library.results import Frames, make_frame
 from plimsoll.load_line.clients import cancel_on_interrupt
 from plimsoll.load_line.load import Loaded, run_load
 from plimsoll.load_line.options import LoadOptions, PrepareOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import StepPlan
 from plimsoll.model.run.results import StepResult
@@ -181,7 +182,7 @@ def prepare(
     """
     with translate_errors():
         chosen = PrepareOptions(**options)
-        target = parse_database(dsn, password)
+        target, _ = adapt_to_pooler(parse_database(dsn, password))
         _, loaded = load_named_workload(workload)
         compiled = loaded.compile(chosen.records, parameters or {}, target.protocol)
         return make_rows(target, compiled, progress, chosen).counted_rows

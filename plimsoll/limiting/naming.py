@@ -155,7 +155,7 @@ def _rank_clients(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
 
 def _rank_disturbance(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
     """Return the disturbance by other programs if it decided the verdict."""
-    if capacity.verdict != "DISTURBED":
+    if not capacity.disturbed:
         return []
     of_client = step is not None and step.step.client_waiting_percent is not None
     work = Candidate(

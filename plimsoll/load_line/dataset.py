@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll import words
 from plimsoll.complaints import Complaint, Scalar
 from plimsoll.databases import dataset_notes
 from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_same_dataset
+from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import Prepared
 from plimsoll.errors import OptionError, PlimsollError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.capacity import Rules
 from plimsoll.workload import Compiled, Workload
 
 SETTLE_MAX_S = 30.0  # longest wait for the server to finish work that loading left behind
@@ -147,6 +149,34 @@ def reserve_load_number(target: EngineTarget, found: Found) -> int:
         return 0
     with family_of(target.protocol).open_datasets(target) as datasets:
         return datasets.begin_load(found.compiled)
+
+
+def use_existing_keys(target: EngineTarget, found: Found) -> tuple[Found, tuple[str, ...]]:
+    """Have a workload draw the keys that exist, where its tables ask for that.
+
+    In tables of the user's own, the other keys that it draws are looked for.
+
+    Returns:
+        What the database has, with the workload that draws these keys; and notes for the reader.
+
+    Raises:
+        OptionError: More keys are missing than operations may fail, and the workload means to meet
+            their rows.
+        PlimsollError: The database refuses.
+    """
+    found = replace(found, compiled=draw_from_existing(target, found.compiled))
+    if found.note is not None:
+        return found, ()
+    notes = []
+    for lack in find_missing_keys(target, found.compiled):
+        if lack.share > Rules().errors_max_share and lack.rows_meant:
+            problem = (
+                f"{lack}: `keys: sampled` in the workload's table {lack.key_space} draws from those"
+                " that exist; `rows: 0..1` of a statement says that its row may be missing"
+            )
+            raise OptionError(Complaint(("records",), problem))
+        notes.append(f"{lack}: operations that draw them meet no row")
+    return found, tuple(notes)
 
 
 def require_harmless(found: Found, *, allow_writes: bool) -> None:

@@ -29,12 +29,16 @@ from plimsoll.load_line.dataset import (
     require_no_partial_dataset,
     require_place,
     reserve_load_number,
+    use_existing_keys,
     wait_until_settled,
 )
+from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
+from plimsoll.load_line.pooler import adapt_to_pooler
 from plimsoll.load_line.request import add_credentials, describe_endpoint, write_search_request
 from plimsoll.load_line.search_loop import Finder, Shows
+from plimsoll.machine import require_set_clock
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import engine_of
@@ -101,6 +105,7 @@ class PlannedSearch:
         made: The rows that were made for it.
         stop_rules: The rules that stop the load at once.
         reached: The connection settings in each state of the toggle.
+        notes: Notes on the target for the reader.
     """
 
     request: Request
@@ -109,6 +114,7 @@ class PlannedSearch:
     made: Made
     stop_rules: Sequence[StopRule] = ()
     reached: Mapping[str, EngineTarget] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,15 +139,22 @@ def find(asked: Asked, caller: Caller) -> Outcome:
 
     Raises:
         UsageError: An option is not valid, or the rows do not exist.
-        PlimsollError: The database is unreachable or refuses.
+        PlimsollError: The database is unreachable or refuses, or this machine's clock was never
+            set.
     """
+    require_set_clock()
+    target, notes = adapt_to_pooler(asked.target)
+    asked = replace(asked, target=target)
+    for note in notes:
+        caller.say(note)
     found = look(asked.target, asked.workload, asked.options.records, asked.parameters)
     _plan_search(asked, found, Made())  # refuse invalid options before any row is made
     to_drop = asked.options.drop and found.note is None  # a refusal drops no existing dataset
     try:
         found, made = _provide_rows(asked, found, caller)
         to_drop = asked.options.drop
-        outcome = run_search(_plan_search(asked, found, made), caller)
+        search = replace(_plan_search(asked, found, made), notes=notes)
+        outcome = run_search(search, caller)
     except BaseException:
         if to_drop:
             with suppress(PlimsollError):  # report the first error, not this one
@@ -167,13 +180,17 @@ def run_search(search: PlannedSearch, caller: Caller) -> Outcome:
         target=search.target,
         compiled=search.found.compiled,
         load_number=lambda target: reserve_load_number(target, search.found),
+        look=measure_machine,
         reached=search.reached,
         stop_rules=search.stop_rules,
     )
     with caller.follow(finder) as shows:
         finder.shows = shows
         result, seconds = search_and_judge(
-            finder, server=search.found.server, rows=search.made.rows, notes=search.made.notes
+            finder,
+            server=search.found.server,
+            rows=search.made.rows,
+            notes=(*search.notes, *search.made.notes),
         )
         caller.keep(result, seconds)
     return Outcome(result, seconds, finder.cut_short)
@@ -198,7 +215,11 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         found,
         asked.workload,
         built_in=asked.workload_name in list_builtin_names(),
-        rules=Rules(limits_us=limits_us, statistic=options.statistic),
+        rules=Rules(
+            limits_us=limits_us,
+            statistic=options.statistic,
+            audits_off=frozenset(options.audits_off),
+        ),
         expect=asked.expect,
     )
     return PlannedSearch(request, asked.target, found, made, stop_rules)
@@ -214,7 +235,10 @@ def _provide_rows(asked: Asked, found: Found, caller: Caller) -> tuple[Found, Ma
     if is_ready_to_search(found, records=options.records, prepare=options.prepare):
         require_place(target, found)
         require_harmless(found, allow_writes=options.allow_writes)
-        return found, Made()
+        found, notes = use_existing_keys(target, found)
+        for note in notes:
+            caller.say(note)
+        return found, Made(notes=notes)
     if not options.prepare:
         require_no_partial_dataset(found)
         question = f"Make {describe_missing_rows(found)} in {describe_place(target)}?"
@@ -232,7 +256,8 @@ def _make_rows(
     made = wait_until_settled(target, prepared)
     for note in made.notes:
         caller.say(note)
-    return look(target, workload, found.compiled.records, found.given), made
+    found = look(target, workload, found.compiled.records, found.given)
+    return use_existing_keys(target, found)[0], made
 
 
 def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
@@ -242,8 +267,10 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
 
     Raises:
         UsageError: The environment has no credentials, or the request asks for faults.
-        PlimsollError: The database refuses, or a table of the dataset belongs to something else.
+        PlimsollError: The database refuses, a table of the dataset belongs to something else, or
+            this machine's clock was never set.
     """
+    require_set_clock()
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
     if request.faults:
         raise UsageError("faults: an existing database has no emulated volume to make fail")
@@ -254,13 +281,14 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
         )
         raise UsageError(Complaint(("background",), problem))
     first = request.target.redirect(request.toggle.states[0].endpoint if request.toggle else None)
-    target, workload = add_credentials(first), read_workload_choice(request.workload)
+    target, notes = adapt_to_pooler(add_credentials(first))
+    workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
     made = Made()
     if not is_complete(found):
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
-    return PlannedSearch(request, target, found, made, reached=reached)
+    return PlannedSearch(request, target, found, made, reached=reached, notes=notes)
 
 
 def _open_states(
@@ -274,7 +302,9 @@ def _open_states(
     if request.toggle is None:
         return {}
     states = endpoints_by_state(target, request.toggle)
-    reached = {name: add_credentials(endpoint) for name, endpoint in states.items()}
+    reached = {
+        name: adapt_to_pooler(add_credentials(endpoint))[0] for name, endpoint in states.items()
+    }
     for name, one in reached.items():
         with family_of(one.protocol).open_datasets(one) as datasets:
             note = datasets.read_note(compiled.dataset) if datasets.has_place() else None

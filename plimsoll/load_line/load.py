@@ -2,17 +2,22 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plimsoll_engine
 from plimsoll.complaints import Scalar
 from plimsoll.databases.dataset_notes import check_loaded, check_same_parameters
+from plimsoll.databases.existing_keys import draw_from_existing
+from plimsoll.databases.family import family_of
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.errors import PlimsollError
 from plimsoll.load_line.clients import end_on_signals
 from plimsoll.load_line.dataset import look, require_place, reserve_load_number
 from plimsoll.load_line.machine import choose_poll_us, choose_threads
 from plimsoll.load_line.options import LoadOptions
+from plimsoll.load_line.pooler import adapt_to_pooler
+from plimsoll.machine import require_set_clock
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import (
@@ -50,11 +55,13 @@ class Loaded:
         loadable: The workload and the server.
         spec: The settings of the load.
         report: The measurements.
+        notes: Notes on the target for the reader.
     """
 
     loadable: Loadable
     spec: LoadSpec
     report: LoadReport
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values, without credentials."""
@@ -90,6 +97,7 @@ def _prepare_load(
             f" make it (plimsoll prepare --workload {workload.name} --records N), or give the"
             " number of records if another tool has made it"
         )
+    found = replace(found, compiled=draw_from_existing(target, found.compiled))
     if found.note is None:
         return Loadable(found.server, found.compiled, found.compiled.engine)
     check_same_parameters(found.compiled, found.note, notes_table="plimsoll_datasets")
@@ -118,8 +126,11 @@ def run_load(
         token: Token that ends the load early.
 
     Raises:
-        PlimsollError: The database refuses, is unreachable or does not have the rows.
+        PlimsollError: The database refuses, is unreachable or does not have the rows, or this
+            machine's clock was never set.
     """
+    require_set_clock()
+    target, notes = adapt_to_pooler(target)
     there = _prepare_load(target, workload, options.records, parameters)
     threads = options.threads or choose_threads(target, options.connections, options.rate)
     loop: ClosedLoop | OpenLoop = ClosedLoop()
@@ -145,4 +156,6 @@ def run_load(
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
-    return Loaded(there, spec, LoadReport.model_validate_json(text))
+    report = LoadReport.model_validate_json(text).with_meaning(spec.workload)
+    connect = family_of(target.protocol).open_datasets
+    return Loaded(there, spec, add_read_back(spec, report, connect), notes)

@@ -9,12 +9,20 @@ from dataclasses import dataclass, field
 from threading import Timer
 
 from plimsoll import words
-from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_seconds, cpu_times, servers, shares
+from plimsoll.machine import (
+    CpuTimes,
+    MachineLoad,
+    cpu_times,
+    measure_load,
+    servers,
+    shares,
+)
 from plimsoll.model.engine.asked import POLL_US, EngineTarget
 from plimsoll.model.judging.steps import TargetFigures
 from plimsoll.model.request.dsn import is_loopback
 from plimsoll.model.run.fleet import ClientResult, StepPlan
 from plimsoll.model.run.results import FleetFigures, StepResult
+from plimsoll.workflow.log_filling import LOOK_STATEMENTS, OPENING_STATEMENTS
 
 SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
 
@@ -52,15 +60,6 @@ def choose_threads(target: EngineTarget, connections: int, rate: float | None) -
     return min(2, connections, len(os.sched_getaffinity(0))) if shared else 1
 
 
-@dataclass(frozen=True)
-class Look:
-    """Processor times at one moment, of this machine and of the database's server."""
-
-    at_s: float
-    machine: CpuTimes | None
-    server_s: float | None
-
-
 @dataclass
 class Host:
     """This machine during a step.
@@ -72,7 +71,7 @@ class Host:
 
     shared: bool
     servers: frozenset[int]
-    _looks: list[Look] = field(default_factory=list)
+    _looks: list[CpuTimes | None] = field(default_factory=list)
 
     @classmethod
     def of(cls, target: EngineTarget) -> "Host":
@@ -102,46 +101,25 @@ class Host:
             self._look()
 
     def _look(self) -> None:
-        server_s = cpu_seconds(self.servers) if self.servers else None
-        self._looks.append(Look(time.monotonic(), cpu_times(self.ours), server_s))
+        self._looks.append(cpu_times(self.ours, servers=self.servers))
 
     def add_figures(self, step: StepResult) -> StepResult:
         """Add this machine's figures and the server's CPU utilization to a step."""
-        figures = self._figures()
-        waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}
-        step = step.model_copy(update={"step": step.step.model_copy(update=figures | waits)})
-        cpu_percent = self._cpu_percent()
-        if cpu_percent is None:
-            return step
-        target = TargetFigures(
-            period_s=round(self._looked_s), points=1, cpu_percent=cpu_percent, **figures
-        )
-        return step.model_copy(update={"target": target})
-
-    @property
-    def _looked_s(self) -> float:
-        return self._looks[-1].at_s - self._looks[0].at_s
-
-    def _figures(self) -> dict[str, float | None]:
         looks = self._looks
-        now = shares(looks[0].machine, looks[-1].machine) if looks else None
-        return {
+        now = shares(looks[0], looks[-1]) if looks else None
+        figures = {
             "host_stolen_percent": 100 * now.stolen if now else None,
             "host_others_percent": 100 * now.others if now and self.ours else None,
             "host_idle_percent": 100 * now.idle if now else None,
         }
-
-    def _cpu_percent(self) -> float | None:
-        """Compute the server's share of this machine's CPU, in percent."""
-        known = [
-            (look.server_s, look.machine.total / TICKS_PER_S)
-            for look in self._looks
-            if look.server_s is not None and look.machine is not None
-        ]
-        if len(known) < 2 or known[-1][1] <= known[0][1]:
-            return None
-        (began_s, machine_began_s), (ended_s, machine_ended_s) = known[0], known[-1]
-        return 100 * (ended_s - began_s) / (machine_ended_s - machine_began_s)
+        waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}
+        step = step.model_copy(update={"step": step.step.model_copy(update=figures | waits)})
+        if now is None or now.server is None:
+            return step
+        target = TargetFigures(
+            period_s=round(now.length_s), points=1, cpu_percent=100 * now.server, **figures
+        )
+        return step.model_copy(update={"target": target})
 
     def _client_waiting_percent(self, fleet: FleetFigures) -> float | None:
         """Return how long clients waited for a processor, in percent.
@@ -152,15 +130,21 @@ class Host:
         return None if self.shared else fleet.most_waiting_percent
 
 
+def measure_machine(target: EngineTarget) -> MachineLoad | None:
+    """Measure what keeps this machine busy besides a search of a database and the database."""
+    return measure_load(Host.of(target).ours)
+
+
 # Other users of the database during the search: a reader of the result should know of them.
 
 
 SHARE_MOST = 0.01  # share of the server's statements, as the audit `server_count` allows
 OWN_MOST = 50  # our own statements besides the load in a step: counters, recovery checks, rows
-OWN_OF_A_CONNECTION = 4  # statements that open a connection
 
 
-def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
+def report_other_statements(
+    step: StepResult, results: Sequence[ClientResult], filling: int = 0
+) -> StepResult:
     """Report how many statements others sent to the server during a step.
 
     If they sent some, the server's count cannot audit ours and is dropped. MySQL counts every
@@ -168,6 +152,11 @@ def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -
     dev.mysql.com/doc/refman/8.4/en/server-status-variables.html#statvar_Questions), so what our
     clients did not send came from others, as text or prepared. On a server that counts prepared
     statements alone, those show the others.
+
+    Args:
+        step: The step.
+        results: What its clients measured.
+        filling: The statements besides those of operations that filled the server's log.
     """
     server = step.server
     if server is None or server.statements_by_clients is None or server.interval_s <= 0:
@@ -178,7 +167,8 @@ def report_other_statements(step: StepResult, results: Sequence[ClientResult]) -
     if served is None:
         own, served = server.statements_by_clients, server.statements_by_server
     opened = sum(result.report.connection_report.opened for result in results)
-    ours = OWN_MOST + OWN_OF_A_CONNECTION * opened
+    looks = sum(len(result.looks) for result in results)
+    ours = OWN_MOST + OPENING_STATEMENTS * opened + LOOK_STATEMENTS * looks + filling
     if served is None or served - own <= max(ours, SHARE_MOST * served):
         return step
     a_second = words.rate((served - own) / server.interval_s)

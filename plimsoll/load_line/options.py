@@ -17,7 +17,7 @@ from plimsoll.complaints import Complaint, Range, complain_of_unknown
 from plimsoll.errors import OptionError
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.engine.asked import POLL_MOST_US, POLL_US, LoadOrder
-from plimsoll.model.judging.capacity import Confirmation
+from plimsoll.model.judging.capacity import AuditName, Confirmation
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.quantities import NO_LATENCY, read_latency_us
 
@@ -282,12 +282,29 @@ class FindOptions(Options):
         form="SECONDS",
         allowed=Range(10, 86_400),
     )
+    audits_off: Sequence[AuditName] = option(
+        "--without-audit",
+        (),
+        "An audit to skip, so that steps that it would dispute count. Without undisturbed, the"
+        " search does not wait while other programs keep this machine busy, and the result says"
+        " so.",
+        typed="Repeatable.",
+        python="Names of audits.",
+        form="AUDIT",
+        parse=tuple,
+    )
     quick: bool = option(
         "--quick",
         False,
         "Take less than a minute: shorter windows, wider steps, fewer repetitions. The answer is"
         " less certain, and says so.",
     )
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        super().__post_init__()
+        for audit in self.audits_off:
+            check_name(audit, get_args(AuditName), "audits_off")
 
     @property
     def effort(self) -> Effort:

@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from plimsoll.local.process_guard import list_segments, remove_shared_memory
 from plimsoll.volumes.places import MEMORY, remove_abandoned, remove_files, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # prefix of the temporary folders of twins
 IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
 _REMOVAL_TIMEOUT_S = 10.0
+_STARTED_S = 60.0  # a server makes all of its shared memory when it starts
 _YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
 
 
@@ -40,6 +42,7 @@ def remove_databases(databases: Path) -> None:
     for directory in databases.glob("*/"):
         with contextlib.suppress(FileNotFoundError):  # somebody else removes it, too
             remove_files(state_path(directory))
+        _remove_postgres_memory(directory / "data")
     deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
     while databases.exists() and time.monotonic() < deadline:
@@ -47,14 +50,30 @@ def remove_databases(databases: Path) -> None:
         shutil.rmtree(databases, ignore_errors=True)
 
 
+def _remove_postgres_memory(data: Path) -> None:
+    """Remove the System V shared memory of a PostgreSQL that was killed with its guard.
+
+    Its own file says who it was and which segment is its first. Unless that segment is there and
+    was made by that process, nothing is removed.
+    """
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+        postmaster, (key, number) = int(lines[0]), map(int, lines[6].split())
+    except (OSError, ValueError, IndexError):  # no PostgreSQL, or one that has ended well
+        return
+    for first in list_segments():
+        same = (first.number, first.creator) == (number, postmaster) and not first.users
+        if same and (first.key - key) % 2**32 == 0:  # it writes the signed key as an unsigned one
+            remove_shared_memory({postmaster}, since_s=first.changed_s - _STARTED_S)
+
+
 def remove_leftovers(say: Callable[[str], None]) -> None:
     """Remove what killed runs have left on this machine, and say so for each.
 
     Nothing is touched that does not carry Plimsoll's prefix, or whose lock a living process holds.
     """
-    for home in remove_orphaned_homes():
-        say(f"removed what a killed run had left: {home}")
-    remove_abandoned()
+    for left in (*remove_orphaned_homes(), *remove_abandoned()):
+        say(f"removed what a killed run had left: {left}")
 
 
 def remove_orphaned_homes(temporary: Path | None = None) -> list[Path]:

@@ -5,7 +5,9 @@ input is a pipe whose other end only the parent holds. The first line says what 
 the pipe, which comes with the parent's death whatever its cause, kills the program. If the guard
 itself is killed, the kernel kills the program (PR_SET_PDEATHSIG, which holds here because the
 guard's main thread, the one that starts it, lives as long as the guard). Processes that the program
-leaves behind are killed too: they become children of the guard (PR_SET_CHILD_SUBREAPER).
+leaves behind are killed too: they become children of the guard (PR_SET_CHILD_SUBREAPER). System V
+shared memory that they have made and nobody uses is removed, as a killed PostgreSQL leaves it where
+it has no namespace of its own.
 
 The request, one JSON line: `command`, `environment`, `working_directory`, `log` (a file for
 standard output and error) and `remove_on_orphaned` (folders to delete if the parent died). The
@@ -21,12 +23,16 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 # field of proc_pid_stat(5), counted from the state, which follows the name in parentheses
 _PARENT = 1
+_SEGMENTS = Path("/proc/sysvipc/shm")
+_IPC_RMID = 0
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -44,12 +50,44 @@ def _list_children() -> list[int]:
     return found
 
 
-def _kill_descendants() -> None:
+def _kill_descendants() -> set[int]:
     """Kill the processes that the program has left behind, and those that they leave."""
+    killed = set()
     while left := _list_children():
         for pid in left:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+            killed.add(pid)
+    return killed
+
+
+class Segment(NamedTuple):
+    """A System V shared memory segment: proc_sysvipc(5)."""
+
+    key: int
+    number: int
+    creator: int  # process id
+    users: int  # processes that have it attached
+    changed_s: int  # when it was made, in seconds of the epoch
+
+
+def list_segments() -> list[Segment]:
+    """List the segments of this IPC namespace; none if the system does not show them."""
+    try:
+        rows = [line.split() for line in _SEGMENTS.read_text().splitlines()[1:]]
+    except OSError:
+        return []
+    return [Segment(*(int(row[column]) for column in (0, 1, 4, 6, 13))) for row in rows]
+
+
+def remove_shared_memory(creators: Collection[int], *, since_s: float = 0) -> None:
+    """Remove the segments that some processes have made, that nobody uses, and that are not older.
+
+    Those of other users stay: the kernel refuses.
+    """
+    for segment in list_segments():
+        if segment.creator in creators and not segment.users and segment.changed_s >= since_s:
+            _libc.shmctl(segment.number, _IPC_RMID, None)
 
 
 def main() -> int:
@@ -84,7 +122,7 @@ def main() -> int:
 
     threading.Thread(target=watch_parent, daemon=True).start()
     code = program.wait()
-    _kill_descendants()
+    remove_shared_memory({program.pid, *_kill_descendants()})
     if orphaned.is_set():
         for folder in request["remove_on_orphaned"]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -21,6 +21,7 @@ from plimsoll.local.aws.whole_answers import require_whole_answers
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import IN_MEMORY, remove_databases
 from plimsoll.local.running_database import RunningDatabase
+from plimsoll.machine import require_set_clock
 from plimsoll.model.deployment.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.deployment.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import find_packaged_folder
@@ -44,7 +45,9 @@ def check_machine() -> None:
     Raises:
         UsageError: This is not Linux.
         MissingToolError: The packages for it are not installed.
+        PlimsollError: This machine's clock was never set.
     """
+    require_set_clock()
     if sys.platform != "linux":
         raise UsageError("--local needs Linux: on another system, use a Linux VM or container")
     if missing := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:

@@ -116,7 +116,7 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
 
 def measure_fleet_use(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
     """Return what the loading and these steps use, without the target."""
-    loads = [(plan.clients_in_all, plan.warmup_s + plan.duration_s) for plan in plans]
+    loads = [(plan.clients_in_all, plan.fill_s + plan.warmup_s + plan.duration_s) for plan in plans]
     return _measure_use(record, request, loads, loaded_by=None)
 
 

@@ -8,9 +8,9 @@ from typing import Literal, assert_never
 from pydantic import TypeAdapter
 
 from plimsoll import words
-from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.confirm.next_loads import LADDERS
 from plimsoll.capacity.confirm.soak import count_soak_windows
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.aws.volumes import limits
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import STATISTICS, Step

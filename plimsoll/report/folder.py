@@ -104,15 +104,17 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     """
     raw = read_limited(path, bytes_max=MAX_BYTES)
     try:
-        if is_deeper(raw.decode()):
-            raise UsageError(f"{path}: the file: nested too deeply")
-        if _CONTROLS.search(raw):
+        deeper = is_deeper(raw.decode())
+        if _CONTROLS.search(raw) and not deeper:
             raw = json.dumps(_strip_controls(json.loads(raw))).encode()
-        return model.model_validate_json(raw)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
         raise UsageError(f"{path}: the file: no JSON: {error}") from None
+    if deeper:
+        raise UsageError(f"{path}: the file: nested too deeply")
+    try:
+        return model.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{path}: {where or 'the file'}: {first['msg']}") from None
 

@@ -285,6 +285,8 @@ def next_step(result: RunResult) -> str:
         return "The run has no verdict: fix what ended it, and run it again"
     if (found := predict_more_iops(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
+    if capacity.slowed:
+        return verdict_facts("DISTURBED").next_step
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None
     if change is not None and _reached_limit(capacity):
         return f"If you need more: {change}"

@@ -22,6 +22,8 @@ AUDIT_NAMES = {
     "steady_state": "steady state",
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
+    "rows_met": "rows were there",
+    "writes_kept": "writes were committed",
     "undisturbed": "this machine undisturbed",
     "nothing_escaped": "no I/O bypassed the volume",
 }

@@ -131,6 +131,7 @@ def check_request(request: Request, known: CompiledWorkloads | None = None) -> C
     _require_possible_rules(checked)
     _require_possible_phases(checked)
     _require_own_tables(checked)
+    _refuse_sampled_keys(checked)
     return checked
 
 
@@ -277,6 +278,22 @@ def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compi
             problem = f"the dataset {other.dataset} is made with {wanted} already"
             where = ("workload", "parameters", name)
             raise UsageError(Complaint(where, problem, value, (str(wanted),)))
+
+
+def _refuse_sampled_keys(checked: CheckedRequest) -> None:
+    """Refuse a workload that draws keys of tables that are there already: a run makes its rows.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for compiled in (checked.workload, *checked.phases.values(), *checked.background):
+        if compiled.sampled:
+            problem = (
+                f"{compiled.name} has `keys: sampled` in its table {compiled.sampled[0]}, which"
+                " `plimsoll find` and `plimsoll load` take alone: a run makes rows whose keys it"
+                " knows"
+            )
+            raise UsageError(Complaint(("workload",), problem))
 
 
 # Limits and rules name operations of the workload.

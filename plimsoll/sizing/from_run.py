@@ -110,7 +110,7 @@ def prepare_run(
         update={"limits_us": dict(limits_us), "statistic": statistic}
     )
     capacity = judge_sustained([step.step for step in result.steps], rules)
-    if capacity.verdict in DOUBTFUL:
+    if capacity.verdict in DOUBTFUL or capacity.slowed:
         raise NoGroundError(
             f"nothing can be predicted from it: {capacity.verdict}: {capacity.summary}"
         )

@@ -62,8 +62,9 @@ def remove_files(path: Path) -> None:
         path.with_suffix(suffix).unlink(missing_ok=True)
 
 
-def remove_abandoned() -> None:
-    """Remove the files that killed owners left for folders which no longer exist."""
+def remove_abandoned() -> list[Path]:
+    """Remove the files that killed owners left for folders which no longer exist; list them."""
+    removed = []
     for file in _state_folder().glob(f"{_PREFIX}*.lock"):
         with suppress(OSError):  # another user's file, or already gone
             path = file.with_suffix("")
@@ -75,8 +76,10 @@ def remove_abandoned() -> None:
             try:
                 if not _read_directory(path).exists():
                     remove_files(path)
+                    removed.append(path)
             finally:
                 os.close(lock)
+    return removed
 
 
 def _read_directory(path: Path) -> Path:

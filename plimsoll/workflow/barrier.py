@@ -228,11 +228,16 @@ def start_step(
     target = connect_as_master(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(checked.of_phase(plan.phase))
+        of_filling = datasets.begin_load(checked.of_phase(plan.phase)) if plan.fill_s else 0
         numbered = []
         for load in plan.background:
             own = datasets.begin_load(checked.background[load.number])
             numbered.append(load.model_copy(update={"load_number": own}))
-    numbers = {"load_number": number, "background": tuple(numbered)}
+    numbers = {
+        "load_number": number,
+        "fill_load_number": of_filling,
+        "background": tuple(numbered),
+    }
     plan = _set_barrier(settings, plan, late).model_copy(update=numbers)
     start = plan.start_at_epoch_ms + step_delay_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
@@ -245,7 +250,7 @@ def start_step(
             f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
-    records_of(settings).change(record.run_id, step=plan.index, recovery=None)
+    records_of(settings).change(record.run_id, step=plan.index, recovery=None, busy=None)
     return Next.step(plan)
 
 
@@ -266,6 +271,6 @@ def _set_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -
         lead_ms=settings.start_lead_ms,
         per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_before,
-        load_s=plan.warmup_s + plan.duration_s,
+        load_s=plan.fill_s + plan.warmup_s + plan.duration_s,
     )
-    return plan.model_copy(update={"start_at_epoch_ms": start})
+    return plan.model_copy(update={"start_at_epoch_ms": start + round(1000 * plan.fill_s)})

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pydantic import Json
@@ -19,6 +19,7 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.databases.watching import Watcher, open_watcher
 from plimsoll.errors import (
     ClientRefusedError,
@@ -40,6 +41,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.requests.checked_request import check_request
 from plimsoll.targets.connection import connect_as_load_user
+from plimsoll.workflow.log_filling import fill_before
 from plimsoll.workflow.metric_points import client_points
 
 # Samples of the server's state during the load.
@@ -47,7 +49,7 @@ from plimsoll.workflow.metric_points import client_points
 
 LOOKS = 20  # samples in a window, within the limits below
 EVERY_LEAST_S = 0.2
-EVERY_MOST_S = 5.0
+EVERY_MOST_S = 1.0
 LEAVE_S = 1.0  # a last sample that takes longer is cut off
 
 
@@ -117,16 +119,17 @@ def send_and_sample(
 ) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     """Send a client's load; the first client of a step also samples the server.
 
+    After its load it reads back what was written, too.
+
     Raises:
         ConnectionsRefusedError: The target has no room for all of its connections.
         EngineError: The target refuses the client.
     """
-    watching: AbstractContextManager[list[ServerLook]] = nullcontext([])
-    if spec.client_index == WATCHES:
-        watching = sample_server(spec.target, plan)
-    with watching as looks:
+    if spec.client_index != WATCHES:
+        return send_load(spec, on_second, cancel), ()
+    with sample_server(spec.target, plan) as looks:
         report = send_load(spec, on_second, cancel)
-    return report, tuple(looks)
+    return add_read_back(spec, report), tuple(looks)
 
 
 def send_load(
@@ -141,9 +144,8 @@ def send_load(
         EngineError: The target refuses the client.
     """
     try:
-        return LoadReport.model_validate_json(
-            plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
-        )
+        text = plimsoll_engine.run(spec.model_dump_json(), on_second, cancel)
+        return LoadReport.model_validate_json(text).with_meaning(spec.workload)
     except plimsoll_engine.EngineError as error:
         if error.code in protocol_facts(spec.target.protocol).full:
             raise ConnectionsRefusedError(str(error)) from None
@@ -283,8 +285,20 @@ def _send_client_load(
         return join_spans(plan, [(span, send_load(span.spec)) for span in spans]), ()
     workload = checked.of_phase(plan.phase).engine_workload(load_number=plan.load_number)
     spec = make_load_spec(plan, client, workload=workload, target=target)
-    with open_second_sender(run_id, plan, client) as tell:
-        return send_and_sample(spec, plan, tell)
+    with ExitStack() as beside_load:
+        tell = beside_load.enter_context(open_second_sender(run_id, plan, client))
+        if client != WATCHES or not plan.fill_s:
+            return send_and_sample(spec, plan, tell)
+        of_phase = checked.of_phase(plan.phase)
+        numbered = of_phase.engine_workload(load_number=plan.fill_load_number)
+        filling = beside_load.enter_context(fill_before(plan, spec, numbered))
+        report, looks = send_and_sample(spec, plan, tell)
+        return add_statements(report, filling.join()), looks
+
+
+def add_statements(report: LoadReport, sent: int) -> LoadReport:
+    """Add the statements of the load that filled the log, since the server counts them too."""
+    return report.model_copy(update={"statements_sent": report.statements_sent + sent})
 
 
 def _publish_client(result: ClientResult, plan: StepPlan) -> None:

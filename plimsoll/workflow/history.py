@@ -8,7 +8,7 @@ from plimsoll.aws.run_files import (
     RunFiles,
     step_path,
 )
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
 from plimsoll.fleet.plan import reduce_step

@@ -6,7 +6,7 @@ A phase with a search is planned and judged as the run's own search is.
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.statistics.intervals import interval
 from plimsoll.capacity.steps.audits import audit_clients_ran
 from plimsoll.capacity.steps.loads import explain_dispute, select_undisputed

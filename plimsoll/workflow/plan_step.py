@@ -1,5 +1,6 @@
 """Plans the next step of a run: warming, then phases, then the search."""
 
+import os
 import time
 
 from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, RunFiles, files_of, step_path
@@ -8,6 +9,7 @@ from plimsoll.capacity.beside import next_run_step
 from plimsoll.databases.family import family_of
 from plimsoll.errors import BudgetPassedError, StepError, TimeLimitPassedError, UsageError
 from plimsoll.fleet.plan import plan_step, plan_warming
+from plimsoll.machine import MachineLoad, find_parent, measure_load
 from plimsoll.model.deployment.function_settings import PlanStepSettings
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.steps import CLOSING
@@ -16,9 +18,9 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import Done, NextStep
 from plimsoll.model.run.fleet import WARMING_STEP
 from plimsoll.model.run.results import Preconditioning
-from plimsoll.model.run.run_record import Recovery, RunRecord
+from plimsoll.model.run.run_record import BusyMachine, Recovery, RunRecord
 from plimsoll.requests.checked_request import CheckedRequest, check_request
-from plimsoll.search_steps import prepare_step
+from plimsoll.search_steps import plan_fill, prepare_step, waits_for_machine
 from plimsoll.targets.connection import connect_as_master
 from plimsoll.workflow.barrier import (
     Next,
@@ -141,17 +143,38 @@ def _plan_search_step(
         counters=family_of(target.protocol).read_counters(target),
         waiting=record.recovery,
         at_epoch_ms=round(time.time() * 1000),
+        machine=measure_machine()
+        if settings.on_one_machine and waits_for_machine(request)
+        else None,
+        busy=record.busy,
+        finished=steps,
     )
     if ready is None:
         return None
     if isinstance(ready, Recovery):
         records_of(settings).change(record.run_id, recovery=ready)
         return Next.pause(settings.poll_seconds)
+    if isinstance(ready, BusyMachine):
+        records_of(settings).change(record.run_id, busy=ready)
+        return Next.pause(settings.poll_seconds)
     parameters = _read_parameters(settings, record, request, following, target)
     if parameters is None:
         return None
-    ready = ready.model_copy(update={"parameters": parameters})
+    # The clients of a fleet learn beforehand when to start, so it fills for as long as planned.
+    ready = plan_fill(ready.model_copy(update={"parameters": parameters}), steps, least_s=0.0)
+    if record.turn is not None:  # the rest of its slot; before that, the other run measures
+        room_s = record.turn.slot_s - ready.warmup_s - ready.duration_s
+        ready = ready.model_copy(update={"fill_s": max(0.0, min(ready.fill_s, room_s))})
     return start_or_skip_step(settings, record, checked, ready, finished)
+
+
+def measure_machine() -> MachineLoad | None:
+    """Measure what keeps this machine busy besides the twin that this function runs on.
+
+    A sandbox is forked from a process that the twin has started, as it has started all others.
+    """
+    twin = find_parent(os.getppid())
+    return None if twin is None else measure_load({twin})
 
 
 def _switch_before(record: RunRecord, following: NextStep) -> dict[str, object] | None:

@@ -96,6 +96,7 @@ class Compiled:
         dataset_parameters: The values of the parameters that the tables and rows depend on.
         tables: All tables, with each copy as one.
         engine: The workload that the engine sends.
+        sampled: The tables whose keys are drawn from those that exist.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Compiled:
     dataset_parameters: dict[str, Scalar]
     tables: tuple[Table, ...]
     engine: EngineWorkload
+    sampled: tuple[str, ...] = ()
 
     def engine_workload(self, load_number: int = 0) -> EngineWorkload:
         """The workload to send after `load_number` loads have inserted into the tables.

@@ -23,11 +23,13 @@ from plimsoll.workload.declared import (
     workload_error,
 )
 from plimsoll.workload.names import Names
+from plimsoll.workload.rows import KnownRows, RowKey
 from plimsoll.workload.statements import Copies, Statement, require_short
 from plimsoll.workload.values import Scope, find_used_variables, read_value
 
 MAX_OPERATIONS = 100
 MAX_STATEMENTS = 1000
+NO_KEYS: Mapping[str, RowKey] = {}
 
 
 class Operation(Declared):
@@ -51,6 +53,7 @@ class Operation(Declared):
         tables: Copies,
         names: Mapping[Language, Names],
         wanted: Language | None = None,
+        keys: Mapping[str, RowKey] = NO_KEYS,
     ) -> dict[Protocol, EngineOperation]:
         """Compile it for each protocol in whose language every statement has a text.
 
@@ -59,6 +62,7 @@ class Operation(Declared):
             tables: The number of copies of each table.
             names: The names that its statements may use.
             wanted: The required language; None if any language will do.
+            keys: The keys of the tables whose rows are there throughout a load.
 
         Raises:
             WorkloadError: Something in it is not valid.
@@ -67,13 +71,14 @@ class Operation(Declared):
         for variable, declared in self.let.items():
             with locate_errors("let", variable):
                 scope = scope.with_variable(variable, read_value(declared, scope))
+        known = KnownRows(keys, scope.variables)
         texts: list[dict[Language, EngineStatement]] = []
         characters = 0
         drawn: list[Value] = list(scope.variables.values())
         for index, declared in enumerate(self.statements):
             with locate_errors("statements", index):
                 statement = read_part(Statement, declared, scope)
-                texts.append(statement.resolve(tables, names, wanted))
+                texts.append(statement.resolve(tables, names, wanted, known))
                 require_short(characters := characters + _count_characters(texts[-1]))
                 drawn += statement.values
         used = find_used_variables(drawn)

@@ -11,11 +11,12 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import complain_of_unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import EngineStatement, Protocol
+from plimsoll.model.engine.asked import EngineStatement, Protocol, RowUpdated
 from plimsoll.model.engine.values import Value
 from plimsoll.workload.declared import Declared, Given, Listed, Text, locate_errors, workload_error
 from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
+from plimsoll.workload.rows import KnownRows, RowRangeText, derive_least_rows, find_named_row
 from plimsoll.workload.tables import copy_names
 from plimsoll.workload.tokens import Token, tokenize
 from plimsoll.workload.values import AnyValue, WholeNumber
@@ -25,6 +26,8 @@ MAX_CHARACTERS = 4 * 2**20  # total of statements, written out for every copy an
 MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
 
 Copies = Mapping[str, int | None]  # number of copies by table; None for a table without a number
+
+NOTHING_KNOWN = KnownRows()
 
 _NAME = re.compile(r"\{(\w+)\}")
 
@@ -47,6 +50,8 @@ class Statement(Declared):
         postgres: The text for PostgreSQL.
         binds: The values of the `?`.
         postgres_binds: The values in PostgreSQL, if they differ.
+        rows: How many rows an execution meets; None if that follows from its kind and its key.
+        postgres_rows: The same in PostgreSQL, if it differs.
     """
 
     sql: Given[Text] = None
@@ -58,6 +63,8 @@ class Statement(Declared):
     choose: Given[WholeNumber] = None
     one_of: Given[Annotated[dict[str, Words], Field(min_length=1, max_length=1)]] = None
     rows_per_statement: Annotated[int, Field(ge=1, le=10_000)] = 1
+    rows: Given[RowRangeText] = None
+    postgres_rows: Given[RowRangeText] = None
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
@@ -80,7 +87,11 @@ class Statement(Declared):
         return binds if self.choose is None else (*binds, self.choose)
 
     def resolve(
-        self, tables: Copies, names: Mapping[Language, Names], wanted: Language | None = None
+        self,
+        tables: Copies,
+        names: Mapping[Language, Names],
+        wanted: Language | None = None,
+        known: KnownRows = NOTHING_KNOWN,
     ) -> dict[Language, EngineStatement]:
         """Write the statement in each language that it has a text for.
 
@@ -89,6 +100,7 @@ class Statement(Declared):
             names: The names that it may use.
             wanted: The required language. If `sql` serves as its text and is not valid in it, that
                 is an error; for other languages the text is skipped.
+            known: The rows that are there, from which the rows that it meets are derived.
 
         Raises:
             WorkloadError: An unknown table, unbound or superfluous parameters ...
@@ -99,7 +111,7 @@ class Statement(Declared):
             if text is None:
                 continue
             try:
-                written[language] = self._written(text, field, tables, names[language])
+                written[language] = self._written(text, field, tables, names[language], known)
             except WorkloadError as error:
                 if field == language:
                     raise
@@ -121,7 +133,9 @@ class Statement(Declared):
             case _:
                 assert_never(language)
 
-    def _written(self, text: str, field: Language, tables: Copies, names: Names) -> EngineStatement:
+    def _written(
+        self, text: str, field: Language, tables: Copies, names: Names, known: KnownRows
+    ) -> EngineStatement:
         language = names.language
         own = self.postgres_binds if field == "postgres" else None
         binds = self.binds if own is None else own
@@ -135,9 +149,16 @@ class Statement(Declared):
             alternatives = self._alternatives(template, tables, copies or 1, language)
             # copies differ only in table names, but chosen words may be any name
             for alternative in alternatives if self.one_of else alternatives[:1]:
-                count = sum(map(_is_placeholder, read_statement(alternative, names)))
+                tokens = read_statement(alternative, names)
+                count = sum(map(_is_placeholder, tokens))
                 if count != len(binds):
                     raise workload_error(f"has {count} ? for {len(binds)} binds")
+            stated = self.rows
+            if language == "postgres" and self.postgres_rows is not None:
+                stated = self.postgres_rows
+            used = {name for name in _NAME.findall(template) if name in tables}
+            table = used.pop() if len(used) == 1 else None
+            named = find_named_row(tokens, language, table=table, binds=binds, known=known)
             return EngineStatement(
                 sql=tuple(
                     _number_parameters(
@@ -148,6 +169,19 @@ class Statement(Declared):
                 binds=binds * self.rows_per_statement,
                 repeat=self.repeat,
                 choose=self.choose if len(alternatives) > 1 else None,
+                rows_least=stated.least
+                if stated is not None
+                else derive_least_rows(
+                    tokens, named=named, rows_per_statement=self.rows_per_statement
+                ),
+                row_updated=None
+                if named is None or table is None or not named.changes
+                else RowUpdated(
+                    table=_fold(copy_names(table, tables[table])[0], language),
+                    column=named.column,
+                    bind=named.bind,
+                    key=named.key,
+                ),
             )
 
     def _check_word(self, template: str, tables: Copies) -> None:
@@ -198,9 +232,14 @@ def _quote_table_name(name: str, language: Language) -> str:
         case "cql":
             return name
         case "postgres":
-            return f'"{name.lower()}"'
+            return f'"{_fold(name, language)}"'
         case _:
             assert_never(language)
+
+
+def _fold(name: str, language: Language) -> str:
+    """Return a table's name in the database."""
+    return name if language == "sql" else name.lower()
 
 
 def require_short(characters: int) -> None:

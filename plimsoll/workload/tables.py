@@ -1,13 +1,13 @@
 """Tables of a workload: columns, keys, indexes, and the values that fill their rows."""
 
 import re
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.complaints import Scalar, complain_of_unknown
 from plimsoll.errors import WorkloadError
-from plimsoll.model.engine.values import PatternValue, TextValue, Value
+from plimsoll.model.engine.values import PatternValue, RowValue, TextValue, Value
 from plimsoll.workload.declared import (
     Declared,
     Given,
@@ -93,6 +93,8 @@ class TableShape(Declared):
             rows of an interrupted load could not be distinguished from new ones.
         copies: The number of copies, named `name1`, `name2` ...; None for one table `name`.
         first: The number of the first row.
+        keys: `sampled` if operations draw the keys that the table has, whatever they are; None if
+            they draw the numbers of rows.
         indexes: The columns by index name; `{copy}` in a name stands for the number of the copy.
     """
 
@@ -101,6 +103,7 @@ class TableShape(Declared):
     primary_key: KeyColumns
     copies: Given[Annotated[int, Field(ge=1, le=MAX_COPIES)]] = None
     first: RowNumber = 0
+    keys: Given[Literal["sampled"]] = None
     indexes: dict[Annotated[str, AfterValidator(_check_index_name)], ColumnNames] = Field(
         default_factory=dict
     )
@@ -114,6 +117,18 @@ class TableShape(Declared):
         for index, names in self.indexes.items():
             with locate_errors("indexes", index):
                 self._require_known(names)
+        return self
+
+    @model_validator(mode="after")
+    def _keys_can_be_sampled(self) -> Self:
+        if self.keys is None:
+            return self
+        if self.copies is not None:
+            raise workload_error("a table with copies has no common keys to sample", "keys")
+        key = self.primary_key[0] if len(self.primary_key) == 1 else None
+        if key is None or not isinstance(self.columns[key].value, RowValue):
+            problem = "needs a primary key of one column, the value of which is row"
+            raise workload_error(problem, "keys")
         return self
 
     def _require_known(self, names: tuple[str, ...]) -> None:

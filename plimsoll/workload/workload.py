@@ -25,6 +25,7 @@ from plimsoll.workload.declared import (
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operations
 from plimsoll.workload.parameters import Parameter, Parameters, find_references, substitute
+from plimsoll.workload.rows import find_row_keys
 from plimsoll.workload.statements import require_short
 from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
@@ -109,6 +110,12 @@ class Workload:
         sent = tuple(each[protocol] for each in operations if protocol in each)
         if len(sent) < len(operations):
             raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
+        sampled = tuple(name for name, shape in tables.items() if shape.keys == "sampled")
+        if sampled and protocol == "cql":
+            raise self._refusal(
+                f"tables.{sampled[0]}.keys: Cassandra's keys cannot be sampled: rows lie by their"
+                " tokens, and a read of all keys has no bound"
+            )
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
         in_tables = find_references(self.tables_document.value["tables"])
@@ -127,6 +134,7 @@ class Workload:
                 ),
                 operations=sent,
             ),
+            sampled=sampled,
         )
 
     @property
@@ -209,11 +217,18 @@ class Workload:
         characters = 0
         with _locate_in_document(self.document):
             part = {"operations": self.document.value["operations"]}
-            for name, operation in read_part(
-                Operations, substitute(part, values)
-            ).operations.items():
+            operations = read_part(Operations, substitute(part, values)).operations
+            texts = [
+                text
+                for operation in operations.values()
+                for statement in operation.statements
+                if isinstance(statement, dict)
+                for text in statement.values()
+            ]
+            keys = find_row_keys(tables, texts)
+            for name, operation in operations.items():
                 with locate_errors("operations", name):
-                    resolved.append(operation.resolve(name, copies, names, wanted))
+                    resolved.append(operation.resolve(name, copies, names, wanted, keys))
                     require_short(characters := characters + _count_characters(resolved[-1]))
         return tables, resolved
 

@@ -1,4 +1,4 @@
-"""From the form to the end of a run, before the real service of this machine."""
+"""From the form to the end of a run, before a real service of this machine, one for each test."""
 
 import json
 import re
@@ -51,23 +51,16 @@ class Serving:
         assert self.process.returncode == 0, stderr
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("serve")
-        patch.setenv(HOME_VARIABLE, str(folder / "home"))
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def serving(home: Path) -> Iterator[list[Serving]]:
-    """The service, in a list: a test may start it again."""
-    services = [Serving(home)]
+@pytest.fixture
+def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Serving]]:
+    """A service without runs, in a list: a test may start it again."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    services = [Serving(tmp_path)]
     yield services
     services[-1].end()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
@@ -147,16 +140,17 @@ def test_a_run_is_stopped_and_its_target_seen_to_be_gone(
 def test_a_restart_is_told_and_runs_of_before_are_still_there(
     page: Page, serving: list[Serving]
 ) -> None:
-    page.goto(serving[-1].page)
-    expect(page.locator("tbody tr", has_text="stopped")).to_be_visible()
     before = serving[-1]
+    page.goto(before.page)
+    caller(serving).start(body("before"))
+    row = page.locator("tbody tr", has_text="before")
+    expect(row).to_contain_text("gone ")  # its target, so it has ended
     before.end()
     expect(page.locator("#link")).to_contain_text("connection to Plimsoll is lost")
     serving.append(Serving(before.folder, before.port))
     expect(page.locator("#link")).to_contain_text("was restarted")
     page.get_by_label("Address or token").fill(serving[-1].page)
     page.get_by_role("button", name="Connect").click()
-    row = page.locator("tbody tr", has_text="from-the-form")
     expect(row).to_contain_text("of an earlier start")
     saved = next(before.folder.glob("results/*/result.json"))
     assert json.loads(saved.read_text())["run_id"]

@@ -3,10 +3,12 @@
 `make test` tries those of `REPRESENTATIVE`; `make test-all` and `make faults` try all of them.
 """
 
+import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from plimsoll.local.leftovers import HOME_PREFIX
 from tests.faults.faulty_run import (
     HELD,
     PATIENCE_S,
@@ -25,7 +28,9 @@ from tests.faults.faulty_run import (
 )
 from tests.faults.namespaces import MEMORY
 from tests.faults.place import place
+from tests.local.workflow.pool import ROOT
 
+DOCTOR = "from plimsoll.cli.main import main; main(['doctor', '--json'])"
 STOPPED_S = 10
 NOTICED_S = 20.0  # within which a twin notices that its folder is gone: it looks every second
 EARLY = ("provision", "prepare", "load", "judge")  # a database or a disk is still needed
@@ -188,6 +193,31 @@ def meet(
     assert "Traceback" not in output
     if code or answers:
         assert re.search(fault.told, output), output
+
+
+@pytest.mark.parametrize(
+    "target", [{}, pytest.param(POSTGRES, marks=pytest.mark.whole)], ids=["mariadb", "postgres"]
+)
+def test_what_is_left_when_all_are_killed_at_once_is_swept_by_doctor(
+    tmp_path: Path, target: Mapping[str, str]
+) -> None:
+    with place(tmp_path, disk_mib=1024) as own:
+        run = FaultyRun.start(own, tmp_path, "load", target)
+        all_of_it = own.processes()
+        for process in all_of_it:
+            process.suspend()  # so that none removes what another one leaves
+        for process in all_of_it:
+            process.kill()
+        run.command.communicate()
+        await_true(lambda: not own.processes(), "the end of all")
+        assert own.files()
+        for folder in (own.temporary, MEMORY):
+            for lock in own.path(folder).glob(f"{HOME_PREFIX}*/lock"):
+                os.utime(lock, (0, 0))  # a younger twin may be one that starts
+        _, output = ended(own.start([sys.executable, "-c", DOCTOR], folder=ROOT))
+        left = own.files()
+    assert "removed what a killed run had left: " in output, output
+    assert left == []
 
 
 def ended(command: "subprocess.Popen[str]") -> tuple[int | None, str]:

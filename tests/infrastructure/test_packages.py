@@ -26,10 +26,14 @@ PACKAGES: dict[str, tuple[bool, set[str]]] = {
     "service": (False, MYSQL | CASSANDRA | {"aws-lambda-powertools", "numpy"}),
 }
 FUNCTIONS_OF = {
-    "load": {"await-target", "create-target", "delete-target", "load-client", "take-snapshot"},
+    "load": {
+        "arm-deletion", "await-target", "create-target", "delete-datasets", "delete-target",
+        "janitor", "load-client", "plan-experiment", "record-run", "settle-cells", "submit-cell",
+        "take-snapshot",
+    },
     "checks": {"judge-check", "start-check"},
     "service": {"api"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,12 @@ def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
     return call
 
 
+@pytest.fixture(autouse=True)
+def no_wait_for_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches do not wait for a calm machine: tests beside them keep it busy."""
+    monkeypatch.setattr("plimsoll.load_line.find.measure_machine", lambda _: None)
+
+
 @pytest.fixture(scope="session")
 def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDbServer]:
     """One server shared by every test that leaves it as it was; see `fresh_database`."""

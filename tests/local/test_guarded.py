@@ -11,6 +11,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
+from plimsoll.local.process_guard import list_segments
 from tests.local.workflow.conftest import PATIENCE_S
 from tests.support.owner import owner_of
 
@@ -46,6 +47,24 @@ def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
     assert process.stop(0.2) == 128 + signal.SIGKILL
 
 
+MAKES_MEMORY = """
+import ctypes, signal
+print(ctypes.CDLL(None).shmget(0, 4096, 0o1600), flush=True)  # private, made anew
+signal.pause()
+"""
+
+
+def test_shared_memory_that_it_left_is_removed(tmp_path: Path) -> None:
+    """As a killed PostgreSQL leaves it where it has no namespace of its own."""
+    process = start(tmp_path, sys.executable, "-c", MAKES_MEMORY)
+    while not (told := (tmp_path / "log").read_text()).endswith("\n"):
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert int(told) in {segment.number for segment in list_segments()}
+    process.kill()
+    assert int(told) not in {segment.number for segment in list_segments()}
+
+
 def test_ending_twice_is_no_error(tmp_path: Path) -> None:
     process = start(tmp_path, "/bin/sleep", "600")
     assert process.kill() == process.kill() == process.stop(1)
@@ -55,6 +74,7 @@ OWNER = """
 import sys, threading
 from pathlib import Path
 from plimsoll.local.guarded import GuardedProcess
+from plimsoll.local.process_guard import list_segments
 folder = Path(sys.argv[1])
 started = []
 def start():  # from a thread that ends: the program must outlive the thread, not the process

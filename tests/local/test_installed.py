@@ -23,7 +23,7 @@ workload: {name: ycsb-c, records: 500}
 load: {warmup_s: 0, duration_s: 1}
 prepare: {warm_s: 0}
 search: {strategy: steps, clients: [1]}
-limits: {confirmation: null, limits_us: {read: 10000000}}
+limits: {confirmation: null, limits_us: {read: 10000000}, audits_off: [undisturbed]}
 """
 
 
@@ -74,6 +74,7 @@ def test_it_finds_the_load_line_of_a_database(
     find = [str(installed / "plimsoll"), "find", fresh_database, "--workload", "ycsb-c", "--drop"]
     find += ["--prepare", "--records", "500", "--warm", "0", "--warmup", "0", "--duration", "1"]
     find += ["--max-connections", "2", "--quick", "--limit", "10s", "--json"]
+    find += ["--without-audit", "undisturbed"]
     done = subprocess.run(find, cwd=tmp_path, capture_output=True, text=True, check=False)
     result = json.loads(done.stdout)
     assert result["rows"] == 500

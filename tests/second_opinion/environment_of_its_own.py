@@ -1,8 +1,9 @@
 """What the second opinion needs and the project does not: where it is, and how it gets there.
 
 Run as `python -m tests.second_opinion.environment_of_its_own` by `make check-aws`: a virtual
-environment of Python 3.13 with LocalStack, JSONata's jars for it, and an IAM simulator for Node.js,
-all below `.cache/second-opinion`, each pinned by a hash in `environment/`.
+environment of Python 3.13 with LocalStack and one with checkov, JSONata's jars for the former, one
+with ministack and the Python of the project, and an IAM simulator for Node.js, all below
+`.cache/second-opinion`, each pinned by a hash in `environment/`.
 """
 
 import hashlib
@@ -35,6 +36,16 @@ def python() -> Path:
     return home() / "venv/bin/python"
 
 
+def emulator_python() -> Path:
+    """The Python that has ministack; its functions run in it, and are packaged for this one."""
+    return home() / "ministack/bin/python"
+
+
+def checkov() -> Path:
+    """The command of checkov."""
+    return home() / "checkov/bin/checkov"
+
+
 def jars() -> Path:
     """The folder with JSONata's jars."""
     return home() / "jars"
@@ -48,7 +59,10 @@ def fetch() -> None:
         PlimsollError: Something could not be fetched, or is not what was pinned.
     """
     home().mkdir(parents=True, exist_ok=True)
-    _make_venv(find_python())
+    base = find_python()
+    _make_venv(python(), base, "requirements.txt")
+    _make_venv(emulator_python(), Path(sys.executable), "ministack.txt")
+    _make_venv(checkov().with_name("python"), base, "checkov.txt")
     _fetch_jars()
     _fetch_simulator()
 
@@ -87,12 +101,12 @@ def _is_wanted(candidate: Path) -> bool:
     return done.stdout.strip() == PYTHON_RELEASE
 
 
-def _make_venv(base: Path) -> None:
+def _make_venv(made: Path, base: Path, pinned: str) -> None:
+    """Make a virtual environment of a Python, with what a file in `environment/` pins."""
     uv = Path(sys.executable).parent / "uv"
-    if not python().exists():
-        _run(uv, "venv", "--quiet", "--clear", "--python", base, home() / "venv")
-    pinned = PINNED / "requirements.txt"
-    _run(uv, "pip", "sync", "--quiet", "--require-hashes", "--python", python(), pinned)
+    if not made.exists():
+        _run(uv, "venv", "--quiet", "--clear", "--python", base, made.parents[1])
+    _run(uv, "pip", "sync", "--quiet", "--require-hashes", "--python", made, PINNED / pinned)
 
 
 def _fetch_jars() -> None:

@@ -1,6 +1,6 @@
 """Capacities of a few steps whose reads may take 1 ms."""
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 

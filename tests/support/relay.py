@@ -8,8 +8,14 @@ from threading import Lock, Thread
 
 
 @contextmanager
-def relay(port: int) -> Iterator[tuple[int, Callable[[], int]]]:
+def relay(
+    port: int, change_greeting: Callable[[bytes], bytes] = lambda greeting: greeting
+) -> Iterator[tuple[int, Callable[[], int]]]:
     """Stand before a port of this machine.
+
+    Args:
+        port: The port.
+        change_greeting: Changes what the server says first.
 
     Yields:
         Its own port, and what tells how many have connected by it.
@@ -23,7 +29,9 @@ def relay(port: int) -> Iterator[tuple[int, Callable[[], int]]]:
                 count += 1
             with ExitStack() as open_:
                 server = open_.enter_context(socket.create_connection(("127.0.0.1", port)))
-                back = Thread(target=_hand_on, args=(server, self.request), daemon=True)
+                back = Thread(
+                    target=_hand_on, args=(server, self.request, change_greeting), daemon=True
+                )
                 back.start()
                 _hand_on(self.request, server)
                 back.join()
@@ -37,9 +45,15 @@ def relay(port: int) -> Iterator[tuple[int, Callable[[], int]]]:
             front.shutdown()
 
 
-def _hand_on(source: socket.socket, sink: socket.socket) -> None:
+def _hand_on(
+    source: socket.socket,
+    sink: socket.socket,
+    change_first: Callable[[bytes], bytes] = lambda data: data,
+) -> None:
     with suppress(OSError):
+        change = change_first
         while data := source.recv(65536):
-            sink.sendall(data)
+            sink.sendall(change(data))
+            change = bytes
     with suppress(OSError):
         sink.shutdown(socket.SHUT_WR)

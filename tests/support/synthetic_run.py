@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.engine.answered import LatencySummary
 from plimsoll.model.judging.capacity import Confirmation, Rules

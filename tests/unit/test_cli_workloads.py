@@ -1,6 +1,7 @@
 """`plimsoll workloads` and `plimsoll doctor`, as a user calls them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,20 @@ def test_doctor_says_how_to_get_a_server_that_is_not_there(
     assert findings["MariaDB server"]["state"] == "missing"
     assert "apt-get install" in findings["MariaDB server"]["command"]
     assert result.return_value == 1
+
+
+def test_the_doctor_of_a_wheel_speaks_of_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "is_installed_wheel", lambda: True)
+    monkeypatch.setattr(doctor, "_can_import", lambda _: False)
+    monkeypatch.setitem(sys.modules, "plimsoll_engine", None)
+    monkeypatch.setattr(doctor, "CHECKS", (doctor._find_engine, doctor._find_twin))
+    findings = {finding.what: finding for finding in doctor.list_findings()}
+    assert "Rust" not in findings
+    assert [findings[name].state for name in ("load engine", "local twin")] == [
+        "missing",
+        "optional",
+    ]
+    for finding in findings.values():
+        assert "make setup" not in (finding.command or "")
+    assert "wheel" in (findings["load engine"].command or "")
+    assert "'WHEEL[local]'" in (findings["local twin"].command or "")

@@ -1,21 +1,29 @@
-"""This machine's processor time: what its hypervisor, other processes and nobody had of it."""
+"""This machine's processor time: what its hypervisor, other processes and nobody had of it; its
+clock, where nobody set it, and where it is set back."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from plimsoll import machine
+from plimsoll.cli.main import main
+from plimsoll.errors import PlimsollError
 from plimsoll.machine import (
+    ClockWatch,
     CpuShares,
     CpuTimes,
-    cpu_seconds,
     cpu_times,
     find_listeners,
+    find_parent,
+    measure_load,
+    require_set_clock,
     servers,
     shares,
+    watch_clock,
 )
 
 KERNEL_THREAD = 0x00200040
@@ -32,6 +40,24 @@ PROCESSES = {
     30: (11, 0x400000, 30),
     31: (30, 0x400000, 3),
 }
+
+
+class FakeTime:
+    """The calendar and the monotonic clock of a machine, in seconds."""
+
+    def __init__(self) -> None:
+        self.calendar_s = 1_800_000_000.0
+        self.monotonic_s = 100.0
+
+    def time(self) -> float:
+        return self.calendar_s
+
+    def monotonic(self) -> float:
+        return self.monotonic_s
+
+    def go(self, seconds: float, *, set_back_s: float = 0.0) -> None:
+        self.monotonic_s += seconds
+        self.calendar_s += seconds - set_back_s
 
 
 @pytest.fixture
@@ -52,7 +78,9 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_others_are_whoever_is_neither_of_the_run_nor_a_thread_of_the_kernels() -> None:
     of_the_run, of_the_kernel = 5 + 10 + 40 + 30 + 3, 3 + 9
     others = 160 - of_the_run - of_the_kernel
-    assert cpu_times(run={10}) == CpuTimes(total=1000, stolen=15, idle=820, others=others)
+    assert cpu_times(run={10}) == CpuTimes(
+        total=1000, stolen=15, idle=820, others=others, run=of_the_run
+    )
 
 
 @pytest.mark.usefixtures("proc")
@@ -66,6 +94,46 @@ def test_another_target_of_the_same_twin_is_a_stranger_with_all_that_it_runs() -
 @pytest.mark.usefixtures("proc")
 def test_a_root_below_another_is_counted_once() -> None:
     assert cpu_times(run={10, 20}) == cpu_times(run={10})
+
+
+def test_the_busiest_programs_outside_a_run_are_named(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 200 ticks others used 90, the run 60, a kernel thread 10."""
+    for pid, name in {7: "shell", 20: "mariadbd", 31: "cc1", 30: "cc1", 3: "kworker"}.items():
+        (proc / f"{pid}/comm").write_text(f"{name}\n")
+
+    def go_on(_: float) -> None:
+        (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
+        for pid, used in {30: 40, 31: 30, 7: 20, 20: 60, 3: 10}.items():
+            parent, flags, ticks = PROCESSES[pid]
+            (proc / f"{pid}/stat").write_text(
+                f"{pid} (a) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {ticks - 3 + used} 1 1 1 20 0 1\n"
+            )
+
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
+    load = measure_load({20})
+    assert load is not None
+    assert load.busiest == ("cc1 35 %", "shell 10 %")
+    assert load.others_percent == pytest.approx(45)
+    assert (load.idle_percent, load.stolen_percent) == pytest.approx((10, 10))
+
+
+def test_a_run_whose_processes_are_not_visible_has_no_others(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def go_on(_: float) -> None:
+        (proc / "stat").write_text("cpu  200 10 110 820 20 1 4 35 90 9\n")
+
+    monkeypatch.setattr("plimsoll.machine.time.sleep", go_on)
+    load = measure_load(())
+    assert load is not None
+    assert (load.others_percent, load.busiest) == (None, ())
+
+
+@pytest.mark.usefixtures("proc")
+def test_the_parent_of_a_process_is_read_from_its_status() -> None:
+    assert [find_parent(31), find_parent(99)] == [30, None]
 
 
 def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None:
@@ -109,10 +177,38 @@ def test_a_server_of_another_user_is_known_by_its_sockets_user_and_its_program(
 
 
 @pytest.mark.usefixtures("proc")
-def test_processor_time_is_that_of_all_the_processes_and_of_those_below_them_or_none() -> None:
-    ticks = 40 + 30 + 3
-    assert cpu_seconds({20, 30}) == pytest.approx(ticks / os.sysconf("SC_CLK_TCK"))
-    assert cpu_seconds({20, 99}) is None
+@pytest.mark.parametrize(
+    ("servers", "ticks"), [({20, 30}, 40 + 30 + 3), ({20, 99}, None), (set(), None)]
+)
+def test_the_servers_time_is_that_of_its_processes_and_of_those_below_them_or_none(
+    servers: set[int], ticks: int | None
+) -> None:
+    seen = cpu_times({10}, servers=servers)
+    assert seen is not None
+    assert seen.server == ticks
+
+
+def test_all_times_come_from_the_reading_that_was_complete(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where processes end all the time, half a second may pass from the first try to the last."""
+    read = Path.read_text
+
+    def read_and_go_on(path: Path) -> str:
+        text = read(path)
+        if path == proc / "31/stat" and (proc / "7").exists():
+            (proc / "7/stat").unlink()  # it ends, so all are read again
+            (proc / "7").rmdir()
+            (proc / "stat").write_text("cpu  200 10 50 800 20 1 4 15 90 9\n")
+            fake.go(0.5)
+        return text
+
+    fake = FakeTime()
+    monkeypatch.setattr(machine, "time", fake)
+    monkeypatch.setattr(Path, "read_text", read_and_go_on)
+    seen = cpu_times({10}, servers={30})
+    assert seen is not None
+    assert (seen.at_s, seen.total) == (100.5, 1100)
 
 
 def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:
@@ -140,7 +236,9 @@ def test_the_time_of_a_process_that_ends_as_all_are_read_is_its_parents(
         return text
 
     monkeypatch.setattr(Path, "read_text", read_and_end)
-    assert cpu_seconds({30}) == pytest.approx((30 + 3) / os.sysconf("SC_CLK_TCK"))
+    seen = cpu_times({10}, servers={30})
+    assert seen is not None
+    assert seen.server == 30 + 3
 
 
 def test_a_system_without_the_kernels_figures_says_nothing(
@@ -158,7 +256,8 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
     ) as busy:
         assert busy.stdout is not None
         busy.stdout.readline()
-        known = [machine._sum_known_ticks({busy.pid}, strangers) for strangers in ((), {busy.pid})]
+        processes = machine._Processes.read()
+        known = [processes.below({busy.pid}, strangers) for strangers in ((), {busy.pid})]
         busy.kill()
     assert known[0] - known[1] >= 0.4 * os.sysconf("SC_CLK_TCK")
 
@@ -169,6 +268,16 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 45, 860, 70), CpuShares(0.15, 0.3, 0.1)),
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 15, 800, 44), CpuShares(0.0, 0.0, 0.0)),
         (CpuTimes(1000, 15, 800, 50), CpuTimes(1000, 15, 800, 50), None),
+        (
+            CpuTimes(1000, 15, 800, 50, server=20),
+            CpuTimes(1200, 15, 800, 50, server=170),
+            CpuShares(0.0, 0.0, 0.0, server=0.75),
+        ),
+        (
+            CpuTimes(1000, 15, 800, 50, server=20),
+            CpuTimes(1200, 15, 800, 50),
+            CpuShares(0.0, 0.0, 0.0),
+        ),
         (None, CpuTimes(1000, 15, 800, 50), None),
         (CpuTimes(1000, 15, 800, 50), None, None),
     ],
@@ -177,3 +286,62 @@ def test_shares(
     before: CpuTimes | None, after: CpuTimes | None, expected: CpuShares | None
 ) -> None:
     assert shares(before, after) == expected
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    fake = FakeTime()
+    monkeypatch.setattr(machine, "time", fake)
+    return fake
+
+
+def test_a_clock_that_nobody_set_is_told(clock: FakeTime) -> None:
+    require_set_clock()
+    clock.calendar_s = 180.0
+    with pytest.raises(PlimsollError, match="clock shows 1970-01-01 00:03 UTC: set it first"):
+        require_set_clock()
+
+
+@pytest.mark.parametrize("verb", [["load", "--dsn"], ["find"]])
+def test_nothing_is_measured_by_a_clock_that_nobody_set(
+    clock: FakeTime, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    clock.calendar_s = 180.0
+    with pytest.raises(SystemExit) as ended:
+        main([*verb, "mysql://u@127.0.0.1:1/d", "--workload", "ycsb-c"])
+    told = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "this machine's clock shows 1970-01-01 00:03 UTC" in told
+    assert told.count("\n") == 1
+
+
+def test_a_clock_that_is_set_back_is_told_with_how_far(clock: FakeTime) -> None:
+    watch = ClockWatch()
+    clock.go(3600, set_back_s=0.9)  # slowed down, as NTP does it
+    assert watch.look() is None
+    clock.go(1, set_back_s=3600)
+    assert watch.look() == "this machine's clock was set back by 3,600 s"
+    clock.go(1)
+    assert watch.look() is None
+
+
+@pytest.mark.parametrize("ahead_s", [0, 3600])
+def test_a_clock_that_is_right_or_is_set_ahead_is_no_matter(
+    clock: FakeTime, ahead_s: float
+) -> None:
+    """After a suspension the calendar is ahead of the monotonic clock, which stood still."""
+    watch = ClockWatch()
+    clock.go(1, set_back_s=-ahead_s)
+    assert watch.look() is None
+
+
+def test_who_watches_the_clock_is_told_once(
+    clock: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_CLOCK_LOOK_S", 0.001)
+    told: SimpleQueue[str] = SimpleQueue()
+    with watch_clock(told.put):
+        clock.go(1, set_back_s=90)
+        assert told.get() == "this machine's clock was set back by 90 s"
+        clock.go(1, set_back_s=90)
+    assert told.empty()

@@ -1,6 +1,7 @@
-"""When a step of a search may begin: not while its target recovers, which ends some time."""
+"""When a step of a search may begin: not while its target recovers or its machine is busy."""
 
 import io
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -8,18 +9,23 @@ from rich.console import Console
 
 from plimsoll.cli.progress import RunProgress
 from plimsoll.fleet.plan import plan_step
-from plimsoll.model.judging.steps import Purpose
+from plimsoll.machine import MachineLoad
+from plimsoll.model.judging.debt import DebtGrowth
+from plimsoll.model.judging.steps import Purpose, Step
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep
 from plimsoll.model.run.fleet import ServerCounters, StepPlan, UnfinishedWork
-from plimsoll.model.run.run_record import Recovery, RunRecord, RunState
+from plimsoll.model.run.run_record import BusyMachine, Recovery, RunRecord, RunState
 from plimsoll.search_steps import (
     Recovered,
+    describe_busy_machine,
     describe_recovery,
     end_recovery,
+    plan_fill,
     prepare_step,
     shorten_window,
     update_recovery,
+    waits_for_machine,
 )
 from plimsoll.workflow.status import Snapshot
 from tests.support.requested import REQUESTED
@@ -35,12 +41,23 @@ def asked(purpose: Purpose, *, recover_first: bool = False, window_factor: int =
 
 
 def prepared(
-    following: NextStep, counters: ServerCounters | None, waiting: Recovery | None = None
+    following: NextStep,
+    counters: ServerCounters | None,
+    waiting: Recovery | None = None,
+    finished: Sequence[Step] = (),
 ) -> StepPlan | Recovery | None:
     plan = plan_step(following, REQUEST)
-    return prepare_step(
-        plan, following, REQUEST, counters=counters, waiting=waiting, at_epoch_ms=1_000_000
+    ready = prepare_step(
+        plan,
+        following,
+        REQUEST,
+        counters=counters,
+        waiting=waiting,
+        at_epoch_ms=1_000_000,
+        finished=finished,
     )
+    assert not isinstance(ready, BusyMachine)
+    return ready
 
 
 IDLE = ServerCounters(epoch_ms=0, values={}, family="mysql")
@@ -137,6 +154,111 @@ def test_other_work_has_its_own_seconds() -> None:
     assert (waited_s, ended.recovered) == (40, True)
 
 
+# --- waiting for a machine that other programs keep busy ---
+
+
+BUSY = MachineLoad(stolen_percent=0, others_percent=52, idle_percent=44, busiest=("cc1 49 %",))
+CALM = MachineLoad(stolen_percent=0, others_percent=4, idle_percent=90)
+BESIDE = MachineLoad(stolen_percent=0, others_percent=12, idle_percent=85)
+DISTURBED = Step(clients=1, host_others_percent=30, host_idle_percent=5)
+WHAT = (
+    "this machine was busy: other processes used 52 % of the CPU; at most 10 % is allowed"
+    " (the busiest: cc1 49 %)"
+)
+
+
+def wait_for_machine(
+    *looks: MachineLoad, finished: Sequence[Step] = (), longest_s: float = 300
+) -> tuple[list[str], StepPlan]:
+    """Look once a second, at the last load for ever; return what was told, and the step's plan."""
+    following = asked("climb")
+    load = REQUEST.load.model_copy(update={"calm_max_s": longest_s})
+    request = REQUEST.model_copy(update={"load": load})
+    busy: BusyMachine | None = None
+    told: list[str] = []
+    for second in range(1000):
+        ready = prepare_step(
+            plan_step(following, request),
+            following,
+            request,
+            counters=IDLE,
+            waiting=None,
+            at_epoch_ms=1_000_000 + 1000 * second,
+            machine=looks[min(second, len(looks) - 1)],
+            busy=busy,
+            finished=finished,
+        )
+        if isinstance(ready, StepPlan):
+            return told, ready
+        assert isinstance(ready, BusyMachine)
+        busy = ready
+        told.append(describe_busy_machine(ready, longest_s))
+    raise AssertionError("it waits for ever")
+
+
+def test_a_step_begins_at_once_on_a_calm_machine() -> None:
+    told, plan = wait_for_machine(CALM)
+    assert (told, plan.calm_waited_s) == ([], 0)
+
+
+def test_a_busy_machine_is_waited_for_and_the_busiest_programs_are_named() -> None:
+    told, plan = wait_for_machine(BUSY, BUSY, CALM)
+    assert told == [
+        f"waiting, {WHAT} (0 s so far; 5 min in all at most)",
+        f"waiting, {WHAT} (1 s so far; 5 min in all at most)",
+    ]
+    assert plan.calm_waited_s == 2
+
+
+def test_a_machine_that_is_never_calm_is_waited_for_as_long_as_the_request_allows() -> None:
+    told, plan = wait_for_machine(BUSY, longest_s=20)
+    assert (len(told), plan.calm_waited_s) == (20, 20)
+    waited = DISTURBED.model_copy(update={"calm_waited_s": 15.0})
+    assert wait_for_machine(BUSY, finished=[waited], longest_s=20)[1].calm_waited_s == 5
+    assert wait_for_machine(BUSY, finished=[waited] * 2, longest_s=20)[1].calm_waited_s == 0
+
+
+def test_idle_processors_excuse_other_programs_until_a_step_shows_that_they_do_not() -> None:
+    assert wait_for_machine(BESIDE)[1].calm_waited_s == 0
+    assert wait_for_machine(BESIDE, CALM, finished=[DISTURBED])[1].calm_waited_s == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "waits"),
+    [
+        ({}, True),
+        ({"load": {"calm_max_s": 0}}, False),
+        ({"limits": {"audits_off": ["undisturbed"]}}, False),
+    ],
+)
+def test_without_the_audit_nothing_is_waited_for(changes: dict[str, object], waits: bool) -> None:
+    assert waits_for_machine(Request.model_validate({**REQUESTED, **changes})) is waits
+
+
+def test_it_is_said_each_few_seconds_who_keeps_the_machine_busy() -> None:
+    said = io.StringIO()
+    progress = RunProgress(Request.model_validate(REQUESTED), Console(file=said, width=200))
+    for second in range(11):
+        busy = BusyMachine(what=WHAT, since_epoch_ms=0, seen_epoch_ms=1000 * second)
+        progress.show(Snapshot(RECORD.model_copy(update={"busy": busy}), None, ()))
+    lines = said.getvalue().splitlines()
+    assert [line.rpartition("(")[2].partition(" so")[0] for line in lines] == ["0 s", "5 s", "10 s"]
+
+
+# --- what is said of a recovery ---
+
+
+RECORD = RunRecord(
+    run_id="r",
+    name="small",
+    team="default",
+    state=RunState.RUNNING,
+    request_sha256="",
+    submitted_at=datetime(2026, 11, 22, tzinfo=UTC),
+    time_limit_s=600,
+)
+
+
 def recovering(second: int) -> Recovery:
     return Recovery(
         what=f"{60 - second} % of the redo log",
@@ -151,18 +273,45 @@ def test_it_is_said_each_few_seconds_what_is_waited_for() -> None:
     said = io.StringIO()
     request = Request.model_validate(REQUESTED)
     progress = RunProgress(request, Console(file=said, width=200))
-    record = RunRecord(
-        run_id="r",
-        name="small",
-        team="default",
-        state=RunState.RUNNING,
-        request_sha256="",
-        submitted_at=datetime(2026, 11, 22, tzinfo=UTC),
-        time_limit_s=600,
-    )
     for second in range(11):
-        now = record.model_copy(update={"recovery": recovering(second)})
+        now = RECORD.model_copy(update={"recovery": recovering(second)})
         progress.show(Snapshot(now, None, ()))
     lines = said.getvalue().splitlines()
     assert [line.split("(")[1].split(" so far")[0] for line in lines] == ["0 s", "5 s", "10 s"]
     assert lines[1].endswith(describe_recovery(recovering(5), request.load.recovery_max_s))
+
+
+OWES = ServerCounters(
+    epoch_ms=0,
+    values={
+        "Innodb_checkpoint_age": 90_000,
+        "Innodb_checkpoint_max_age": 100_000,
+        "Innodb_lsn_current": 1_000_000,
+    },
+    family="mysql",
+)
+WROTE = Step(
+    connections=32,
+    debt=DebtGrowth(
+        limit_bytes=100_000, start_bytes=80_000, end_bytes=85_000, peak_bytes=85_000,
+        written_bytes=50_000, lent_bytes=5_000, interval_s=10, waves=0, judged=True,
+    ),
+)  # fmt: skip
+
+
+def test_a_full_log_is_not_waited_for_since_steps_fill_it_anyway() -> None:
+    ready = prepared(asked("again", recover_first=True), OWES, finished=[WROTE])
+    assert isinstance(ready, StepPlan)
+    assert ready.recovered is True
+    filling = plan_fill(ready, [WROTE])
+    assert filling.fill_s == pytest.approx(32)  # twice 80 % of the log, at the speed seen
+    assert plan_fill(ready, []).fill_s == 0
+
+
+def test_a_sentinel_waits_for_the_log_that_others_filled_and_fills_none() -> None:
+    waiting = prepared(asked("sentinel"), OWES, finished=[WROTE])
+    assert isinstance(waiting, Recovery)
+    assert waiting.what == "90 % of the log wait for their pages to be written"
+    ready = prepared(asked("sentinel"), OWES)
+    assert isinstance(ready, StepPlan)
+    assert plan_fill(ready, [WROTE]).fill_s == 0

@@ -9,6 +9,7 @@ use super::codes;
 use super::frames::{Frame, HEADER, check, frame, opcode};
 use super::prepared::{self, Statement};
 use super::request;
+use super::rows;
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::session::connect::{Login, Opener, Session, lost};
@@ -26,6 +27,8 @@ pub struct Known {
     pub statements: Vec<Statement>,
     /// Their texts, with which they are prepared again where the server has forgotten them.
     pub texts: Arc<[String]>,
+    /// Which of them are writes with a condition.
+    pub conditional: Vec<bool>,
 }
 
 impl Login for Known {
@@ -40,8 +43,10 @@ impl Login for Known {
         channel.ask()?.expect(opcode::RESULT)?;
         let statements = opener.prepared.iter().map(|statement| prepare(&mut channel, statement));
         let statements = statements.collect::<Result<_, _>>()?;
-        let texts = opener.prepared.iter().map(|statement| statement.sql.clone()).collect();
-        Ok(Session { link: channel.link, known: Known { statements, texts } })
+        let texts: Arc<[String]> =
+            opener.prepared.iter().map(|statement| statement.sql.clone()).collect();
+        let conditional = texts.iter().map(|text| rows::is_conditional(text)).collect();
+        Ok(Session { link: channel.link, known: Known { statements, texts, conditional } })
     }
 }
 

@@ -6,11 +6,12 @@ use super::frames::{Frame, Reader, opcode};
 use super::login::Known;
 use super::prepared;
 use super::request;
+use super::rows;
 use super::streams::{Holder, Streams};
 use crate::error::{EngineError, Failure, Violation};
 use crate::generators::values::{Drawing, Scope};
 use crate::load::cluster::Cluster;
-use crate::load::wire::{Answered, Execution, Wire};
+use crate::load::wire::{Answered, Execution, Met, Wire};
 use crate::session::connect::{Opener, Session};
 use crate::session::link::{BufferedLink, Received};
 use crate::spec::Load;
@@ -34,6 +35,8 @@ struct Slot {
     awaits: Awaits,
     /// The index of its statement.
     prepared: usize,
+    /// The fewest rows that it is to meet.
+    rows_least: u64,
     /// The execution as it was sent. It is sent again where the server has forgotten the statement,
     /// since the binds cannot be drawn twice.
     packet: Vec<u8>,
@@ -121,6 +124,7 @@ impl Wire for CqlWire {
         slot.packet.clear();
         slot.packet.extend_from_slice(&out[start..]);
         slot.prepared = execution.prepared;
+        slot.rows_least = execution.rows_least;
         slot.awaits = Awaits::Result;
     }
 
@@ -170,6 +174,7 @@ impl Wire for CqlWire {
         its.packet.clear();
         its.packet.extend_from_slice(&out[start..]);
         (its.prepared, its.awaits) = (mine.prepared, Awaits::Result);
+        its.rows_least = mine.rows_least;
     }
 
     fn abandon(&mut self, slot: usize) -> bool {
@@ -197,7 +202,11 @@ impl Requests {
         let result = match (self.slots[slot].awaits, frame.opcode) {
             (Awaits::Nothing, _) => return Err(Violation("an answer to no request")),
             (Awaits::Prepared, opcode::RESULT) => return self.send_again(slot, frame.body(), out),
-            (_, opcode::RESULT) => Ok(0),
+            (_, opcode::RESULT) => {
+                let Slot { prepared, rows_least, .. } = self.slots[slot];
+                let conditional = self.known.conditional[prepared];
+                Ok(Met::of(rows::met(frame.body(), conditional), rows_least))
+            }
             (awaits, opcode::ERROR) => {
                 let (code, message) = codes::error(frame.body());
                 if code == codes::UNPREPARED && awaits == Awaits::Result {

@@ -55,7 +55,8 @@ impl Program {
                     })
                 })
                 .collect();
-            statements.push(Statement { alternatives, choose, binds, repeat: statement.repeat });
+            let (repeat, rows_least) = (statement.repeat, statement.rows_least);
+            statements.push(Statement { alternatives, choose, binds, repeat, rows_least });
         }
         Ok(Operation {
             name: operation.name.clone(),

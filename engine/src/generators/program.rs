@@ -36,6 +36,8 @@ pub struct Statement {
     pub choose: Option<Value>,
     pub binds: Vec<Value>,
     pub repeat: u32,
+    /// The fewest rows that one execution is to meet.
+    pub rows_least: u64,
 }
 
 #[derive(Debug, Clone)]

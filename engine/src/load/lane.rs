@@ -2,7 +2,7 @@
 //! call it a connection; YCSB calls it a thread.
 
 use super::operation::{Next, Running, Sent, Tools};
-use super::wire::Wire;
+use super::wire::{Met, Wire};
 use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
@@ -75,7 +75,7 @@ impl Lane {
     /// Takes the answer to the last packet, and appends the next one where there is one.
     pub fn answered<W: Wire>(
         &mut self,
-        result: Result<u64, Box<Failure>>,
+        result: Result<Met, Box<Failure>>,
         program: &Program,
         scope: &mut Scope,
         wire: &mut W,

@@ -1,6 +1,6 @@
 //! One operation while it is carried out: which packet comes next.
 
-use super::wire::{Execution, Wire};
+use super::wire::{Execution, Met, Wire};
 use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::values::{Drawing, Scope};
@@ -11,8 +11,8 @@ pub struct Running {
     /// Its index in the program.
     pub index: usize,
     place: Place,
-    /// How many rows its statements have met so far.
-    rows: u64,
+    /// The rows that its statements have met so far.
+    met: Met,
     /// Why it is being rolled back.
     failed: Option<Box<Failure>>,
 }
@@ -47,8 +47,8 @@ pub struct Sent {
 pub enum Next {
     /// A packet has been appended: send it.
     Send,
-    /// With how many rows its statements met.
-    Succeeded(u64),
+    /// With the rows that its statements met.
+    Succeeded(Met),
     Failed(Box<Failure>),
 }
 
@@ -74,7 +74,7 @@ impl Running {
     /// Draws an operation and appends its first packet.
     pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         self.index = tools.program.choose_operation(&mut tools.drawing.rng);
-        self.rows = 0;
+        self.met = Met::NONE;
         self.failed = None;
         tools.sent.operations += 1;
         let operation = &tools.program.operations[self.index];
@@ -106,12 +106,12 @@ impl Running {
     /// Takes the answer to the last packet: appends the next one, or the operation is over.
     pub fn answered<W: Wire>(
         &mut self,
-        result: Result<u64, Box<Failure>>,
+        result: Result<Met, Box<Failure>>,
         tools: &mut Tools<'_, W>,
     ) -> Next {
         let operation = &tools.program.operations[self.index];
         match result {
-            Ok(rows) => self.rows = self.rows.saturating_add(rows),
+            Ok(met) => self.met.add(met),
             Err(failure) => return self.fail(failure, tools),
         }
         match self.place {
@@ -128,7 +128,7 @@ impl Running {
                 tools.query("COMMIT");
             }
             Place::Statement { .. } | Place::Commit | Place::Whole => {
-                return Next::Succeeded(self.rows);
+                return Next::Succeeded(self.met);
             }
             Place::Rollback => {
                 return Next::Failed(self.failed.take().expect("a rollback has its reason"));
@@ -169,6 +169,7 @@ impl Running {
             prepared,
             binds: &statement.binds,
             consistency: operation.consistency,
+            rows_least: statement.rows_least,
         };
         tools.wire.execute(&execution, tools.drawing, tools.scope);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
 use super::pacing::SECOND;
+use super::wire::Met;
 use crate::error::Failure;
 use crate::histogram::{self, Histogram};
 use crate::report::{Errors, add_errors, count_error};
@@ -30,20 +31,20 @@ impl Window {
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub succeeded: u64,
-    /// How many rows the statements of its successes met.
-    pub rows: u64,
+    /// The rows that the statements of its successes met.
+    pub met: Met,
     pub errors: Errors,
     pub latency: Histogram,
 }
 
 impl Tally {
     pub fn empty() -> Self {
-        Tally { succeeded: 0, rows: 0, errors: Errors::new(), latency: histogram::new() }
+        Tally { succeeded: 0, met: Met::NONE, errors: Errors::new(), latency: histogram::new() }
     }
 
     pub fn add(&mut self, other: &Tally) {
         self.succeeded += other.succeeded;
-        self.rows = self.rows.saturating_add(other.rows);
+        self.met.add(other.met);
         add_errors(&mut self.errors, &other.errors);
         self.latency.add(&other.latency).expect("both have the same bounds");
     }
@@ -79,7 +80,7 @@ struct Success {
     operation: u32,
     /// Whether it ended in the measured window.
     measured: bool,
-    rows: u64,
+    met: Met,
     latency_ns: u64,
 }
 
@@ -131,11 +132,11 @@ impl Recorder {
         self.second_ends
     }
 
-    /// Records an operation that succeeded at a time, and whose statements met so many rows.
-    pub fn success(&mut self, operation: usize, rows: u64, latency_ns: u64, at: u64) {
+    /// Records an operation that succeeded at a time, and the rows that its statements met.
+    pub fn success(&mut self, operation: usize, met: Met, latency_ns: u64, at: u64) {
         self.advance(at);
         let (operation, measured) = (operation as u32, self.window.contains(at));
-        self.successes.push(Success { operation, measured, rows, latency_ns });
+        self.successes.push(Success { operation, measured, met, latency_ns });
         if self.successes.len() == TOGETHER {
             self.enter();
         }
@@ -145,12 +146,12 @@ impl Recorder {
     #[inline(never)]
     fn enter(&mut self) {
         let mut successes = std::mem::take(&mut self.successes);
-        for Success { operation, measured, rows, latency_ns } in successes.drain(..) {
+        for Success { operation, measured, met, latency_ns } in successes.drain(..) {
             let operation = operation as usize;
             if measured {
                 let tally = &mut self.tallies[operation];
                 tally.succeeded += 1;
-                tally.rows = tally.rows.saturating_add(rows);
+                tally.met.add(met);
                 histogram::record_ns(&mut tally.latency, latency_ns);
                 self.ended += 1;
             }

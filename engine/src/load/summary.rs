@@ -81,10 +81,13 @@ fn operations<W: Wire>(
         for thread in finished {
             sum.add(&thread.recorder.tallies[index]);
         }
+        let known = W::COUNTS_ROWS || sum.succeeded > 0;
+        let rows = sum.met.rows.filter(|_| known);
         let report = OperationReport {
             succeeded: sum.succeeded,
             records: sum.succeeded * operation.records,
-            rows: W::COUNTS_ROWS.then_some(sum.rows),
+            rows,
+            rows_missing: rows.map(|_| sum.met.missing),
             errors: sum.errors,
             latency_us: Summary::of(&sum.latency),
             histogram: histogram::encode(&sum.latency),

@@ -22,14 +22,43 @@ pub struct Execution<'a> {
     pub binds: &'a [Value],
     /// CQL only.
     pub consistency: Consistency,
+    /// The fewest rows that it is to meet.
+    pub rows_least: u64,
+}
+
+/// The rows that statements met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Met {
+    /// How many were returned, inserted, matched for an update or deleted. None if an answer does not
+    /// tell it.
+    pub rows: Option<u64>,
+    /// How many fewer each statement met than it was to meet, over all of them.
+    pub missing: u64,
+}
+
+impl Met {
+    /// Of no statement.
+    pub const NONE: Met = Met { rows: Some(0), missing: 0 };
+
+    /// Of one statement that was to meet at least so many.
+    #[inline]
+    pub fn of(rows: Option<u64>, least: u64) -> Self {
+        Met { rows, missing: rows.map_or(0, |rows| least.saturating_sub(rows)) }
+    }
+
+    #[inline]
+    pub fn add(&mut self, other: Met) {
+        self.rows = self.rows.zip(other.rows).map(|(one, more)| one.saturating_add(more));
+        self.missing = self.missing.saturating_add(other.missing);
+    }
 }
 
 /// The answer to what a lane sent last.
 pub struct Answered {
     pub slot: usize,
-    /// How many rows its statements met: returned, inserted, matched for an update or deleted; 0 if the
-    /// protocol does not tell. A failure is in a box, so that the common case moves few bytes.
-    pub result: Result<u64, Box<Failure>>,
+    /// The rows that its statements met. A failure is in a box, so that the common case moves few
+    /// bytes.
+    pub result: Result<Met, Box<Failure>>,
 }
 
 /// One connection, and what is spoken on it.
@@ -40,7 +69,7 @@ pub trait Wire: Sized + Send {
     const GATHERS: bool = false;
     /// Whether a target may have several nodes, each with the rows of its own tokens.
     const ROUTES: bool = false;
-    /// Whether an answer tells how many rows its statements met.
+    /// Whether every answer tells how many rows its statements met.
     const COUNTS_ROWS: bool = true;
 
     /// Refuses a load that the protocol cannot carry, before anything is connected.

@@ -20,7 +20,7 @@ use super::pacing::SECOND;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::waiting::Waiter;
-use super::wire::{Answered, Line, Standing, Wire};
+use super::wire::{Answered, Line, Met, Standing, Wire};
 use crate::error::{EngineError, Failure};
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
@@ -490,14 +490,14 @@ impl<'a, W: Wire> Worker<'a, W> {
                 let line = self.route(index);
                 self.pass_on(line);
             }
-            Next::Succeeded(rows) => self.operation_answered(index, Ok(rows)),
+            Next::Succeeded(met) => self.operation_answered(index, Ok(met)),
             Next::Failed(failure) => self.operation_answered(index, Err(&failure)),
         }
     }
 
     /// Records an operation that succeeded or failed. One that is answered after the window's end
     /// counts as unanswered.
-    fn operation_answered(&mut self, index: usize, result: Result<u64, &Failure>) {
+    fn operation_answered(&mut self, index: usize, result: Result<Met, &Failure>) {
         let now = self.shared.clock.now();
         let (operation, due) = (self.lanes[index].operation(), self.lanes[index].due);
         if now >= self.shared.window.end && !self.ending {
@@ -508,8 +508,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         } else if !self.ending {
             let latency = now.saturating_sub(due);
             match result {
-                Ok(rows) => {
-                    self.recorder.success(operation, rows, latency, now);
+                Ok(met) => {
+                    self.recorder.success(operation, met, latency, now);
                     self.count_success(index, latency, now);
                 }
                 Err(failure) => {

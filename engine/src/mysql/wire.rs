@@ -5,7 +5,7 @@ use super::login::Known;
 use super::packets::{self, COM_QUIT, Head};
 use crate::error::Failure;
 use crate::generators::values::{Drawing, Scope};
-use crate::load::wire::{Answered, Execution, Wire};
+use crate::load::wire::{Answered, Execution, Met, Wire};
 use crate::session::connect::Session;
 use crate::session::link::{BufferedLink, Received};
 
@@ -16,11 +16,14 @@ pub struct MysqlWire {
     answer: Answer,
     /// A packet was sent and its answer is not complete.
     awaits: bool,
+    /// The fewest rows that what was sent is to meet.
+    rows_least: u64,
 }
 
 impl MysqlWire {
     /// Makes room for the next packet, and for its answer.
-    fn next_packet(&mut self) {
+    fn next_packet(&mut self, rows_least: u64) {
+        self.rows_least = rows_least;
         self.link.clear();
         self.answer.reset();
         self.awaits = true;
@@ -36,6 +39,7 @@ impl Wire for MysqlWire {
             statements: Vec::new(),
             answer: Answer::new(Agreed::default()),
             awaits: false,
+            rows_least: 0,
         }
     }
 
@@ -63,7 +67,7 @@ impl Wire for MysqlWire {
     /// Says farewell: the server would count an aborted client otherwise.
     fn quit(&mut self) {
         if !self.awaits {
-            self.next_packet();
+            self.next_packet(0);
             packets::command(COM_QUIT, b"", &mut self.link.out);
             let _ = self.link.send(); // it is over either way
         }
@@ -71,13 +75,13 @@ impl Wire for MysqlWire {
     }
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
-        self.next_packet();
+        self.next_packet(execution.rows_least);
         let (id, head) = &mut self.statements[execution.prepared];
         head.execute(*id, execution.binds, drawing, scope, &mut self.link.out);
     }
 
     fn command(&mut self, text: &str) {
-        self.next_packet();
+        self.next_packet(0);
         packets::query(text.as_bytes(), &mut self.link.out);
     }
 
@@ -97,7 +101,7 @@ impl Wire for MysqlWire {
         match self.answer.feed(&buffer[..bytes])? {
             Some(outcome) => {
                 self.awaits = false;
-                answers.push(Answered { slot: 0, result: result(outcome) });
+                answers.push(Answered { slot: 0, result: result(outcome, self.rows_least) });
                 Ok(false)
             }
             None => Ok(more),
@@ -105,9 +109,9 @@ impl Wire for MysqlWire {
     }
 }
 
-fn result(outcome: Outcome) -> Result<u64, Box<Failure>> {
+fn result(outcome: Outcome, rows_least: u64) -> Result<Met, Box<Failure>> {
     match outcome {
-        Outcome::Done { rows } => Ok(rows),
+        Outcome::Done { rows } => Ok(Met::of(Some(rows), rows_least)),
         Outcome::Failed { code, message } => Err(Box::new(Failure::new(code.to_string(), message))),
     }
 }

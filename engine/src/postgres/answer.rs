@@ -24,7 +24,11 @@ pub struct Answer {
     awaited: bool,
     /// Commands that are to be completed.
     commands: u32,
+    /// The fewest rows that each command is to meet, in their order.
+    least: Vec<u64>,
     rows: u64,
+    /// How many fewer each command met than it was to meet, over all of them.
+    missing: u64,
     /// The first error.
     failed: Option<Box<ServerError>>,
     /// COPY FROM STDIN is understood.
@@ -53,7 +57,9 @@ impl Answer {
     pub fn await_next(&mut self) {
         self.awaited = true;
         self.commands = 0;
+        self.least.clear();
         self.rows = 0;
+        self.missing = 0;
         self.failed = None;
     }
 
@@ -65,6 +71,20 @@ impl Answer {
     #[inline]
     pub fn expect_command(&mut self) {
         self.commands += 1;
+        self.least.push(0);
+    }
+
+    /// The command that was expected last is to meet at least so many rows.
+    #[inline]
+    pub fn expect_rows(&mut self, least: u64) {
+        if let Some(last) = self.least.last_mut() {
+            *last = least;
+        }
+    }
+
+    /// How many rows were missing to what the commands of the last answer were to meet.
+    pub fn missing(&self) -> u64 {
+        self.missing
     }
 
     /// Whether the last answer left a transaction open, failed or not.
@@ -122,8 +142,11 @@ impl Answer {
                 if self.commands == 0 {
                     return violated("more answers than requests");
                 }
+                let rows = tagged_rows(body);
+                let least = self.least[self.least.len() - self.commands as usize];
                 self.commands -= 1;
-                self.rows = self.rows.saturating_add(tagged_rows(body));
+                self.rows = self.rows.saturating_add(rows);
+                self.missing = self.missing.saturating_add(least.saturating_sub(rows));
             }
             tag::READY if self.awaited => return self.ready(body).map(Some),
             _ => self.seldom(message)?,

@@ -6,6 +6,13 @@ use crate::error::{EngineError, Failure, Violation};
 /// `query_canceled`: most of all, a statement took longer than the server's `statement_timeout`.
 const CANCELED: &str = "57014";
 
+/// `invalid_sql_statement_name` and `duplicate_prepared_statement`: a session lacks a statement that
+/// was prepared, or has another client's. A pooler in transaction mode that does not know prepared
+/// statements gives each transaction any of its sessions.
+const LOST_STATEMENT: [&str; 2] = ["26000", "42P05"];
+const WITHOUT_STATEMENTS: &str =
+    "; if this is a pooler in transaction mode, add ?statement_mode=simple to the DSN";
+
 /// What an ErrorResponse says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerError {
@@ -40,13 +47,21 @@ impl ServerError {
 
     /// Where rows are inserted, or a session is opened.
     pub fn refusal(&self) -> EngineError {
-        EngineError::new(self.code.clone(), format!("{} (SQLSTATE {})", self.message, self.code))
+        let cure = self.cure();
+        let message = format!("{} (SQLSTATE {}){cure}", self.message, self.code);
+        EngineError::new(self.code.clone(), message)
     }
 
     /// Why an operation failed. Where the server itself canceled it, it counts as a time-out, with
     /// the time that it took.
     pub fn failure(self) -> Failure {
         let timed_out = self.code == CANCELED;
-        Failure { code: self.code, message: self.message, timed_out }
+        let message = format!("{}{}", self.message, self.cure());
+        Failure { code: self.code, message, timed_out }
+    }
+
+    /// What helps against it; empty if that is not known.
+    fn cure(&self) -> &'static str {
+        if LOST_STATEMENT.contains(&self.code.as_str()) { WITHOUT_STATEMENTS } else { "" }
     }
 }

@@ -6,7 +6,7 @@ use super::login::{Known, Statement};
 use super::request::{self, SYNC, TERMINATE, Template};
 use crate::error::Failure;
 use crate::generators::values::{Drawing, Scope};
-use crate::load::wire::{Answered, Execution, Wire};
+use crate::load::wire::{Answered, Execution, Met, Wire};
 use crate::session::connect::Session;
 use crate::session::link::{BufferedLink, Received};
 
@@ -77,6 +77,7 @@ impl Wire for PostgresWire {
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.make_room();
+        self.answer.expect_rows(execution.rows_least);
         match &self.statements[execution.prepared] {
             Statement::Prepared(template) => {
                 template.execute(execution.binds, drawing, scope, &mut self.link.out);
@@ -125,7 +126,7 @@ impl Wire for PostgresWire {
         }
         match self.answer.feed(&buffer[..bytes]).map_err(|failure| *failure)? {
             Some(outcome) => {
-                answers.push(Answered { slot: 0, result: result(outcome) });
+                answers.push(Answered { slot: 0, result: result(outcome, self.answer.missing()) });
                 Ok(false)
             }
             None => Ok(more),
@@ -133,9 +134,9 @@ impl Wire for PostgresWire {
     }
 }
 
-fn result(outcome: Outcome) -> Result<u64, Box<Failure>> {
+fn result(outcome: Outcome, missing: u64) -> Result<Met, Box<Failure>> {
     match outcome {
-        Outcome::Done { rows } => Ok(rows),
+        Outcome::Done { rows } => Ok(Met { rows: Some(rows), missing }),
         Outcome::Failed(error) => Err(Box::new(error.failure())),
     }
 }

@@ -110,6 +110,9 @@ pub struct Statement {
     pub repeat: u32,
     #[serde(default)]
     pub choose: Option<Value>,
+    /// The fewest rows that one execution is to meet.
+    #[serde(default)]
+    pub rows_least: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -97,7 +97,7 @@ def apply_closing_steps(answer: Answer) -> tuple[Conclusion, Closing | None]:
     """
     searched = any(r.step.purpose for load in answer.judged for r in load.point.repetitions)
     once = answer.rules.confirmation is None and not answer.rules.soak_s
-    if not searched or answer.at is None or once:
+    if not searched or answer.at is None or once or answer.conclusion.slowed:
         return answer.conclusion, None
     drifted = (
         find_drift(answer.judged, answer.find_valid("sentinel"))

@@ -2,8 +2,8 @@
 
 A stall every five minutes is outside most windows, and burst credits may last through some of
 them. A soak is one load in consecutive windows, since a client cannot run longer than one. It is
-judged by the second (`Step.spans`, `Step.stall_s`): the longest stall, the number of ten-second
-spans in which an operation exceeded its limit, and a falling trend of the throughput.
+judged as any load is, by all operations of its windows and by the growth of write debt, and by the
+second (`Step.spans`, `Step.stall_s`): the longest stall, and a falling trend of the throughput.
 """
 
 import math
@@ -20,7 +20,6 @@ from plimsoll.model.judging.closing import Soak
 from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S, Span
 
 STALL_S = 2.0  # almost no success for so long is a stall
-SPANS_SHARE = 0.10  # share of spans that may exceed a limit: single spans scatter more than windows
 BUCKET = 2 ** (1 / 8)  # width of a latency bucket; a span's latencies are upper bounds of buckets
 FALL_SHARE = 0.10  # decrease of the throughput from the first third of the spans to the last
 TREND_P = 0.01  # two-sided p-value
@@ -82,12 +81,7 @@ def _soak_failures(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
     stalls = [r.step.stall_s for r in done if r.step.stall_s is not None]
     if max(stalls, default=0.0) >= STALL_S:
         yield f"almost no operation succeeded for {words.duration(max(stalls))}"
-    spans = _spans(done)
-    beyond = [name for span in spans for name in _operations_beyond_limit(answer, span)[:1]]
-    if len(beyond) > SPANS_SHARE * len(spans):
-        name = max(sorted(set(beyond)), key=beyond.count)
-        yield f"{name} was above its limit in {len(beyond)} of {len(spans)} spans of 10 s"
-    if fell := _throughput_fall(spans):
+    if fell := _throughput_fall(_spans(done)):
         yield f"throughput fell by {words.percent(fell)}"
     yield from (reason.text for reason in answer.failures(done))
 

@@ -92,6 +92,8 @@ def _find_own_reasons(
         reasons.append(
             FailureReason("backlog", 1.0, "the backlog of unsent operations kept growing")
         )
+    if figures.outgrown is not None:
+        reasons.append(FailureReason("log", 1.0, figures.outgrown))
     if figures.slowing:
         text = "the second half of the window was much slower"
         reasons.append(FailureReason("unsteady", 1.0, text))
@@ -229,6 +231,8 @@ class Assessed:
     throughputs: tuple[float, ...]  # ops/s of the repetitions that the figure is computed from
     margins: tuple[Margin, ...]  # one for each repetition that counts
     overloads: tuple[Step, ...]  # failed repetitions, from which the target has to recover
+    # Repetitions that passed although other programs slowed them: a calm machine gives no less
+    slowed: tuple[Repetition, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -241,6 +245,11 @@ class Assessed:
     def failed(self) -> bool:
         """Whether it fails, without an audit that casts doubt on the failure."""
         return bool(self.reasons) and self.point.consistent
+
+    @property
+    def passed_slowed(self) -> bool:
+        """Whether most of its repetitions passed although other programs slowed them."""
+        return 2 * len(self.slowed) > len(self.point.repetitions)
 
     @property
     def count(self) -> int:
@@ -354,8 +363,12 @@ def assess_loads(
     """Judge every load by the limits and against the best lighter load that passed."""
     noise = pooled_noise([[r.figures.throughput for r in point.counted] for point in points])
     best, judged = Best(0.0, 1, noise), []
+    # A disturbed baseline is none, so nothing is known to keep limits that are multiples of it
+    limited = points[0].consistent or all(name in rules.limits_us for name in limit_us)
     for point in points:
         assessed = _assess_load(point, rules, limit_us, best)
+        if limited:
+            assessed = replace(assessed, slowed=_find_slowed(point, rules, limit_us, best))
         if assessed.passed and point.figures.throughput > best.throughput:
             best = Best(point.figures.throughput, max(1, len(point.counted)), noise)
         judged.append(assessed)
@@ -410,6 +423,19 @@ def _assess_load(
             if not bad
         ),
         overloads=tuple(r.step for f, r in zip(failed, counted, strict=True) if f),
+    )
+
+
+def _find_slowed(
+    point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best
+) -> tuple[Repetition, ...]:
+    """Return the repetitions of a load that passed, and count for nothing but a disturbance."""
+    return tuple(
+        r
+        for r in point.repetitions
+        if r.disturbed
+        and all(audit.passed is not False or audit.name == "undisturbed" for audit in r.audits)
+        and not find_reasons(r.figures, rules, limit_us, best, 1)
     )
 
 

@@ -17,7 +17,7 @@ from plimsoll.capacity.statistics.intervals import (
     median_margin,
     relative_margin,
 )
-from plimsoll.capacity.steps.step_figures import StepFigures
+from plimsoll.capacity.steps.step_figures import StepFigures, combine_figures
 from plimsoll.model.judging.capacity import Axis, Bound, Interval, Rules, Verdict
 
 # --- the climb: the first load that fails, or the second in a row without gain, decides ---
@@ -142,6 +142,7 @@ class Conclusion:
     because: str = ""
     remedy: str = "add clients"  # remedy of CLIENT_BOUND
     interval: Interval | None = None
+    slowed: bool = False  # whether other programs slowed every step that decides: a bound alone
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -163,6 +164,12 @@ def decide_verdict(
     """
     way = climb_loads(judged, rules, closed_loop=axis != "rate_ops_per_second")
     disputed = _conclude_disputed(judged, way, baseline)
+    slowed = [load for load in way.skipped if load.passed_slowed]
+    if disputed is None and slowed and not (way.decider or way.undecided):
+        disputed = _conclude_inconsistent(slowed[-1])
+    if disputed is not None and disputed.verdict == "DISTURBED":
+        limited = baseline is None or baseline.point.consistent
+        return (_conclude_slowed(judged, disputed, rules) if limited else None) or disputed
     if disputed is not None:
         return disputed
     decider = way.decider
@@ -202,6 +209,35 @@ def _conclude_disputed(
         return _conclude_inconsistent(disputed[0])
     ended = way.passing or way.failing or way.undecided
     return None if ended else _conclude_inconsistent(way.skipped[0])
+
+
+def _conclude_slowed(
+    judged: Sequence[Assessed], disturbed: Conclusion, rules: Rules
+) -> Conclusion | None:
+    """Return the lower bound that the loads that passed show; None if none passed.
+
+    Other programs only slow a step, so a calm machine sustains at least as much.
+    """
+    lighter = takewhile(lambda load: not load.failed, judged)
+    passed = [load for load in lighter if load.passed or load.passed_slowed]
+    if not passed:
+        return None
+    at = passed[-1]
+    shown = (*at.slowed, *(at.point.counted if at.passed else ()))
+    figures = combine_figures([r.figures for r in shown], rules.statistic)
+    throughputs = tuple(r.figures.throughput for r in shown)
+    return Conclusion(
+        "LOWER_BOUND",
+        replace(
+            at, point=replace(at.point, counted=shown, figures=figures), throughputs=throughputs
+        ),
+        figure=min(throughputs),
+        bound=">=",
+        bracket=(at.point.load, None),
+        causes=("audit:undisturbed",),
+        because=disturbed.because,
+        slowed=True,
+    )
 
 
 def _conclude_inconsistent(assessed: Assessed) -> Conclusion:

@@ -9,6 +9,7 @@ from plimsoll.capacity.readers.reading import Reading, number_at, value_at
 from plimsoll.errors import UsageError
 from plimsoll.model.engine.answered import LoadReport, SecondReport
 from plimsoll.model.judging.steps import STATISTICS, Half, Step
+from plimsoll.model.run.results import known_rows
 
 
 def is_plimsoll_load(value: object) -> bool:
@@ -37,6 +38,7 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
     latency = {
         operation: totals.latency_us.model_dump() for operation, totals in report.operations.items()
     }
+    meant, missing = known_rows(report.operations)
     late_us = report.client.send_lateness_us
     busy = report.client.busy_fraction
     warmup_s = number_at(value, "load.warmup_s", name) or 0.0
@@ -56,6 +58,10 @@ def read_plimsoll_load(value: object, name: str) -> Reading:
         },
         shares={o: count / succeeded for o, count in counts.items() if succeeded},
         operation_counts=counts,
+        rows_meant=meant,
+        rows_missing=missing,
+        written_back=report.read_back.written if report.read_back else None,
+        read_back=report.read_back.kept if report.read_back else None,
         clients_ran=1,
         client_busy=None if busy is None else min(busy, 1.0),
         send_lateness_us=late_us.p99 if late_us else None,

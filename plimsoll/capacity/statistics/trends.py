@@ -86,3 +86,29 @@ def _variance_inflation(residuals: Sequence[float]) -> float:
         if abs(correlation) > NormalDist().inv_cdf(0.975) / math.sqrt(count):
             total += (count - lag) * (count - lag - 1) * (count - lag - 2) * correlation
     return max(1.0, 1 + 2 * total / (count * (count - 1) * (count - 2)))
+
+
+WAVE_LEAST_S = 3  # shorter ones are whole in any window
+# Standard errors of an autocorrelation beyond which the highest of some dozens is no chance
+WAVE_ERRORS = 3.5
+
+
+def find_wave_s(each_second: Sequence[float]) -> float | None:
+    """Return the period of the waves in a throughput by the second; None if there are none.
+
+    It is the lag of the highest autocorrelation beyond the first lag at which it is negative
+    (Box and Jenkins 1970: the standard error of each is 1 / sqrt(n) where there are none).
+    """
+    n = len(each_second)
+    middle = mean(each_second) if n else 0.0
+    moved = [value - middle for value in each_second]
+    square = sum(move * move for move in moved)
+    if not square:
+        return None
+    lags = range(1, n // 2 + 1)
+    found = [sum(a * b for a, b in zip(moved, moved[k:], strict=False)) / square for k in lags]
+    falls = next((k for k, r in zip(lags, found, strict=True) if r < 0), None)
+    beyond = [(r, k) for k, r in zip(lags, found, strict=True) if falls and k > falls]
+    highest, period = max(beyond, default=(0.0, 0))
+    certain = highest > WAVE_ERRORS / math.sqrt(n)
+    return float(period) if certain and period >= WAVE_LEAST_S else None

@@ -48,6 +48,9 @@ NO_HALVES = _make_not_run("steady_state", "the throughput of each half of the wi
 NO_PERCENTILES = _make_not_run("percentiles", "two percentiles of an operation")
 IN_ORDER = Audit(name="percentiles", passed=True, detail="in ascending order")
 NO_SERVER = _make_not_run("server_count", "the server's own count")
+NO_ROWS = _make_not_run("rows_met", "the rows that its operations met")
+ALL_ROWS = Audit(name="rows_met", passed=True, detail="as many rows as the workload means")
+NO_WRITES = _make_not_run("writes_kept", "writes that the server counts or a session reads back")
 NO_ESCAPES = _make_not_run("nothing_escaped", "the I/O that bypassed the emulated volume")
 NO_HOST = _make_not_run("undisturbed", "the figures of the machine on which it ran")
 
@@ -62,6 +65,8 @@ def audit_step(step: Step, rules: Rules) -> tuple[Audit, ...]:
         audit_steady_state(step),
         audit_percentiles(step),
         audit_server_count(step),
+        audit_rows_met(step, rules.errors_max_share),
+        audit_writes(step),
         audit_disturbance(step),
         audit_escapes(step),
     )
@@ -162,6 +167,49 @@ def audit_server_count(step: Step) -> Audit:
         passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,
         detail=f"{sent:,} statements sent by the clients, {served:,} counted by the server",
     )
+
+
+def audit_rows_met(step: Step, missing_max_share: float) -> Audit:
+    """Check that the operations met the rows that the workload means.
+
+    A read or an update that finds no row is a success to the server, and often a cheap one.
+
+    Args:
+        step: The step.
+        missing_max_share: The largest share of the rows that may be missing.
+    """
+    if not step.rows_meant:
+        return NO_ROWS
+    short = [
+        f"{name} did not meet {words.plural(missing, 'row')} of {step.rows_meant[name]:,} that the"
+        " workload means"
+        for name, missing in step.rows_missing.items()
+        if missing > step.rows_meant[name] * missing_max_share
+    ]
+    if not short:
+        return ALL_ROWS
+    return Audit(name="rows_met", passed=False, detail=f"rows are missing: {'; '.join(short)}")
+
+
+def audit_writes(step: Step) -> Audit:
+    """Check that writes were committed: by the server's count, and by what a second session sees.
+
+    Commits of others only add to the count. Some servers count more than commits of transactions
+    (MySQL counts those of statements, too), so that the count alone proves little there.
+    """
+    parts = []
+    passed = True
+    if step.writes and step.commits is not None:
+        passed = step.commits >= step.writes * (1 - SERVER_COUNT_SHARE)
+        parts.append(f"{step.writes:,} writes succeeded, {step.commits:,} commits were counted")
+    if step.written_back and step.read_back is not None:
+        passed = passed and step.read_back > 0
+        rows = words.plural(step.written_back, "row")
+        parts.append(f"of {rows} written after the load, another session saw {step.read_back}")
+    if not parts:
+        return NO_WRITES
+    first = "" if passed else "writes are not committed: "
+    return Audit(name="writes_kept", passed=passed, detail=f"{first}{'; '.join(parts)}")
 
 
 def audit_disturbance(step: Step) -> Audit:

@@ -6,6 +6,7 @@ from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.steps.audits import SOFT, audit_step
+from plimsoll.capacity.steps.debt import is_lent, is_repaying
 from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.capacity.steps.step_figures import (
     StepFigures,
@@ -34,6 +35,7 @@ class Repetition:
     doubtful: bool  # whether a soft audit failed: the step may fail, but cannot pass
     restless: bool  # whether the halves of its window disagree
     few: bool  # whether its window holds too few operations for the statistic
+    unsettled: bool  # whether the server's log only filled, or mostly drained, in its window
     client_bound: str | None  # why the clients were the limit; None if they were not
 
 
@@ -141,6 +143,8 @@ def _make_repetition(step: Step, number: int, rules: Rules) -> Repetition:
         doubtful=bool(failed & SOFT),
         restless=figures.slowing or "steady_state" in failed,
         few="enough_operations" in failed,
+        unsettled=is_repaying(step.debt)
+        or (step.debt is not None and step.debt.judged and is_lent(step.debt)),
         client_bound=_explain_client_bound(step, rules),
     )
 
@@ -148,15 +152,16 @@ def _make_repetition(step: Step, number: int, rules: Rules) -> Repetition:
 def _drop_too_short(repetitions: Sequence[Repetition]) -> list[Repetition]:
     """Leave out windows that were too short if a longer window of the load was long enough.
 
-    A window is too short if its halves disagree, or if it holds too few operations. What varies
-    within the short windows varies within the long one too, and averages out.
+    A window is too short if its halves disagree, if it holds too few operations, or if the server's
+    log only filled or mostly drained in it. What varies within the short windows varies within the
+    long one too, and averages out.
     """
-    longest = max(
-        (_window_factor(r.step) for r in repetitions if not r.restless and not r.few), default=0
-    )
-    return [
-        r for r in repetitions if not (r.restless or r.few) or _window_factor(r.step) >= longest
-    ]
+    longest = max((_window_factor(r.step) for r in repetitions if not _is_short(r)), default=0)
+    return [r for r in repetitions if not _is_short(r) or _window_factor(r.step) >= longest]
+
+
+def _is_short(repetition: Repetition) -> bool:
+    return repetition.restless or repetition.few or repetition.unsettled
 
 
 def _window_factor(step: Step) -> int:

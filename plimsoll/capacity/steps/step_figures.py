@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from plimsoll.capacity.steps.audits import HALVES_SHARE
+from plimsoll.capacity.steps.debt import describe_outgrown
 from plimsoll.errors import UsageError
 from plimsoll.model.histograms import interpolate_percentile_us, merge_histograms
 from plimsoll.model.judging.capacity import Rules
@@ -27,6 +28,7 @@ class StepFigures:
     backlog: bool  # whether the backlog grows
     slowing: bool  # whether the second half of the window is much slower
     refused: str | None = None  # why the target refused connections; None if it did not
+    outgrown: str | None = None  # why pages cannot follow the log; None if nothing shows that
     window_s: float | None = None
     # Latencies of each operation by bucket (`Step.latency_counts`); empty if unknown
     latency_counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -67,6 +69,7 @@ def read_step_figures(step: Step, number: int, rules: Rules) -> StepFigures:
         backlog=_is_backlog_growing(step),
         slowing=_is_slowing(step, rules),
         refused=step.refused,
+        outgrown=describe_outgrown(step.debt),
         window_s=step.window_s,
         latency_counts=step.latency_counts,
         statistics_us=step.latency_us,
@@ -128,6 +131,7 @@ def combine_figures(repetitions: Sequence[StepFigures], statistic: Statistic) ->
     names: Iterable[str] = {name: None for r in repetitions for name in r.latency_us}
     shares = [r.errors_share for r in repetitions if r.errors_share is not None]
     refusals = [r.refused for r in repetitions if r.refused is not None]
+    outgrown = [r.outgrown for r in repetitions if r.outgrown is not None]
     return StepFigures(
         where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
         throughput=median(r.throughput for r in repetitions),
@@ -137,6 +141,7 @@ def combine_figures(repetitions: Sequence[StepFigures], statistic: Statistic) ->
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
         refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
+        outgrown=outgrown[0] if 2 * len(outgrown) > len(repetitions) else None,
         statistics_us={
             name: {
                 each: min(r.statistics_us[name][each] for r in repetitions)

@@ -16,6 +16,7 @@ from plimsoll.databases.cassandra.counters import (
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.databases.connecting import use_connection
 from plimsoll.errors import PlimsollError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "await_ready",
+    "find_pooler",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -38,6 +40,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 _POLL_S = 0.5
@@ -105,6 +108,10 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
                 return False
             time.sleep(_POLL_S)
     return True
+
+
+def find_pooler(target: EngineTarget) -> None:
+    """Find no pooler: nothing of that kind is known for CQL."""
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:

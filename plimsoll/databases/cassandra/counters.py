@@ -149,3 +149,7 @@ def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
         if count := now.values.get(name, 0):
             return UnfinishedWork(what=f"{count} {waiting}")
     return None
+
+
+def write_debt(_: ServerCounters) -> None:
+    """Return None: the virtual tables name no memtable's bytes, and no bytes to be compacted."""

@@ -5,7 +5,7 @@ As in MySQL, the table `plimsoll_datasets` beside the dataset records its progre
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from plimsoll.databases.cassandra.session import CassandraSession, await_agreement, quote_name
@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS {_NOTES} (
 _FIRST_TOKEN, _LAST_TOKEN = -(2**63), 2**63 - 1  # token range of Murmur3Partitioner
 _ROWS_OF_A_RANGE = 10_000
 _RANGES_AT_ONCE = 8
+_KEYS_AT_ONCE = 50
 _SMALLEST_RANGE = 2**40
 _TRIES = 20
 
@@ -177,6 +178,35 @@ class CassandraDatasets:
                         raise
                     waiting.extend(divide_tokens(2, span))
         return counted
+
+    def read_row(self, table: str, column: str, key: int | str) -> tuple[object, ...] | None:
+        """Read the row in which a column has a value; None if there is none."""
+        self._session.use(self._keyspace)
+        rows = self._session.execute(
+            f"SELECT * FROM {quote_name(table)} WHERE {quote_name(column)} = %s",  # noqa: S608 - checked names
+            [key],
+        )
+        return tuple(rows[0]) if rows else None
+
+    def count_keys(self, table: str, column: str, keys: Sequence[int | str]) -> int:
+        """Count the keys that a table has."""
+        self._session.use(self._keyspace)
+        cql = f"SELECT {quote_name(column)} FROM {quote_name(table)}"  # noqa: S608 - checked names
+        cql += f" WHERE {quote_name(column)} = %s"
+        there = 0
+        for start in range(0, len(keys), _KEYS_AT_ONCE):
+            part = keys[start : start + _KEYS_AT_ONCE]
+            asked = [self._session.start(cql, [key]) for key in part]
+            there += sum(bool(self._session.result(one, cql)) for one in asked)
+        return there
+
+    def sample_keys(self, table: str, column: str, most: int) -> tuple[int | str, ...]:
+        """Refuse: rows lie by their tokens, and a read of `most` keys is no sample.
+
+        Raises:
+            PlimsollError: Always.
+        """
+        raise PlimsollError(f"{table}.{column}: Cassandra has no way to sample {most:,} keys")
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables and the keyspace stay."""

@@ -7,14 +7,17 @@ from plimsoll.databases.mysql.counters import (
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.databases.mysql.datasets import open_datasets
+from plimsoll.databases.mysql.pooler import find_pooler
 from plimsoll.databases.mysql.session import make_load_user, read_parameters
 from plimsoll.databases.mysql.watching import settle
 from plimsoll.model.engine.asked import EngineTarget
 
 __all__ = [
     "await_ready",
+    "find_pooler",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -25,6 +28,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 

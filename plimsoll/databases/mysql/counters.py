@@ -5,8 +5,10 @@ import time
 from plimsoll import words
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import ELSEWHERE, Connection, connect, execute
+from plimsoll.databases.mysql.watching import LOG_NAMES, find_write_debt
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerWaits
@@ -43,8 +45,7 @@ COUNTERS = (
 GAUGES = (
     "Innodb_buffer_pool_pages_dirty",
     "Innodb_buffer_pool_pages_total",
-    "Innodb_checkpoint_age",
-    "Innodb_checkpoint_max_age",
+    *LOG_NAMES,
     "Threads_connected",
     "Threads_running",
     "Uptime",
@@ -196,22 +197,18 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
     )
 
 
+def write_debt(now: ServerCounters) -> WriteDebt | None:
+    """Return what InnoDB still has to write back; None if the server does not report it."""
+    return find_write_debt(now.values)
+
+
 def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a target; None if there is none.
 
-    Two things outlast a load and slow the next one: running statements, and dirty pages when the
-    redo log is nearly full (InnoDB then flushes before anything else:
-    dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Dirty pages alone are
-    InnoDB's normal state. An idle MariaDB may leave the redo log half full for ever (0.53 to 0.55
-    of it for 300 s were seen); that is no backlog.
+    Dirty pages are InnoDB's normal state, and what they lend is judged with each window
+    (`capacity/steps/debt.py`).
     """
     running = now.values.get("Threads_running", 0)
     if running > IDLE_THREADS:
         return UnfinishedWork(what=f"{running} statements are still running")
-    age = now.values.get("Innodb_checkpoint_age")
-    age_max = now.values.get("Innodb_checkpoint_max_age")
-    if age is not None and age_max and age > age_max / 2:
-        share = words.percent(age / age_max)
-        what = f"{share} of the redo log wait for their pages to be written"
-        return UnfinishedWork(what=what, left=age)
     return None

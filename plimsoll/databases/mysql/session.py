@@ -121,6 +121,7 @@ class Connection(_Driver):
         """
         self._watch = Watch(target.login_timeout_ms / 1000)
         self._trust = Trust.of(target.tls)
+        self._sets = bool(target.session_settings)
         refused = ["mysql_old_password"]  # the response reveals the password
         refused += _CLEAR_TEXT if self._trust < Trust.VERIFIED else ()
         refused += ("sha256_password",) if self._trust < Trust.ENCRYPTED else ()
@@ -137,7 +138,9 @@ class Connection(_Driver):
             ssl=make_tls_context(target.tls, self._watch),
             ssl_disabled=target.tls is None,
             auth_plugin_map=plugins | dict.fromkeys(refused, _Refused),
-            init_command=f"SET {', '.join(map(' = '.join, target.session_settings))}",
+            init_command=f"SET {', '.join(map(' = '.join, target.session_settings))}"
+            if target.session_settings
+            else None,  # through a proxy
             autocommit=None,  # it is among the settings
             defer_connect=True,
         )
@@ -153,6 +156,16 @@ class Connection(_Driver):
         if payload in _KEY_REQUESTS and self._trust < Trust.ENCRYPTED:
             raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
         super().write_packet(payload)
+
+    @property
+    def greeted_as(self) -> int:
+        """The number of the session, by the server's greeting."""
+        return int(self.thread_id())  # type: ignore[no-untyped-call]
+
+    def set_character_set(self, charset: str, collation: str | None = None) -> None:
+        """Set the character set, but not through a proxy: there the login's packet says it."""
+        if self._sets:
+            super().set_character_set(charset, collation)
 
     def cut_off(self) -> None:
         """Close it from another thread; whoever waits for an answer gets an error."""

@@ -6,13 +6,14 @@ sample the load. A wait for a row lock has no state of its own; InnoDB counts th
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.mysql.session import Connection, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.run.fleet import ServerLook
 
 # The states of waits for table-level, metadata, global read, backup and other locks:
@@ -24,13 +25,16 @@ _ROW_LOCK_WAITERS = "Innodb_row_lock_current_waits"
 _CHECKPOINT = (  # MariaDB
     "Innodb_checkpoint_age",
     "Innodb_checkpoint_max_age",
+    "Innodb_lsn_current",
 )
-_REDO_LOG = (  # MySQL
+_REDO_LOG = (  # MySQL, from 8.0.30 on
     "Innodb_redo_log_current_lsn",
     "Innodb_redo_log_checkpoint_lsn",
     "Innodb_redo_log_capacity_resized",
 )
-_NAMES = (_ROW_LOCK_WAITERS, *_CHECKPOINT, *_REDO_LOG)
+_DIRTY_PAGES = "Innodb_buffer_pool_pages_dirty"
+LOG_NAMES = (*_CHECKPOINT, *_REDO_LOG)
+_NAMES = (_ROW_LOCK_WAITERS, _DIRTY_PAGES, *LOG_NAMES)
 
 
 class MySqlWatcher:
@@ -53,21 +57,50 @@ class MySqlWatcher:
         status = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
         rows: dict[str, str] = dict(execute(self._connection, status, _NAMES))
         values = {name: int(value) for name, value in rows.items() if value.isdigit()}
+        seen_ms = round(time.time() * 1000)
         ((waiters,),) = execute(self._connection, _TABLE_LOCK_WAITERS)
         return ServerLook(
+            epoch_ms=seen_ms,
             row_lock_waiters=values.get(_ROW_LOCK_WAITERS),
             table_lock_waiters=int(waiters),
             checkpoint_share=checkpoint_share(values),
+            debt=find_write_debt(values),
         )
 
 
-def checkpoint_share(values: dict[str, int]) -> float | None:
+def find_write_debt(values: Mapping[str, int]) -> WriteDebt | None:
+    """Return the checkpoint age, and the age at which InnoDB flushes before anything else.
+
+    Args:
+        values: The server's status variables, by name.
+
+    Returns:
+        None if the server does not report it.
+    """
+    pages = values.get(_DIRTY_PAGES)
+    age, age_max, written = (values.get(name) for name in _CHECKPOINT)
+    if age is not None and age_max and written is not None:
+        return WriteDebt(
+            owed_bytes=age, limit_bytes=age_max, written_bytes=written, owed_pages=pages
+        )
+    written, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)
+    if written is None or checkpoint is None or not capacity:
+        return None
+    return WriteDebt(
+        owed_bytes=max(0, written - checkpoint),
+        limit_bytes=capacity,
+        written_bytes=written,
+        owed_pages=pages,
+    )
+
+
+def checkpoint_share(values: Mapping[str, int]) -> float | None:
     """Return the checkpoint age as a share of the redo log; None if it is unknown.
 
     Args:
         values: The server's status variables, by name.
     """
-    age, age_max = (values.get(name) for name in _CHECKPOINT)
+    age, age_max, _ = (values.get(name) for name in _CHECKPOINT)
     if age is not None and age_max:
         return age / age_max
     now, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)

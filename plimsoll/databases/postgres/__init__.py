@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from plimsoll.databases.poolers import Pooler
 from plimsoll.databases.postgres.counters import (
     server_figures,
     signs_of_limits,
     storage_rates,
     unfinished_work,
     waits,
+    write_debt,
 )
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.run.fleet import ServerCounters
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "await_ready",
+    "find_pooler",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -33,6 +36,7 @@ __all__ = [
     "storage_rates",
     "unfinished_work",
     "waits",
+    "write_debt",
 ]
 
 
@@ -45,6 +49,17 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
     from plimsoll.databases.postgres import datasets  # noqa: PLC0415 - see above
 
     return datasets.open_datasets(target)
+
+
+def find_pooler(target: EngineTarget) -> Pooler | None:
+    """Return the pooler or proxy that answers at a server's address; None if there is none.
+
+    Raises:
+        PlimsollError: The server is unreachable or refuses the login.
+    """
+    from plimsoll.databases.postgres import pooler  # noqa: PLC0415 - see above
+
+    return pooler.find_pooler(target)
 
 
 def await_ready(target: EngineTarget) -> None:

@@ -11,8 +11,10 @@ import time
 from plimsoll import words
 from plimsoll.databases.connecting import escape_value, use_connection
 from plimsoll.databases.postgres.session import OURS, Connection, Rows, connect, execute
+from plimsoll.databases.postgres.watching import SINCE_CHECKPOINT
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.judging.steps import StorageRates
 from plimsoll.model.run.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.run.results import ServerFigures, ServerLooks, ServerWaits
@@ -33,10 +35,10 @@ GAUGES = (
     "max_wal_bytes",
     "running",
     "wal_bytes_since_checkpoint",
+    "wal_position_bytes",
 )
 PAGE_BYTES = 8192  # unless the server was compiled otherwise
 MERGED_MOST_BYTES = 256 * 1024  # up to which neighboring checkpoint writes count as one I/O
-DEBT_SHARE = 0.9  # share of max_wal_size since the last checkpoint at which the next is imminent
 
 
 def server_figures(
@@ -182,9 +184,8 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
 def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Return the backlog that a load left on a target; None if there is none.
 
-    Three things outlast a load and slow the next one: running statements, autovacuum, and a
-    checkpoint that is imminent because max_wal_size is nearly reached. A server without load may
-    stay close to it for minutes; that is no backlog.
+    Two things outlast a load and slow the next one: running statements, and autovacuum. What the
+    next checkpoint owes is judged with each window (`capacity/steps/debt.py`).
     """
     running = now.values.get("running", 0)
     if running:
@@ -193,12 +194,16 @@ def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
         left = now.values.get("autovacuum_blocks_left", 0)
         at_work = words.plural(workers, "autovacuum worker")
         return UnfinishedWork(what=f"{at_work} with {words.number(left)} pages left", left=left)
-    debt, most = (now.values.get(n) for n in ("wal_bytes_since_checkpoint", "max_wal_bytes"))
-    if debt is not None and most and debt > most * DEBT_SHARE:
-        share = words.percent(debt / most)
-        what = f"{share} of max_wal_size was written since the last checkpoint"
-        return UnfinishedWork(what=what, left=debt)
     return None
+
+
+def write_debt(now: ServerCounters) -> WriteDebt | None:
+    """Return the log since the last checkpoint, and `max_wal_size`; None if it cannot be read."""
+    names = ("wal_bytes_since_checkpoint", "max_wal_bytes", "wal_position_bytes")
+    owed, limit, position = (now.values.get(name) for name in names)
+    if owed is None or not limit or position is None:
+        return None
+    return WriteDebt(owed_bytes=max(0, owed), limit_bytes=limit, written_bytes=position)
 
 
 # Backends report their last statistics when they exit, shortly after their client has left.
@@ -284,11 +289,6 @@ SELECT EXTRACT(EPOCH FROM pg_postmaster_start_time())::bigint AS {STARTED},
        (SELECT COALESCE(SUM(heap_blks_total - heap_blks_scanned), 0)
           FROM pg_stat_progress_vacuum) AS autovacuum_blocks_left
 """  # noqa: S608 - a name of ours
-# A standby has none, and only some users may read it.
-_SINCE_CHECKPOINT = """
-SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS wal_bytes_since_checkpoint
-  FROM pg_control_checkpoint()
-"""
 _LEAVING = """
 SELECT COUNT(*) FROM pg_stat_activity
  WHERE application_name = 'plimsoll' AND datname = current_database()
@@ -317,7 +317,7 @@ def _read_values(connection: Connection) -> dict[str, int]:
     ((number,),) = execute(connection, "SELECT current_setting('server_version_num')::int")
     version = int(number)
     queries = [_DATABASE, _CHECKPOINTS_17 if version >= _CHECKPOINTER else _CHECKPOINTS]
-    queries += [_STATEMENTS if version >= _LOG_VIEW else _STATEMENTS_13, _SINCE_CHECKPOINT]
+    queries += [_STATEMENTS if version >= _LOG_VIEW else _STATEMENTS_13, SINCE_CHECKPOINT]
     if version >= _LOG_VIEW:
         queries += [_LOG, _LOG_WRITES_18 if version >= _WAL_IN_IO else _LOG_WRITES]
     if version >= _IO:

@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import pg8000.native
@@ -126,13 +127,34 @@ class Connection(pg8000.native.Connection):  # type: ignore[misc]  # it carries 
         """Close it from another thread; whoever waits for an answer gets an error."""
         self._watch.cut_off()
 
+    @cached_property
+    def pooled(self) -> bool:
+        """Whether a pooler stands before the server: then another process serves this session."""
+        announced = getattr(self, "_backend_key_data", None)
+        if announced is None:
+            return False
+        ((process,),) = self.run(f"SELECT {OURS} pg_backend_pid()")
+        return int(process) != int.from_bytes(announced[:4], "big")
+
     def rows_of(self, sql: str, values: Sequence[object]) -> Rows:
         """Send a statement and read its answer; the byte limit counts for each answer."""
         self._watch.begin_answer()
         named = {f"value{number}": value for number, value in enumerate(values)}
         # pg8000 loses comments before the first word
         verb, space, rest = sql.strip().partition(" ")
-        return escape_rows(self.run(f"{verb} {OURS}{space}{rest}", **named) or ())
+        marked = f"{verb} {OURS}{space}{rest}"
+        if not named or not self.pooled:
+            return escape_rows(self.run(marked, **named) or ())
+        # The driver sends values after the statement has been parsed, and a pooler may take another
+        # server for them unless both are in one transaction.
+        self.run(f"BEGIN {OURS}")
+        try:
+            rows = self.run(marked, **named) or ()
+        except BaseException:
+            self.run(f"ROLLBACK {OURS}")
+            raise
+        self.run(f"COMMIT {OURS}")
+        return escape_rows(rows)
 
     def close(self) -> None:
         """Close the connection; ignore one that is lost."""

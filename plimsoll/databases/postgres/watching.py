@@ -14,6 +14,7 @@ from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.postgres.session import Connection, connect, execute
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.run.fleet import ServerLook
 
 _LOOK = """
@@ -43,11 +44,36 @@ FROM waiting
 """
 
 
+# A standby has no position to write at, and only some users may read where a checkpoint began.
+SINCE_CHECKPOINT = """
+SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::bigint AS wal_bytes_since_checkpoint,
+       pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS wal_position_bytes
+  FROM pg_control_checkpoint()
+"""
+_LIMIT = "SELECT pg_size_bytes(current_setting('max_wal_size'))"
+# Pages that a checkpoint can write at most: those of this database, or what the buffers hold
+_PAGES = """
+SELECT LEAST(pg_database_size(current_database()), pg_size_bytes(current_setting('shared_buffers')))
+       / current_setting('block_size')::bigint
+"""
+# Pages that checkpoints have written, which grow while one is in progress; from 17 on, and before
+_PAGES_PAID = (
+    "SELECT buffers_written FROM pg_stat_checkpointer",
+    "SELECT buffers_checkpoint FROM pg_stat_bgwriter",
+)
+
+
 class PostgresWatcher:
     """Samples what a server does, through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._limit_bytes = _read_number(connection, _LIMIT)
+        self._pages = _read_number(connection, _PAGES)
+        paid = [_read_number(connection, sql) for sql in _PAGES_PAID]
+        known = [sql for sql, pages in zip(_PAGES_PAID, paid, strict=True) if pages is not None]
+        self._paid_by = known[0] if known else None
+        self._paid = max(filter(None, paid), default=0)
 
     def cut_off(self) -> None:
         """Abort a sample that takes too long; called from another thread."""
@@ -63,6 +89,7 @@ class PostgresWatcher:
             self._connection, _LOOK
         )
         return ServerLook(
+            epoch_ms=round(time.time() * 1000),
             row_lock_waiters=rows,
             table_lock_waiters=tables,
             page_read_waiters=pages,
@@ -71,7 +98,41 @@ class PostgresWatcher:
             log_io=log_io,
             autovacuum_workers=vacuums,
             checkpoint=checkpoint,
+            debt=self._read_debt(in_progress=checkpoint),
         )
+
+    def _read_debt(self, *, in_progress: bool | None) -> WriteDebt | None:
+        """Read what the next checkpoint owes; None if this user may not, or on a standby.
+
+        Args:
+            in_progress: Whether a checkpoint is; None if this user may not see it. Then the pages
+                that checkpoints write show it.
+        """
+        if not self._limit_bytes:
+            return None
+        try:
+            ((owed, position),) = execute(self._connection, SINCE_CHECKPOINT)
+        except PlimsollError:
+            self._limit_bytes = None  # refused once, refused always
+            return None
+        paid = _read_number(self._connection, self._paid_by) if self._paid_by else None
+        grown, self._paid = (paid or 0) > self._paid, max(paid or 0, self._paid)
+        return WriteDebt(
+            owed_bytes=max(0, int(owed)),
+            limit_bytes=self._limit_bytes,
+            written_bytes=int(position),
+            paying=bool(in_progress) or grown,
+            owed_pages=self._pages,
+        )
+
+
+def _read_number(connection: Connection, sql: str) -> int | None:
+    """Read one number; None if this version or user has none."""
+    try:
+        ((value,),) = execute(connection, sql)
+    except PlimsollError:
+        return None
+    return None if value is None else int(value)
 
 
 @contextmanager
@@ -119,7 +180,9 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
         if not may:
             return True
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))
-        execute(connection, "SELECT set_config('statement_timeout', $1, false)", (str(left_ms),))
+        # for this transaction alone: a connection pooler gives the session to others
+        execute(connection, "BEGIN")
+        execute(connection, f"SET LOCAL statement_timeout = {left_ms}")
         try:
             execute(connection, "CHECKPOINT")
         except PlimsollError:
@@ -127,6 +190,5 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
                 raise
             return False
         finally:
-            # a connection pooler may reuse the session
-            execute(connection, "RESET statement_timeout")
+            execute(connection, "ROLLBACK")
     return True

@@ -30,6 +30,7 @@ from plimsoll.local.leftovers import (
     remove_orphaned_homes,
     remove_twin,
 )
+from plimsoll.machine import ClockWatch
 
 # No credential, profile or setting of this machine's user is ever read.
 _NO_ACCOUNT = {
@@ -41,7 +42,7 @@ _NO_ACCOUNT = {
 }
 
 
-_LOOK_S = 1.0  # between two looks at whether the folders are still there
+_LOOK_S = 1.0  # between two looks at whether the folders are still there, and at the clock
 
 
 def main() -> None:
@@ -75,7 +76,7 @@ def main() -> None:
         return
     remove_all_databases(directory)
     remove_orphaned_homes()
-    threading.Thread(target=_watch_folders, args=[locks], daemon=True).start()
+    threading.Thread(target=_watch_machine, args=[locks], daemon=True).start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listener.getsockname()[1]
     pool = SandboxPool(
@@ -102,14 +103,19 @@ def main() -> None:
         os._exit(0)  # a request may still hang in a thread: do not wait for it
 
 
-def _watch_folders(locks: Sequence[TextIO]) -> None:
-    """End once a folder is removed, as a cleaner of /tmp does: what runs there would wait for it.
+def _watch_machine(locks: Sequence[TextIO]) -> None:
+    """End once a folder is removed, as a cleaner of /tmp does, or once the clock is set back.
+
+    What runs there would wait for the folder, or for a barrier as long as the clock was set back.
 
     Args:
         locks: The open file `lock` of each folder.
     """
+    clock = ClockWatch()
     while all(map(_is_there, locks)):
         time.sleep(_LOOK_S)
+        if (set_back := clock.look()) is not None:
+            _end_at_once(set_back)
     gone = next(Path(lock.name).parent for lock in locks if not _is_there(lock))
     _end_at_once(f"its folder {gone} was removed")
 

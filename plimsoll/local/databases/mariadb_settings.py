@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from plimsoll.local.databases.mariadb_program import find_share_directory
+from plimsoll.local.databases.mariadb_program import find_plugin_directory, find_share_directory
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 
@@ -43,7 +43,7 @@ def server_command(
         f"--tmpdir={directory / 'data'}",
         f"--lc-messages-dir={share}",
         f"--character-sets-dir={share / 'charsets'}",
-        f"--plugin-dir={mariadbd.parents[1] / 'lib/plugin'}",
+        f"--plugin-dir={find_plugin_directory(mariadbd)}",
         f"--init-file={statements}",
         f"--port={port}",
         "--bind-address=127.0.0.1",

@@ -3,10 +3,17 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import assert_never
 
-from plimsoll.errors import MissingToolError
-from plimsoll.local.databases import cassandra_program, mariadb_program, postgres_program
+from plimsoll.errors import MissingToolError, UnusableToolError
+from plimsoll.local.databases import (
+    cassandra_program,
+    mariadb_first_data,
+    mariadb_program,
+    postgres_first_data,
+    postgres_program,
+)
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.model.request.cassandra_target import VERSION
 
@@ -17,8 +24,8 @@ class ServerProgram:
 
     Attributes:
         name: The name for people.
-        describe: Function that describes the installed program; raises `PlimsollError` if there is
-            none.
+        describe: Function that tries the installed program and describes it; raises
+            `PlimsollError` if there is none, or if it does not work.
         how_to_get: The command that installs it.
         why_optional: Why most users do not need it; None if it is needed.
     """
@@ -68,8 +75,9 @@ def fetch_programs(protocols: Collection[Protocol], say: Callable[[str], None]) 
         find, fetch, name = _fetch_steps(protocol)
         try:
             find()
-        except MissingToolError:
-            say(f"fetching {name}, once")
+        except MissingToolError as missing:
+            because = f": {missing}" if isinstance(missing, UnusableToolError) else ""
+            say(f"fetching {name}, once{because}")
             fetch()
 
 
@@ -88,9 +96,15 @@ def _fetch_steps(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], P
 
 def _describe_mariadb() -> str:
     mariadbd = mariadb_program.find_mariadbd()
+    mariadb_first_data.find_first_data(mariadbd)  # made once: this is the trial
     return f"{mariadb_program.read_version(mariadbd)} ({mariadbd})"
 
 
 def _describe_postgres() -> str:
     postgres = postgres_program.find_postgres()
+    account = ("plimsoll", "plimsoll", "plimsoll")
+    with TemporaryDirectory(prefix="plimsoll-doctor-") as folder:
+        postgres_first_data.create_data_directory(
+            postgres, Path(folder) / "data", account=account, as_on_rds=True
+        )
     return f"{postgres_program.version(postgres)} ({postgres})"

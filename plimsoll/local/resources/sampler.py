@@ -27,7 +27,7 @@ from typing import ClassVar
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.machine import CpuShares, CpuTimes, cpu_seconds, cpu_times, shares
+from plimsoll.machine import TICKS_PER_S, CpuShares, CpuTimes, cpu_times, shares
 from plimsoll.model.aws.volumes_seen import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
@@ -160,6 +160,18 @@ def wait_s(epoch_s: float, period_s: int = 1) -> float:
     return math.ceil((epoch_s + 0.5) / period_s) * period_s - epoch_s
 
 
+def compute_server_percent(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
+    """Compute the server's CPU utilization between two readings, in percent; None if unknown.
+
+    By the clock and not by the machine's ticks, which within a second may differ from the time of
+    processes by some percent.
+    """
+    if before is None or after is None or before.server is None or after.server is None:
+        return None
+    length_s, cores = after.at_s - before.at_s, os.cpu_count() or 1
+    return 100 * (after.server - before.server) / TICKS_PER_S / cores / length_s
+
+
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
@@ -202,24 +214,23 @@ class Sampler:
         self._targets.discard(self._pid)
 
     def _run(self) -> None:
-        before, cpu_before, machine_before = self._look()
+        before, cpu_before = self._look()
         while not self._closed.wait(wait_s(time.time(), self._period_s)):
-            after, cpu, machine = self._look()
-            volume = rates(before, after)
-            used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
-            cores = os.cpu_count() or 1
-            cpu_percent = None if used_s is None else 100 * used_s / volume.interval_s / cores
-            seen = Seen(self._period_s, volume, cpu_percent, shares(machine_before, machine))
+            after, cpu = self._look()
+            machine = shares(cpu_before, cpu)
+            cpu_percent = compute_server_percent(cpu_before, cpu)
+            seen = Seen(self._period_s, rates(before, after), cpu_percent, machine)
             self._closed.wait(self._late_s)
             self._publish(seen, after.epoch_ms)
-            before, cpu_before, machine_before = after, cpu, machine
+            before, cpu_before = after, cpu
 
-    def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
+    def _look(self) -> tuple[VolumeSample, CpuTimes | None]:
         # it works for the run, but descends from no process of it
         watcher = self._volume.watcher_pid
         ours = {self._run_pid} if watcher is None else {self._run_pid, watcher}
-        times = cpu_times(ours, strangers=self._targets - {self._pid})
-        return self._volume.sample(), cpu_seconds({self._pid}), times
+        return self._volume.sample(), cpu_times(
+            ours, strangers=self._targets - {self._pid}, servers={self._pid}
+        )
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
         for number in periods_to_publish(self._published, epoch_ms, self._period_s):

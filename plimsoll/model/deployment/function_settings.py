@@ -164,6 +164,7 @@ class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings, TagSettings)
 class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
     """Settings of `plan-step`."""
 
+    on_one_machine: bool
     start_lead_ms: int
     start_lead_ms_per_client: int
     poll_us: int

@@ -3,9 +3,10 @@
 The other half is `engine/src/report.rs`.
 """
 
-from typing import Literal
+from typing import Literal, Self
 
 from plimsoll.model.base import Model
+from plimsoll.model.engine.asked import EngineWorkload
 
 
 class LatencySummary(Model):
@@ -25,8 +26,15 @@ class OperationReport(Model):
     succeeded: int
     records: int  # succeeded x records of one operation
     # Rows that the statements of its successes met, as the server counts them: returned, inserted,
-    # matched for an update or deleted. None if unknown: CQL does not tell it, nor do old results
+    # matched for an update or deleted. None if unknown: CQL does not tell it of plain writes, nor
+    # do old results
     rows: int | None = None
+    # How many fewer each statement met than the workload means, over all of them
+    rows_missing: int | None = None
+    # The fewest that they mean to meet, and whether the operation writes, by the workload; the
+    # engine does not tell them
+    rows_least: int | None = None
+    writes: bool | None = None
     # {code: count}: "1213", CQL's "write_timeout", "timeout", "connection_lost", "protocol"
     errors: dict[str, int]
     # Successes and time-outs (at full length, CQL servers' time-outs too)
@@ -90,6 +98,13 @@ class ConnectionReport(Model):
     failed: dict[str, int]  # {error code: failed attempts}
 
 
+class ReadBack(Model):
+    """What a second session found of rows that were written as the load writes, after it."""
+
+    written: int
+    kept: int  # those that the second session saw changed
+
+
 class LoadReport(Model):
     """The report of one client."""
 
@@ -113,3 +128,15 @@ class LoadReport(Model):
     transaction_commands_sent: int  # BEGIN, COMMIT and ROLLBACK, including warm-up
     operations_sent: int  # including warm-up
     ended: Literal["duration", "operations", "cancelled"]
+    # None if the workload updates no row by its key, or no second session could read; the engine
+    # does not tell it
+    read_back: ReadBack | None = None
+
+    def with_meaning(self, workload: EngineWorkload) -> Self:
+        """Return the report with what its operations mean by the workload."""
+        operations = dict(self.operations)
+        for meant in workload.operations:
+            if totals := operations.get(meant.name):
+                told = {"rows_least": totals.succeeded * meant.rows_least, "writes": meant.writes}
+                operations[meant.name] = totals.model_copy(update=told)
+        return self.model_copy(update={"operations": operations})

@@ -4,6 +4,7 @@ The other half is `engine/src/spec/`; `answered` holds what the engine returns. 
 takes a `LoadSpec` as JSON and returns a `LoadReport` as JSON. Both refuse unknown fields.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
@@ -119,6 +120,8 @@ class EngineTarget(Model):
 
 # --- workload ---
 
+_WRITE = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE)\b", re.IGNORECASE)
+
 
 class Let(Model):
     """A value drawn once at the start of an operation, which its statements use by name."""
@@ -127,17 +130,29 @@ class Let(Model):
     value: Value
 
 
+class RowUpdated(Model):
+    """The row that an UPDATE names by its key and changes, for a second session that reads it."""
+
+    table: str  # the one that the statement's first alternative names
+    column: str  # the key's
+    bind: int  # index of the key among the statement's binds
+    key: Value  # the same as in `binds`, without names of `let`
+
+
 class EngineStatement(Model):
     """One prepared statement, sent `repeat` times with newly drawn binds.
 
     `sql` holds alternatives, such as one per table. `choose` draws the index of the one to send;
-    if it is None, each is equally likely.
+    if it is None, each is equally likely. `rows_least` is the fewest rows that one execution is to
+    meet, 0 if it may meet none. The engine does not use `row_updated`.
     """
 
     sql: tuple[str, ...]
     binds: tuple[Value, ...] = ()
     repeat: Annotated[int, Field(ge=1)] = 1
     choose: Value | None = None
+    rows_least: Annotated[int, Field(ge=0)] = 0
+    row_updated: RowUpdated | None = Field(None, exclude=True)
 
 
 class EngineOperation(Model):
@@ -150,6 +165,16 @@ class EngineOperation(Model):
     statements: tuple[EngineStatement, ...]
     records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts as, in records/s
     consistency: Consistency = "ONE"  # CQL: which replicas must acknowledge
+
+    @property
+    def rows_least(self) -> int:
+        """The fewest rows that one success meets, 0 if it may meet none."""
+        return sum(statement.rows_least * statement.repeat for statement in self.statements)
+
+    @property
+    def writes(self) -> bool:
+        """Whether one of its statements is a write."""
+        return any(_WRITE.match(sql) for one in self.statements for sql in one.sql)
 
 
 class KeySpace(Model):

@@ -22,7 +22,7 @@ Verdict = Literal[
     "DISTURBED",  # likewise: other programs used the machine in every attempt
     "DRIFTING",  # the target itself changed while it was measured
     "NOT_SUSTAINED",  # the answer's load did not stay within the limits for `soak_s`
-    "BURST",  # every load spends burst credits faster than they are earned
+    "BURST",  # every load spends burst credits faster than they are earned, or only fills the log
 ]
 Resource = Literal[
     "storage_iops",
@@ -50,6 +50,8 @@ AuditName = Literal[
     "steady_state",
     "percentiles",
     "server_count",
+    "rows_met",
+    "writes_kept",
     "undisturbed",
     "nothing_escaped",
     "recovered",
@@ -288,3 +290,13 @@ class Capacity(Model):
     statistic: Statistic
     rules: Rules
     steps: tuple[JudgedStep, ...]
+
+    @property
+    def slowed(self) -> bool:
+        """Whether it is a lower bound alone because other programs slowed the steps."""
+        return self.verdict == "LOWER_BOUND" and self.cause == "audit:undisturbed"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs kept it from an exact figure, or from any."""
+        return self.verdict == "DISTURBED" or self.slowed

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.judging.debt import DebtGrowth
 
 Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
@@ -70,14 +71,14 @@ class Span(Model):
     latency_us: dict[str, Microseconds] = Field(default_factory=dict)
 
 
-CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
+CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu", "log"]
 
 
 class CreditUse(Model):
     """What a step used of one kind of credits, by AWS's rules (plimsoll.workflow.target_figures).
 
     Units: I/Os for a volume and an instance, MiB for an instance's throughput, vCPU minutes for
-    a CPU.
+    a CPU. Write debt is judged alike: a database's log lends its bytes while it fills.
     """
 
     bucket: CreditBucket
@@ -131,6 +132,17 @@ class Step(Model):
     operation_counts: dict[str, Count] = Field(default_factory=dict)
 
     # Figures for the audits
+    # For each operation: the fewest rows that its successes mean to meet, and how many of them
+    # were missing; without operations of which one is unknown
+    rows_meant: dict[str, Count] = Field(default_factory=dict)
+    rows_missing: dict[str, Count] = Field(default_factory=dict)
+    # Successes of operations that write, and commits that the server counted, over the whole load;
+    # None if unknown, or if the server counts no commit at all
+    writes: Count | None = None
+    commits: Count | None = None
+    # Rows that were written as the load writes, and those that a second session saw changed
+    written_back: Count | None = None
+    read_back: Count | None = None
     clients_ran: Count | None = None  # clients that returned a result
     clients_late: Count | None = None  # clients that were not ready when the window began
     statements_sent: Count | None = None  # counted by the clients, over the whole load
@@ -160,10 +172,16 @@ class Step(Model):
     stall_s: Amount | None = None
     trend: Trend | None = None  # None if unknown, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None if unknown
+    # Write debt in the window; None if it cannot be read, or in an older result
+    debt: DebtGrowth | None = None
+    # Where it cannot be read: period of the waves in the throughput; None if there are none
+    wave_s: Amount | None = None
     poll_us: Count | None = None  # how long clients busy-polled at most; None if unknown
     window_factor: Positive | None = None  # length of the window / length in the request
     # Whether the target had recovered from an overload before this step
     recovered: bool | None = None
+    # How long it waited until other programs left the machine calm; None in an older result
+    calm_waited_s: Amount | None = None
 
 
 class FinishedStep(Model):

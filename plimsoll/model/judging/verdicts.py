@@ -110,10 +110,10 @@ _FACTS: dict[Verdict, VerdictFacts] = {
     ),
     "BURST": VerdictFacts(
         name="burst only",
-        meaning="every load spent credits faster than they come back: the sustained throughput is"
-        " not known",
-        next_step="Let the credits run out first, or choose a volume without them, to measure the"
-        " sustained throughput",
+        meaning="every load lived on burst credits or on the room in the database's log: the"
+        " sustained throughput is not known",
+        next_step="Let the credits run out first, or choose a volume without them. If the log lent"
+        " it, take longer windows or a smaller log, so that a step can fill it",
         limit=None,
         color="red",
     ),

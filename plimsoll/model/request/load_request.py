@@ -72,6 +72,12 @@ class Load(Model):
         " step; then the next step starts anyway. Waiting ends earlier if the backlog no longer"
         " shrinks.",
     )
+    calm_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
+        300,
+        description="On one machine: maximum time in seconds that a search waits, in all, while"
+        " other programs keep the machine too busy for a step; then its steps start anyway. 0 means"
+        " no waiting, nor does a search wait without the audit `undisturbed`.",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Random seed. Equal seeds give equal sequences of operations."
     )

@@ -7,6 +7,7 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.request.background import BackgroundLoad
 
@@ -26,6 +27,7 @@ class ServerCounters(Model):
 class ServerLook(Model):
     """What a server was doing at one moment; None if it does not report it."""
 
+    epoch_ms: int | None = None  # None in an older result
     row_lock_waiters: int | None = None  # waiting sessions
     table_lock_waiters: int | None = None
     # Share of the redo log whose pages are not written yet (checkpoint age / log size)
@@ -37,6 +39,7 @@ class ServerLook(Model):
     log_io: bool | None = None  # whether the log was being written or flushed
     autovacuum_workers: int | None = None
     checkpoint: bool | None = None  # whether a checkpoint was in progress
+    debt: WriteDebt | None = None
 
 
 class UnfinishedWork(Model):
@@ -59,6 +62,8 @@ class StepPlan(Model):
     rate_ops_per_second: float | None  # total over all clients; None for a closed loop
     warmup_s: float
     duration_s: float
+    # Longest time before the barrier in which the first client fills the server's log
+    fill_s: float = 0.0
     # Multiple of the request's warm-up and window, limited by how long a client can run
     window_factor: int = 1
     timeout_ms: int
@@ -66,6 +71,7 @@ class StepPlan(Model):
     seed: int
     round: Annotated[int, Field(ge=0)] = 0  # round of the warming step, which may be repeated
     load_number: int = 0  # number of the load on this dataset; each load inserts rows of its own
+    fill_load_number: int = 0  # likewise, of the load that fills the log
     start_at_epoch_ms: int  # the barrier: clients connect before it, and send from it on
     recovered: bool | None  # whether the target had recovered from an overload before it
     state: str | None = None  # name of the toggle's state; None without a toggle
@@ -73,6 +79,7 @@ class StepPlan(Model):
     parameters: dict[str, str] = Field(default_factory=dict)
     # How the wait for recovery ended; None if there was nothing to wait for
     recovery: str | None = None
+    calm_waited_s: float = 0  # how long it waited until other programs left this machine calm
     server_before: ServerCounters | None  # None if the server did not reply
     phase: str | None = None  # name of the phase; None for a step of the search
     # Phase only: operations after which the load ends, over all clients

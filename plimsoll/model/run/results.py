@@ -1,16 +1,16 @@
 """The result of a run: `result.json` and the files of each step. See docs/results.md."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import geometric_mean
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
-from plimsoll.model.engine.answered import LatencySummary
+from plimsoll.model.engine.answered import LatencySummary, OperationReport
 from plimsoll.model.judging.capacity import Capacity, Resource
 from plimsoll.model.judging.steps import Step, TargetFigures, TargetSample, Trend
 from plimsoll.model.request.expectations import Expectation
@@ -93,6 +93,7 @@ class PhaseResult(Model):
 
 
 SCHEMA_VERSION: Literal[1] = 1
+Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class OperationTotals(Model):
@@ -101,11 +102,30 @@ class OperationTotals(Model):
     succeeded: int
     records: int
     # Rows that the successes met (returned, inserted, matched, deleted), as the server counts them;
-    # None if unknown: CQL does not tell it, nor do old results
+    # None if unknown: CQL does not tell it of plain writes, nor do old results
     rows: int | None = None
+    # How many fewer each of their statements met than the workload means, over all of them
+    rows_missing: int | None = None
+    rows_least: int | None = None  # the fewest that they mean to meet, by the workload
     errors: dict[str, int]  # {error code: failed operations}
     latency_us: LatencySummary  # from the merged histogram
     histogram: str  # HdrHistogram V2 compressed, base64
+
+
+def known_rows(
+    operations: Mapping[str, OperationReport | OperationTotals],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the rows that each operation means to meet, and how many of them were missing.
+
+    Operations of which one is unknown are in neither.
+    """
+    known = {
+        name: (totals.rows_least, totals.rows_missing)
+        for name, totals in operations.items()
+        if totals.rows_least is not None and totals.rows_missing is not None
+    }
+    meant = {name: least for name, (least, _) in known.items()}
+    return meant, {name: missing for name, (_, missing) in known.items()}
 
 
 class FleetFigures(Model):
@@ -196,10 +216,11 @@ class SecondTotals(Model):
     epoch_s: int
     step: int
     operation: str
-    succeeded: int
-    errors: int
-    max_us: int | None
-    buckets: dict[int, int]  # {upper bound in us: operations}; empty if unknown
+    succeeded: Count
+    errors: Count
+    max_us: Count | None
+    # {upper bound in us: operations}; empty if unknown
+    buckets: dict[Annotated[int, Field(ge=1, le=2**53)], Count]
 
 
 class BackgroundResult(Model):

@@ -91,6 +91,14 @@ class Recovery(Model):
     seen_epoch_ms: int
 
 
+class BusyMachine(Model):
+    """A wait for this machine, which other programs keep too busy for a step."""
+
+    what: str  # who uses it, with figures
+    since_epoch_ms: int
+    seen_epoch_ms: int
+
+
 class Switch(Model):
     """A switch of a target to another state of its toggle."""
 
@@ -191,6 +199,8 @@ class RunRecord(Model):
     turn_ready_at: datetime | None = None
     # Wait of its target before the next step; None if it does not wait
     recovery: Recovery | None = None
+    # On one machine: its wait for other programs before the next step; None if it does not wait
+    busy: BusyMachine | None = None
     switch: Switch | None = None  # the latest switch; None if there was none
     teardown_asked_at: datetime | None = None
     deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof of deletion

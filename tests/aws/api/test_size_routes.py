@@ -123,7 +123,7 @@ def test_a_run_that_says_nothing_to_predict_from_is_refused_in_a_sentence(api: A
         step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in result.steps
     )
     assert refused(api, finished(api, steps=steps)).startswith(
-        "nothing can be predicted from it: DISTURBED: no figure"
+        "nothing can be predicted from it: LOWER_BOUND: sustains at least"
     )
 
 

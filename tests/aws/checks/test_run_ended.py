@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT
-from plimsoll.capacity import judge as judge_steps
+from plimsoll.capacity.judge import judge as judge_steps
 from plimsoll.checks.runs import hash_measured, settle_and_judge, start_check
 from plimsoll.checks.schedules import put_check, read_history
 from plimsoll.checks.store import CheckStore

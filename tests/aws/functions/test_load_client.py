@@ -38,7 +38,9 @@ MODULES = {
     "plimsoll.packaged", "plimsoll.process_limits", "plimsoll.words",
     "plimsoll.aws", "plimsoll.aws.clients", "plimsoll.aws.function_log",
     "plimsoll.aws.items", "plimsoll.aws.run_files", "plimsoll.aws.run_records",
-    "plimsoll.databases", "plimsoll.databases.load_user", "plimsoll.databases.watching",
+    "plimsoll.capacity", "plimsoll.capacity.steps", "plimsoll.capacity.steps.debt",
+    "plimsoll.databases", "plimsoll.databases.load_user", "plimsoll.databases.reading_back",
+    "plimsoll.databases.watching",
     "plimsoll.fleet", "plimsoll.fleet.background_client", "plimsoll.fleet.failures",
     "plimsoll.fleet.memory", "plimsoll.fleet.phase_plan", "plimsoll.fleet.plan",
     "plimsoll.fleet.watchdog",
@@ -46,7 +48,8 @@ MODULES = {
     "plimsoll.metrics.publishing", "plimsoll.metrics.sink",
     "plimsoll.requests", "plimsoll.requests.checked_request",
     "plimsoll.targets", "plimsoll.targets.connection",
-    "plimsoll.workflow", "plimsoll.workflow.client", "plimsoll.workflow.metric_points",
+    "plimsoll.workflow", "plimsoll.workflow.client", "plimsoll.workflow.log_filling",
+    "plimsoll.workflow.metric_points",
 }  # fmt: skip
 
 

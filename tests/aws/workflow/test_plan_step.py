@@ -12,6 +12,7 @@ from plimsoll import search_steps
 from plimsoll.aws.run_files import HISTORY, PRECONDITIONING, REQUEST, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
+from plimsoll.machine import MachineLoad
 from plimsoll.model.judging.steps import FinishedStep, History, Purpose
 from plimsoll.model.request.experiment import Turn
 from plimsoll.model.request.request import Request
@@ -253,6 +254,9 @@ class BusyFamily(Family):
     def unfinished_work(self, _: object) -> UnfinishedWork:
         return UnfinishedWork(what="53 % of the redo log wait", left=53)
 
+    def write_debt(self, _: object) -> None:
+        """What it owes is not known."""
+
 
 def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     running: EverySetting, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -280,6 +284,31 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     assert plan.recovered
     assert plan.recovery == "nothing moved for 10 s: 53 % of the redo log wait"
     assert running.records.get(RUN).recovery is None
+
+
+def test_a_busy_machine_is_waited_for_on_one_machine(
+    running: EverySetting, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = running.model_copy(update={"on_one_machine": True})
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    running.records.change(RUN, step=1, target=without_metrics)
+    running.files(RUN).put(step_path(0), "{}")
+    running.files(RUN).put_model(HISTORY, History())
+    busy = MachineLoad(stolen_percent=31, others_percent=0, idle_percent=10)
+    calm = MachineLoad(stolen_percent=0, others_percent=0, idle_percent=99)
+    looks = [busy, busy, calm]
+    monkeypatch.setattr(plan_step, "measure_machine", lambda: looks.pop(0))
+    following = NextStep(index=1, clients=1, connections=1, purpose="climb", why="")
+    monkeypatch.setattr(plan_step, "next_run_step", lambda *_: following)
+    for _ in range(2):
+        assert plan_step.plan_next_step(here, RUN)["next"] == "pause"
+        clock.now_s += 1
+        seen = running.records.get(RUN).busy
+        assert seen is not None
+        assert "the hypervisor took 31 % of the CPU" in seen.what
+    assert plan_step.plan_next_step(here, RUN)["step"] == 2
+    assert running.files(RUN).get(plan_path(2), StepPlan).calm_waited_s == 2
+    assert running.records.get(RUN).busy is None
 
 
 @pytest.mark.usefixtures("clock")

@@ -6,13 +6,13 @@ processors needs a machine without others: `Ground.step_without_others`.
 """
 
 import os
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.databases.family import family_of
 from plimsoll.databases.mysql import session as mysql_session
 from plimsoll.databases.postgres import session as postgres_session
@@ -20,7 +20,8 @@ from plimsoll.errors import ConnectionsRefusedError
 from plimsoll.fleet.plan import make_load_spec
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.local.databases.database_server import DatabaseServer
-from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, shares
+from plimsoll.local.resources.sampler import compute_server_percent
+from plimsoll.machine import CpuTimes, cpu_times, shares
 from plimsoll.model.aws.volumes import Volume, VolumeLimits, VolumeSample, rates
 from plimsoll.model.engine.asked import EngineOperation, EngineStatement, EngineWorkload
 from plimsoll.model.engine.values import IntegerValue, Value
@@ -44,10 +45,38 @@ SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little b
 # that a window's mean reaches the cap on a busy machine.
 CATCH_UP_MS = 1000
 TRIES = 10  # steps at most, while others keep the processors busy or the machine is stopped
-OTHERS_MOST_PERCENT = 25.0
+TAKEN_MOST_PERCENT = 25.0
 EARLIER_S = 0.2  # than the window's end: a look that comes late must not see the time after it
 TICK_S = 0.02
 STOOD_STILL_S = 0.15  # a tick later than that: this machine itself was stopped, as a guest can be
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the target and of this machine.
+
+    Attributes:
+        figures: All that a run on one machine knows.
+        taken_percent: Percent of this machine's processor time that was neither the run's nor idle:
+            of other processes, of the hypervisor, and of the kernel on whoever's behalf, such as
+            writing back what earlier tests have written. Only a part of it is "others".
+        stood_still_s: By how much a tick was late, at most: this machine was stopped.
+    """
+
+    figures: TargetFigures
+    taken_percent: float
+    stood_still_s: float
+
+    @property
+    def told(self) -> str:
+        """What had this machine's processors, for a test that fails."""
+        seen = self.figures
+        return (
+            f"of this machine's CPU the server used {seen.cpu_percent} %, other processes"
+            f" {seen.host_others_percent} %, the hypervisor {seen.host_stolen_percent} %, nobody"
+            f" {seen.host_idle_percent} %; neither the run nor nobody: {self.taken_percent} %; it"
+            f" stood still for {self.stood_still_s} s"
+        )
 
 
 @dataclass(frozen=True)
@@ -57,13 +86,12 @@ class Planted:
     step: StepResult
     capacity: Capacity
     limiting: LimitingResource
-    others_percent: float  # of this machine's processor time
-    stood_still_s: float  # the machine, at most, between two ticks of the load
+    measured: Measured
 
     @property
     def told(self) -> str:
         """The evidence, for a test that fails."""
-        return "; ".join(self.limiting.evidence)
+        return "; ".join((*self.limiting.evidence, self.measured.told))
 
 
 def operation(*statements: str, key_max: int = 0, transaction: bool = False) -> EngineOperation:
@@ -82,39 +110,33 @@ def operation(*statements: str, key_max: int = 0, transaction: bool = False) -> 
 
 @dataclass(frozen=True)
 class Look:
-    """The volume, the server's processor time and the machine's at one moment."""
+    """The volume, and the processor times of the machine, the run and its server, at one moment."""
 
-    at_s: float
     volume: VolumeSample
-    server_cpu_s: float
-    machine: CpuTimes
+    cpu: CpuTimes
 
 
-def as_of_an_instance(seen: TargetFigures) -> TargetFigures:
+def as_of_an_instance(measured: Measured) -> TargetFigures:
     """Return the figures that CloudWatch has of an instance: none of the machine that it is on."""
     of_host = (name for name in TargetFigures.model_fields if name.startswith("host_"))
-    return seen.model_copy(update=dict.fromkeys(of_host))
+    return measured.figures.model_copy(update=dict.fromkeys(of_host))
 
 
-def as_on_its_own(seen: TargetFigures) -> TargetFigures:
-    """Return the same of an instance that has just the processors that others left here."""
-    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - _others(seen))
-    return as_of_an_instance(seen).model_copy(update={"cpu_percent": cpu_percent})
+def as_on_its_own(measured: Measured) -> TargetFigures:
+    """Return the same of an instance that has just the processors that were left to the run."""
+    left = 1 - measured.taken_percent / 100
+    cpu_percent = (measured.figures.cpu_percent or 0.0) / left
+    return as_of_an_instance(measured).model_copy(update={"cpu_percent": cpu_percent})
 
 
-def as_on_one_machine(seen: TargetFigures) -> TargetFigures:
+def as_on_one_machine(measured: Measured) -> TargetFigures:
     """Return all figures, the machine's too, as a run on one machine has them."""
-    return seen
+    return measured.figures
 
 
 def settings_with(latency_us: float) -> VolumeSettings:
     """Return the settings of a volume with that mean latency of an I/O."""
     return VolumeSettings(base_latency_us=latency_us, catch_up_ms=CATCH_UP_MS)
-
-
-def _others(seen: TargetFigures) -> float:
-    """Percent of this machine's processor time that others had, its hypervisor's among them."""
-    return (seen.host_others_percent or 0.0) + (seen.host_stolen_percent or 0.0)
 
 
 def _ticks_until(end_s: float) -> float:
@@ -157,14 +179,14 @@ class Ground:
         self.volume_limits = self.volume.limits
 
     def step_without_others(self, planted: EngineOperation, *, connections: int) -> Planted:
-        """Return a step with the processors that others left, once that was most of them.
+        """Return a step with the processors that were left to it, once that was most of them.
 
-        It is repeated while others have too much of this machine, or while it is stopped.
+        It is repeated while too much of this machine is taken, or while it is stopped.
         """
         for _ in range(TRIES):
             done = self.step(planted, connections=connections, figures=as_on_its_own)
-            quiet = done.others_percent < OTHERS_MOST_PERCENT
-            if quiet and done.stood_still_s < STOOD_STILL_S:
+            quiet = done.measured.taken_percent < TAKEN_MOST_PERCENT
+            if quiet and done.measured.stood_still_s < STOOD_STILL_S:
                 break
         return done
 
@@ -173,7 +195,7 @@ class Ground:
         planted: EngineOperation,
         *,
         connections: int,
-        figures: Callable[[TargetFigures], TargetFigures] = as_of_an_instance,
+        figures: Callable[[Measured], TargetFigures] = as_of_an_instance,
         at_start: Callable[[], None] | None = None,
         duration_s: float = DURATION_S,
         rules: Rules = FAILS,
@@ -197,21 +219,18 @@ class Ground:
             seed=1, start_at_epoch_ms=round((time.time() + lead_s) * 1000), recovered=None,
             server_before=self._family.read_counters(self.target),
         )  # fmt: skip
-        measured: list[TargetFigures] = []
-        stops: list[float] = []
-        meter = threading.Thread(
-            target=self._measure, args=(plan, at_start, measured.append, stops.append)
-        )
-        meter.start()
-        results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
-        meter.join()
+        with ThreadPoolExecutor(2) as pool:
+            # of its own: a stop while the other one reads would be none of its ticks'
+            ticks = pool.submit(_ticks_until, plan.window_end_epoch_ms / 1000 - EARLIER_S)
+            looks = pool.submit(self._look_at_window, plan, at_start)
+            results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
+        measured = _compute_figures(*looks.result(), stood_still_s=ticks.result())
         after = self._family.read_counters(self.target)
         step = merge_step(plan, results, failed, server_after=after)
-        (seen,) = measured
-        step = step.model_copy(update={"target": figures(seen)})
+        step = step.model_copy(update={"target": figures(measured)})
         capacity = judge([step.step], rules)
         limiting = find_limiting_resource(capacity, [step], self.volume_limits)
-        return Planted(step, capacity, limiting, _others(seen), max(stops))
+        return Planted(step, capacity, limiting, measured)
 
     def _send(
         self, plan: StepPlan, planted: EngineOperation, *, looks_at_it: bool
@@ -229,48 +248,52 @@ class Ground:
         )  # fmt: skip
         return [result], []
 
-    def _measure(
-        self,
-        plan: StepPlan,
-        at_start: Callable[[], None] | None,
-        give: Callable[[TargetFigures], None],
-        tell_stop: Callable[[float], None],
-    ) -> None:
-        """Measure what CloudWatch would of the window, and how long the machine stood still."""
-        tell_stop(_ticks_until(plan.start_at_epoch_ms / 1000))
+    def _look_at_window(
+        self, plan: StepPlan, at_start: Callable[[], None] | None
+    ) -> tuple[Look, Look]:
+        """Look at the begin of the window and shortly before its end."""
+        _wait_until(plan.start_at_epoch_ms / 1000)
         if at_start is not None:
             at_start()
-        tell_stop(_ticks_until(plan.window_start_epoch_ms / 1000))
+        _wait_until(plan.window_start_epoch_ms / 1000)
         before = self._look()
-        tell_stop(_ticks_until(plan.window_end_epoch_ms / 1000 - EARLIER_S))
-        after = self._look()
-        seen = rates(before.volume, after.volume)
-        machine = shares(before.machine, after.machine)
-        assert machine is not None
-        cpu_s = (after.server_cpu_s - before.server_cpu_s) / (os.cpu_count() or 1)
-        give(
-            TargetFigures(
-                period_s=1,
-                points=2,
-                read_iops=seen.read_iops,
-                write_iops=seen.write_iops,
-                read_mib_s=seen.read_mib_s,
-                write_mib_s=seen.write_mib_s,
-                queue=seen.queue,
-                read_latency_us=seen.read_latency_us,
-                write_latency_us=seen.write_latency_us,
-                flush_latency_us=seen.flush_latency_us,
-                cpu_percent=100 * cpu_s / (after.at_s - before.at_s),
-                host_late_percent=None if seen.late_share is None else 100 * seen.late_share,
-                host_stolen_percent=100 * machine.stolen,
-                host_others_percent=100 * machine.others,
-                host_idle_percent=100 * machine.idle,
-            )
-        )
+        _wait_until(plan.window_end_epoch_ms / 1000 - EARLIER_S)
+        return before, self._look()
 
     def _look(self) -> Look:
-        at_s, volume = time.monotonic(), self.volume.sample()  # first: the rest reads all of /proc
-        machine, cpu_s = cpu_times({os.getpid()}, self.strangers), cpu_seconds({self.server.pid})
-        assert machine is not None
-        assert cpu_s is not None
-        return Look(at_s, volume, cpu_s, machine)
+        volume = self.volume.sample()
+        cpu = cpu_times({os.getpid()}, self.strangers, {self.server.pid})
+        assert cpu is not None
+        return Look(volume, cpu)
+
+
+def _wait_until(epoch_s: float) -> None:
+    time.sleep(max(0.0, epoch_s - time.time()))
+
+
+def _compute_figures(before: Look, after: Look, *, stood_still_s: float) -> Measured:
+    """Compute what a run on one machine knows of the time between two looks."""
+    seen, machine = rates(before.volume, after.volume), shares(before.cpu, after.cpu)
+    cpu_percent = compute_server_percent(before.cpu, after.cpu)
+    assert machine is not None
+    assert cpu_percent is not None
+    figures = TargetFigures(
+        period_s=1,
+        points=2,
+        read_iops=seen.read_iops,
+        write_iops=seen.write_iops,
+        read_mib_s=seen.read_mib_s,
+        write_mib_s=seen.write_mib_s,
+        queue=seen.queue,
+        read_latency_us=seen.read_latency_us,
+        write_latency_us=seen.write_latency_us,
+        flush_latency_us=seen.flush_latency_us,
+        cpu_percent=cpu_percent,
+        host_late_percent=None if seen.late_share is None else 100 * seen.late_share,
+        host_stolen_percent=100 * machine.stolen,
+        host_others_percent=100 * machine.others,
+        host_idle_percent=100 * machine.idle,
+    )
+    run = (after.cpu.run - before.cpu.run) / (after.cpu.total - before.cpu.total)
+    taken = max(0.0, 1 - machine.idle - run)
+    return Measured(figures, taken_percent=100 * taken, stood_still_s=stood_still_s)

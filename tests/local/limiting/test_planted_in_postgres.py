@@ -18,7 +18,7 @@ from plimsoll.model.aws.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
 from tests.local.limiting.planting import (
-    OTHERS_MOST_PERCENT,
+    TAKEN_MOST_PERCENT,
     TRIES,
     Ground,
     Planted,
@@ -127,7 +127,7 @@ def test_storage_latency(ground: Ground) -> None:
             at_start=lambda: ground.put_on(latency_us=4 * LONG_IO_US),
             duration_s=6.0,
         )
-        if planted.limiting.reached or planted.others_percent < OTHERS_MOST_PERCENT:
+        if planted.limiting.reached or planted.measured.taken_percent < TAKEN_MOST_PERCENT:
             break
         ground.put_on()
     assert_named(planted, "storage_latency", "log flushes: ", "/s, in progress in", "commits/s")

@@ -14,10 +14,12 @@ from plimsoll.databases.cassandra import open_datasets
 from plimsoll.databases.cassandra.datasets import CassandraDatasets
 from plimsoll.databases.cassandra.session import CassandraSession
 from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.databases.reading_back import add_read_back
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.engine.answered import LoadReport
 from plimsoll.model.engine.asked import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
 from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.workflow.client import send_load
 from plimsoll.workload import Compiled, load_workload
 from tests.local.load.driving import drive
 from tests.support import guarded_cassandra
@@ -293,3 +295,29 @@ def test_find_makes_the_keyspaces_rows_searches_and_drops_them(
     with open_datasets(keyspace) as datasets:
         assert datasets.has_place()
         assert datasets.read_note("ycsb") is None
+
+
+def test_reads_tell_their_rows_writes_do_not_and_another_session_sees_them(
+    keyspace: EngineTarget,
+) -> None:
+    compiled = load_workload("ycsb-f").compile(RECORDS, {}, "cql")
+    prepare_dataset(keyspace, compiled, connections=2)
+    spec = LoadSpec(
+        target=keyspace,
+        workload=compiled.engine,
+        connections=4,
+        duration_s=120,
+        operations_limit=400,
+    )
+    report = add_read_back(spec, send_load(spec), open_datasets)
+    read, modified = (report.operations[name] for name in ("read", "read_modify_write"))
+    assert (read.rows, read.rows_missing) == (read.succeeded, 0)
+    assert (modified.rows, modified.rows_missing) == (None, None), "never 0"
+    assert report.read_back is not None
+    assert report.read_back.kept > 0
+    with CassandraSession(keyspace) as session:
+        session.execute(f"TRUNCATE {keyspace.database}.usertable")
+    # an update makes the row that a later read finds
+    gone = send_load(spec.model_copy(update={"operations_limit": 20})).operations["read"]
+    assert gone.rows_missing is not None
+    assert gone.rows_missing + (gone.rows or 0) == gone.succeeded

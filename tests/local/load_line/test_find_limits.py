@@ -1,6 +1,7 @@
 """What sets the limit of a database that is there already: `plimsoll find` on a real MariaDB."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,12 +54,12 @@ Find = Callable[[str, int, str], LimitingResource]
 def on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine as it is with the processors that others leave: they are not what is asked."""
 
-    def without_others(ours: Collection[int]) -> CpuTimes | None:
-        seen = cpu_times(ours)
+    def without_others(ours: Collection[int], servers: Collection[int]) -> CpuTimes | None:
+        seen = cpu_times(ours, servers=servers)
         if seen is None:
             return None
         total = seen.total - seen.others - seen.stolen
-        return CpuTimes(total=total, stolen=0, idle=seen.idle, others=0)
+        return replace(seen, total=total, stolen=0, others=0)
 
     monkeypatch.setattr(machine, "cpu_times", without_others)
 

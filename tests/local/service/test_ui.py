@@ -92,6 +92,7 @@ def test_a_run_that_is_stopped_from_its_page_ends_as_stopped(tmp_path: Path) -> 
 def test_a_search_is_followed_and_stopped_on_its_page(tmp_path: Path, fresh_database: str) -> None:
     find = ["find", fresh_database, "--prepare", "--records", "200", "--workload", "ycsb-c"]
     find += ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2"]
+    find += ["--without-audit", "undisturbed"]
     process = plimsoll(tmp_path, *find, "--out", str(tmp_path / "found"), "--ui")
     page = line_of(process, OPEN).removesuffix(" in a browser")
     assert ask(page, "/console/config.json")["run_id"] == "find"

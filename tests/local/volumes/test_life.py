@@ -89,8 +89,9 @@ def test_what_its_watcher_does_is_no_work_of_others(
     volume = volumes()
     ours: Queue[set[int]] = Queue()
 
-    def seen(run: set[int], strangers: set[int]) -> None:
+    def seen(run: set[int], strangers: set[int], servers: set[int]) -> None:
         assert not strangers
+        assert servers == {os.getpid()}
         ours.put(run)
 
     monkeypatch.setattr(sampler, "cpu_times", seen)

@@ -40,6 +40,7 @@ def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) 
     request = request_file(
         tmp_path,
         load__duration_s=3,
+        load__calm_max_s=3,
         limits__audits_off=[],
         search={"strategy": "steps", "clients": [1, 2], "probes_max": 2},
     )
@@ -47,6 +48,7 @@ def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) 
     process = run_here(tmp_path, request, out)
     await_line(process, "step 1: 1 client")
     with busy_loops():
+        await_line(process, "waiting, this machine was busy: ")
         await_line(process, "step 2: 1 client")  # tried again
         await_line(process, "teardown: ")
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
@@ -60,4 +62,5 @@ def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) 
     told = " ".join(stdout.split())
     assert "this machine was busy: " in told
     assert "other processes used " in told
+    assert stdout.splitlines()[-1].startswith("Try again on a calm machine: plimsoll run ")
     assert left_of(tmp_path) == []

@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import (

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import CreditUse, Step
 from plimsoll.model.request.search_request import NextStep, RampSearch, RateSearch, Search

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge
 from plimsoll.capacity.expectations import has_answer, judge_capacity, judge_latency
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.expectations import CapacityRule, LatencyRule, parse_rule

@@ -1,6 +1,7 @@
 """Targets so slow that a window holds too few operations for its percentile."""
 
-from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import NextStep, StepsSearch

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Capacity, Confirmation, Rules
 from plimsoll.model.judging.steps import Step

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.steps.audits import audit_escapes
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Confirmation, Rules
 from plimsoll.model.judging.steps import Step
 

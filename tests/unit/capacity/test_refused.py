@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import axis_of, plan_next_step
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import Done, RampSearch, Search, StepsSearch

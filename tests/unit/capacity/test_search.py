@@ -6,7 +6,8 @@ from statistics import median
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.judging.capacity import Confirmation, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.readers.tables import read_csv
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step

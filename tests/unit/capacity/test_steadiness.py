@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.capacity.statistics.trends import detect_trend, is_significant
 from plimsoll.capacity.steps.audits import audit_steady_state
 from plimsoll.model.judging.capacity import Rules

@@ -2,7 +2,8 @@
 
 import pytest
 
-from plimsoll.capacity import judge, plan_next_step
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import DISTURBED_MAX, plan_next_step
 from plimsoll.capacity.steps.audits import audit_disturbance
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
@@ -96,10 +97,16 @@ def test_what_is_measured_once_the_machine_is_at_rest_decides() -> None:
     assert any("2 of 3 repetitions are left out" in note for note in capacity.notes)
 
 
-def test_a_machine_that_never_comes_to_rest_gives_no_figure() -> None:
+def test_a_machine_that_never_comes_to_rest_gives_the_load_that_passed_as_a_lower_bound() -> None:
     capacity = judge([*QUIET, *[COLLAPSED] * 6], ONCE)
-    assert capacity.verdict == "DISTURBED"
-    assert capacity.cause == "audit:undisturbed"
+    assert (capacity.verdict, capacity.bound, capacity.at) == ("LOWER_BOUND", ">=", 2)
+    assert capacity.max_sustainable_throughput_ops_per_second == 2000
+    assert (capacity.cause, capacity.slowed, capacity.disturbed) == (
+        "audit:undisturbed",
+        True,
+        True,
+    )
+    assert capacity.summary.startswith("sustains at least 2,000 ops/s at 2 clients, and possibly")
     busy = (
         "this machine was busy: its own disk caused 63 % of the time in I/O; at most 25 % is"
         " allowed"
@@ -124,7 +131,7 @@ def test_a_baseline_that_was_disturbed_makes_no_knee_of_what_comes_after_it() ->
 
 def test_whatever_else_is_wrong_with_a_disturbed_step_comes_of_the_disturbance() -> None:
     late = COLLAPSED.model_copy(update={"clients_ran": 2})
-    capacity = judge([*QUIET, *[late] * 6], ONCE)
+    capacity = judge([late] * 6, ONCE)
     assert (capacity.verdict, capacity.cause) == ("DISTURBED", "audit:undisturbed")
     assert capacity.causes == ("audit:undisturbed", "audit:clients_ran")
 
@@ -132,3 +139,79 @@ def test_whatever_else_is_wrong_with_a_disturbed_step_comes_of_the_disturbance()
 def test_a_load_that_was_disputed_for_another_reason_at_rest_is_inconsistent() -> None:
     at_rest = step(3, 300, 9000).model_copy(update={"clients_ran": 2})
     assert judge([*QUIET, COLLAPSED, at_rest, at_rest], ONCE).verdict == "INCONSISTENT"
+
+
+# --- a machine that is never calm ---
+
+
+LIMITED = Rules(confirmation=None, limits_us={"update": 500})
+
+
+def slowed(clients: int, ops: float, us: float) -> Step:
+    """A step that passes or fails while other programs use most of the machine."""
+    return step(clients, ops, us).model_copy(
+        update={"host_others_percent": 52.0, "host_idle_percent": 3.0}
+    )
+
+
+def test_steps_that_pass_an_absolute_limit_on_a_busy_machine_are_a_lower_bound() -> None:
+    """Other programs only slow a step."""
+    seen = [slowed(1, 800, 300), slowed(1, 700, 350), slowed(1, 750, 900)]
+    capacity = judge(seen, LIMITED)
+    assert (capacity.verdict, capacity.bound, capacity.at) == ("LOWER_BOUND", ">=", 1)
+    assert capacity.max_sustainable_throughput_ops_per_second == 700, (
+        "the least of those that passed"
+    )
+    assert capacity.bracket == (1, None)
+    assert "this machine was busy: other processes used 52 % of the CPU" in capacity.summary
+
+
+@pytest.mark.parametrize(
+    ("seen", "rules"),
+    [
+        ([slowed(1, 800, 300)], ONCE),  # the baseline itself: its latency limits nothing
+        ([slowed(1, 800, 900)], LIMITED),
+        ([slowed(1, 800, 300), slowed(1, 800, 900)], LIMITED),  # half of them are no majority
+        ([slowed(1, 800, 300).model_copy(update={"clients_ran": 0})], LIMITED),
+    ],
+)
+def test_what_does_not_pass_on_a_busy_machine_shows_nothing(seen: list[Step], rules: Rules) -> None:
+    capacity = judge(seen, rules)
+    assert capacity.verdict == "DISTURBED"
+    assert capacity.max_sustainable_throughput_ops_per_second is None
+
+
+def test_a_limit_by_deterioration_of_a_calm_baseline_bounds_what_passed_later() -> None:
+    capacity = judge([*QUIET, *[slowed(3, 2500, 290)] * 3], ONCE)
+    assert (capacity.verdict, capacity.at) == ("LOWER_BOUND", 3)
+    assert capacity.max_sustainable_throughput_ops_per_second == 2500
+
+
+def test_a_search_climbs_on_a_machine_that_is_never_calm_and_tries_later_loads_once() -> None:
+    finished: list[Step] = []
+    asked: list[int | None] = []
+    while isinstance(following := plan_next_step(SEARCH, finished, LIMITED), NextStep):
+        asked.append(following.clients)
+        finished.append(
+            slowed(following.clients, 800.0 * following.clients, 300).model_copy(
+                update={"purpose": following.purpose}
+            )
+        )
+    assert asked == [1] * DISTURBED_MAX + [2] + [3] * DISTURBED_MAX
+    capacity = judge(finished, LIMITED)
+    assert (capacity.verdict, capacity.at) == ("LOWER_BOUND", 3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([slowed(1, 800, 300), step(2, 1600, 300)], "1 of 2 steps would not count, such as: this"),
+        (QUIET, "none of the steps would be disputed by it"),
+    ],
+)
+def test_a_result_without_the_audit_says_so(steps: list[Step], told: str) -> None:
+    off = LIMITED.model_copy(update={"audits_off": frozenset({"undisturbed"})})
+    [note] = [note for note in judge(steps, off).notes if "without the audit" in note]
+    assert told in note
+    unseen = [one.model_copy(update={"host_late_percent": None}) for one in QUIET]
+    assert not any("without the audit" in note for note in judge(unseen, off).notes)

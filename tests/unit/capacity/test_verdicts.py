@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Confirmation, Rules
 from plimsoll.model.judging.steps import Half, Step
 from tests.unit.capacity.samples import LINEAR, offered, step

@@ -8,8 +8,8 @@ from random import Random
 from statistics import median
 from unittest import mock
 
-from plimsoll.capacity import judge, plan_next_step
-from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.search import axis_of, plan_next_step
 from plimsoll.capacity.steps import loads
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import CLOSING, Step

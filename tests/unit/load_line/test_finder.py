@@ -1,5 +1,9 @@
 """The loop of a search in this process: when it ends, and what it adds to a step."""
 
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from plimsoll.fleet.plan import plan_step
@@ -7,6 +11,7 @@ from plimsoll.load_line import search_loop as module
 from plimsoll.load_line.machine import Host
 from plimsoll.load_line.options import StopRule
 from plimsoll.load_line.search_loop import Finder
+from plimsoll.machine import MachineLoad
 from plimsoll.model.engine.answered import SecondReport
 from plimsoll.model.judging.steps import Purpose
 from plimsoll.model.request.dsn import parse_dsn
@@ -14,7 +19,7 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import NextStep, RampSearch, RateSearch
-from plimsoll.model.run.fleet import ClientResult, FailedClient, StepPlan
+from plimsoll.model.run.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.workload import load_workload
 from tests.support.synthetic_run import synthetic_run
 
@@ -112,7 +117,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
         tried.append((plan.warmup_s, plan.duration_s))
         searching.end("enough")
 
-    monkeypatch.setattr(searching, "_prepare", lambda plan, _: plan)
+    monkeypatch.setattr(searching, "_prepare", lambda plan, *_: plan)
     monkeypatch.setattr(searching, "_step", step)
     searching.search()
     assert tried == [(10, 30)]
@@ -134,3 +139,65 @@ def test_a_search_over_rates_warms_the_caches_at_no_more_than_its_first_one(
     monkeypatch.setattr(searching, "_run", run)
     searching._warm()
     assert [plan.rate_ops_per_second for plan in plans] == [25]
+
+
+def test_a_clock_that_is_set_back_ends_the_search_with_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client would wait for its barrier as long as the clock was set back."""
+
+    @contextmanager
+    def set_back(tell: Callable[[str], None]) -> Iterator[None]:
+        tell("this machine's clock was set back by 3,600 s")
+        yield
+
+    monkeypatch.setattr(module, "watch_clock", set_back)
+    searching = finder()
+    searching.search()
+    assert searching.cut_short == "this machine's clock was set back by 3,600 s"
+    assert searching.steps == []
+
+
+class IdleFamily:
+    """A family whose server has nothing left to do."""
+
+    def read_counters(self, _: object) -> ServerCounters:
+        return ServerCounters(epoch_ms=0, values={}, family="mysql")
+
+
+def test_a_search_waits_for_a_calm_machine_before_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = MachineLoad(stolen_percent=31, others_percent=0, idle_percent=10)
+    calm = MachineLoad(stolen_percent=0, others_percent=0, idle_percent=99)
+    looks = [busy, busy, calm]
+    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    monkeypatch.setattr(module, "LOOK_AGAIN_S", 0)
+    searching, told = finder(), list[str]()
+    searching.shows.say = told.append
+    searching.look = lambda _: looks.pop(0)
+    following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
+    plan = plan_step(following, searching.request)
+    assert searching._prepare(plan, following, math.inf) is not None
+    assert looks == []
+    assert told[0].startswith("waiting, this machine was busy: the hypervisor took 31 % of the CPU")
+
+
+def test_a_wait_for_a_calm_machine_ends_with_the_time_of_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    searching = finder(time_limit_s=40)
+    following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
+    plan = plan_step(following, searching.request)
+    assert searching._prepare(plan, following, -math.inf) is None
+    assert searching.cut_short == "the time limit of 40 s left no time for another step"
+
+
+def test_without_the_audit_no_search_looks_at_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "family_of", lambda _: IdleFamily())
+    searching = finder()
+    limits = searching.request.limits.model_copy(update={"audits_off": frozenset({"undisturbed"})})
+    searching.request = searching.request.model_copy(update={"limits": limits})
+    searching.look = lambda _: pytest.fail("it looked")
+    following = NextStep(index=0, clients=1, connections=1, purpose="climb", why="")
+    plan = plan_step(following, searching.request)
+    assert searching._prepare(plan, following, math.inf) is not None

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from plimsoll.load_line import machine as module
-from plimsoll.load_line.machine import Host, Look, choose_poll_us, choose_threads
-from plimsoll.machine import TICKS_PER_S, CpuTimes
+from plimsoll.load_line.machine import Host, choose_poll_us, choose_threads
+from plimsoll.machine import CpuTimes
 from plimsoll.model.engine.asked import POLL_US
 from plimsoll.model.request.dsn import parse_dsn
 from tests.support.synthetic_run import synthetic_run
@@ -67,17 +67,19 @@ def test_two_threads_send_where_the_database_has_the_same_processors(
     assert choose_threads(target, *load) == threads
 
 
-def looked(server_s: tuple[float | None, float | None]) -> list[Look]:
+def looked(server: tuple[int | None, int | None]) -> list[CpuTimes | None]:
     """Ten seconds, in which others had a tenth of this machine's time and nobody three."""
-    before, after = CpuTimes(0, 0, 0, 0), CpuTimes(1000, 50, 300, 100)
-    return [Look(100.0, before, server_s[0]), Look(110.0, after, server_s[1])]
+    return [
+        CpuTimes(0, 0, 0, 0, server=server[0], at_s=100.0),
+        CpuTimes(1000, 50, 300, 100, server=server[1], at_s=110.0),
+    ]
 
 
 def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None:
-    step, machine_s = synthetic_run()[0].steps[0], 1000 / TICKS_PER_S
-    seen = Host(shared=True, servers=frozenset({77}), _looks=looked((5.0, 5.0 + 0.6 * machine_s)))
-    step = seen.add_figures(step)
+    seen = Host(shared=True, servers=frozenset({77}), _looks=looked((500, 500 + 600)))
+    step = seen.add_figures(synthetic_run()[0].steps[0])
     assert step.target is not None
+    assert step.target.period_s == 10
     assert step.target.cpu_percent == pytest.approx(60)
     of_machine = {
         "host_idle_percent": 30.0,
@@ -88,12 +90,10 @@ def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None
         assert getattr(step.step, name) == getattr(step.target, name) == pytest.approx(percent)
 
 
-@pytest.mark.parametrize("server_s", [(None, None), (5.0, None)])
-def test_a_server_that_is_not_seen_has_no_figure(
-    server_s: tuple[float | None, float | None],
-) -> None:
+@pytest.mark.parametrize("server", [(None, None), (500, None)])
+def test_a_server_that_is_not_seen_has_no_figure(server: tuple[int | None, int | None]) -> None:
     step = synthetic_run()[0].steps[0].model_copy(update={"target": None})
-    seen = Host(shared=True, servers=frozenset(), _looks=looked(server_s)).add_figures(step)
+    seen = Host(shared=True, servers=frozenset(), _looks=looked(server)).add_figures(step)
     assert seen.target is None
     assert seen.step.host_idle_percent == pytest.approx(30)
     assert seen.step.host_others_percent is None  # the server's time is among that of others

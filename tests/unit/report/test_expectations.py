@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.errors import UsageError
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step

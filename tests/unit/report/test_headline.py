@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.expectations import Expectation

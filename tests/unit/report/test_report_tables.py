@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, JudgedStep, Rules
 from plimsoll.model.judging.steps import CLOSING, Step
 from plimsoll.report import tables

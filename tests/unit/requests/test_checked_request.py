@@ -180,6 +180,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"load": {"timeout_ms": 0}}, "load.timeout_ms", 0, [">= 1"]),
     ({"load": {"poll_us": -1}}, "load.poll_us", -1, [">= 0"]),
     ({"load": {"recovery_max_s": 3601}}, "load.recovery_max_s", 3601, ["<= 3600.0"]),
+    ({"load": {"calm_max_s": 3601}}, "load.calm_max_s", 3601, ["<= 3600.0"]),
     ({"load": {"seed": 2**63}}, "load.seed", 2**63, [f"< {2**63}"]),
     ({"prepare": {"clients": 101}}, "prepare.clients", 101, ["<= 100"]),
     ({"prepare": {"connections_per_client": 0}}, "prepare.connections_per_client", 0, [">= 1"]),

@@ -171,9 +171,7 @@ def test_from_doubtful_figures_nothing_is_predicted() -> None:
     steps = tuple(
         step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in whole.steps
     )
-    with pytest.raises(
-        NoGroundError, match="nothing can be predicted from it: DISTURBED: no figure"
-    ):
+    with pytest.raises(NoGroundError, match="nothing can be predicted from it: LOWER_BOUND: s"):
         run(steps=steps)
 
 

@@ -1,6 +1,6 @@
 """Steps with figures of their target, of which a limit is to be named."""
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.aws.volumes import Volume, limits
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step, TargetFigures

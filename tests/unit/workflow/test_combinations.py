@@ -14,9 +14,9 @@ import pytest
 
 from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.aws.run_records import now
-from plimsoll.capacity import judge
 from plimsoll.capacity.beside import WITH, WITHOUT, background_cost
 from plimsoll.capacity.confirm.toggled import judge_toggle
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
@@ -216,7 +216,7 @@ def ran(checked: CheckedRequest, monkeypatch: pytest.MonkeyPatch) -> InMemory:
     monkeypatch.setattr(barrier, "has_metrics", lambda *_: False)
     settings: Any = SimpleNamespace(
         start_lead_ms=1, start_lead_ms_per_client=0, poll_us=0, poll_seconds=1,
-        metric_period_seconds=60,
+        metric_period_seconds=60, on_one_machine=False,
     )  # fmt: skip
     for _ in range(MANY):
         coming = plan_step.plan_next_step(settings, RUN)

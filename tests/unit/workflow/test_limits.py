@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import pytest
 
 from plimsoll import words
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.limiting import find_limiting_resource
 from plimsoll.model.aws.volumes import VolumeLimits
 from plimsoll.model.judging.capacity import Resource, Rules

@@ -93,3 +93,28 @@ def test_it_may_look_at_the_load_and_read_what_counts_it(master: EngineTarget) -
     assert watching is not None
     with watching as watcher:
         assert watcher.look().row_lock_waiters == 0
+
+
+def test_it_reads_what_the_next_checkpoint_owes(master: EngineTarget) -> None:
+    """Write debt grows with what is written, and is paid by a checkpoint."""
+    watching = open_watcher(switch_to_load_user(master, "run-1"))
+    assert watching is not None
+    with watching as watcher, closing(connect(master)) as connection:
+        execute(connection, "CHECKPOINT")
+        before = watcher.look().debt
+        execute(connection, "CREATE TABLE owed AS SELECT g FROM generate_series(1, 20000) g")
+        grown = watcher.look().debt
+        execute(connection, "CHECKPOINT")
+        paid = watcher.look().debt
+        execute(connection, "DROP TABLE owed")
+    assert before is not None
+    assert grown is not None
+    assert paid is not None
+    written = grown.written_bytes - before.written_bytes
+    assert written > 500_000
+    assert paid.owed_bytes < written
+    assert paid.owed_pages is not None
+    assert paid.limit_bytes > paid.owed_bytes
+    counters = family.read_counters(master)
+    assert counters is not None
+    assert family.write_debt(counters) is not None

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.closing import Closing

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.closing import Soak
+from plimsoll.model.judging.debt import DebtGrowth
 from plimsoll.model.judging.steps import Span, Step
 from plimsoll.model.request.search_request import NextStep
 from tests.unit.capacity.simulators import QUIET, queue
@@ -37,6 +38,7 @@ def soaked(
     fall: float = 0.0,
     wave: Callable[[int], float] = lambda _: 1.0,
     slow: int = 0,
+    debt: DebtGrowth | None = None,
     strategy: str = "steps",
 ) -> Trial:
     """A search whose soak shows something: in every window, or a fall over all of them."""
@@ -53,6 +55,7 @@ def soaked(
             "window_s": asked.duration_s,
             "spans": spans(step, factors=factors, slow=slow),
             "stall_s": stall_s,
+            "debt": debt,
         }
         return step.model_copy(update=told)
 
@@ -99,12 +102,19 @@ def test_a_second_without_an_answer_is_no_stall() -> None:
     assert soaked(stall_s=1.0).capacity.verdict == "KNEE"
 
 
-@pytest.mark.parametrize(("slow", "verdict"), [(6, "KNEE"), (7, "NOT_SUSTAINED")])
-def test_at_most_a_tenth_of_the_spans_may_be_beyond_a_limit(slow: int, verdict: str) -> None:
-    capacity = soaked(slow=slow).capacity
-    assert capacity.verdict == verdict
-    if verdict == "NOT_SUSTAINED":
-        assert "update was above its limit in 7 of 60 spans of 10 s" in capacity.summary
+def test_all_operations_of_its_windows_decide_and_no_single_spans() -> None:
+    capacity = soaked(slow=7).capacity
+    assert (capacity.verdict, soak_of(capacity).spans_beyond) == ("KNEE", 21)
+
+
+def test_a_soak_whose_log_only_fills_does_not_last() -> None:
+    growth = DebtGrowth(
+        limit_bytes=100_000, start_bytes=60_000, end_bytes=66_000, peak_bytes=66_000,
+        written_bytes=100_000, lent_bytes=6_000, interval_s=100, waves=0, judged=True,
+    )  # fmt: skip
+    capacity = soaked(debt=growth).capacity
+    assert capacity.verdict == "NOT_SUSTAINED"
+    assert "the log only filled: 6 %" in capacity.summary
 
 
 def test_throughput_that_falls_all_the_while_does_not_last() -> None:

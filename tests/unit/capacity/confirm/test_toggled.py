@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from plimsoll.capacity import plan_next_step
 from plimsoll.capacity.confirm.toggled import judge_toggle
+from plimsoll.capacity.search import plan_next_step
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import NextStep, StepsSearch

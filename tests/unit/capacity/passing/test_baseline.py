@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.request.search_request import RampSearch, RateSearch, StepsSearch
 from tests.unit.capacity.samples import step

@@ -5,7 +5,7 @@ How often it covers the true edge, `test_search.py` and `test_bad_windows.py` sh
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from tests.unit.capacity.samples import LINEAR, offered, step

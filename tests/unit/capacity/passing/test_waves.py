@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Rules
 from tests.unit.capacity.samples import step
 

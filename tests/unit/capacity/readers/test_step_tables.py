@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.readers.reading import parse_json
 from plimsoll.capacity.readers.tables import read_csv, read_table
 from plimsoll.errors import UsageError

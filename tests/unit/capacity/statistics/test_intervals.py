@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.statistics.intervals import (
     drop_outliers,
     interval,

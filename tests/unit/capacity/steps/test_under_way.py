@@ -1,6 +1,6 @@
 """Steps are judged without shares, and percentiles are never averaged."""
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.capacity.steps.littles_law import concurrent_operations
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import Statistic, Step

@@ -4,6 +4,7 @@ import pytest
 
 from plimsoll.databases import mysql
 from plimsoll.databases.mysql.watching import checkpoint_share
+from plimsoll.model.judging.debt import WriteDebt
 from plimsoll.model.run.fleet import ServerCounters
 from plimsoll.model.run.results import ServerWaits
 
@@ -143,14 +144,41 @@ def test_how_full_a_redo_log_is(values: dict[str, int], share: float | None) -> 
         ({}, None),
         ({"Threads_running": 3}, None),
         ({"Threads_running": 4}, "4 statements are still running"),
-        ({"Innodb_checkpoint_age": 50, "Innodb_checkpoint_max_age": 100}, None),
-        (
-            {"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 100},
-            "75 % of the redo log wait for their pages to be written",
-        ),
-        ({"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 0}, None),
+        # not waited for: what it lends is judged with each window
+        ({"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 100}, None),
     ],
 )
 def test_what_a_server_has_to_work_off(values: dict[str, int], left: str | None) -> None:
     work = mysql.unfinished_work(counters(**values))
     assert (work and work.what) == left
+
+
+MARIADB = {
+    "Innodb_checkpoint_age": 75,
+    "Innodb_checkpoint_max_age": 100,
+    "Innodb_lsn_current": 4000,
+}
+MYSQL = {
+    "Innodb_redo_log_current_lsn": 1600,
+    "Innodb_redo_log_checkpoint_lsn": 1000,
+    "Innodb_redo_log_capacity_resized": 1000,
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "debt"),
+    [
+        (MARIADB, WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000)),
+        (
+            MARIADB | {"Innodb_buffer_pool_pages_dirty": 8},
+            WriteDebt(owed_bytes=75, limit_bytes=100, written_bytes=4000, owed_pages=8),
+        ),
+        (MYSQL, WriteDebt(owed_bytes=600, limit_bytes=1000, written_bytes=1600)),
+        (MARIADB | {"Innodb_checkpoint_max_age": 0}, None),
+        ({"Innodb_lsn_current": 4000}, None),  # MySQL before 8.0.30 reports no checkpoint
+    ],
+)
+def test_what_a_server_owes_to_its_data_files(
+    values: dict[str, int], debt: WriteDebt | None
+) -> None:
+    assert mysql.write_debt(counters(**values)) == debt

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.databases import mariadb_program
+from plimsoll.errors import MissingToolError, PlimsollError, UnusableToolError, UsageError
+from plimsoll.local.databases import mariadb_program, server_programs
 
 
 def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -18,6 +18,17 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+SCRIPTS = ("system_tables.sql", "performance_tables.sql", "system_tables_data.sql")
+
+
+def install(machine: Path, share: str, prefix: str) -> Path:
+    """Install a server on PATH, with the scripts that make its tables."""
+    (machine / share).mkdir(parents=True, exist_ok=True)
+    for name in SCRIPTS:
+        (machine / share / f"{prefix}_{name}").touch()
+    return program(machine / "bin/mariadbd")
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +53,55 @@ def test_nothing_there_says_how_to_get_it() -> None:
 def test_the_chosen_one_goes_before_the_fetched_and_that_before_the_machines_own(
     empty_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = program(empty_machine / "bin/mariadbd")
+    installed = install(empty_machine, "share", "mariadb")
     assert mariadb_program.find_mariadbd() == installed
     fetched = program(empty_machine / f"cache/mariadb-{mariadb_program.VERSION}/bin/mariadbd")
     assert mariadb_program.find_mariadbd() == fetched
     chosen = program(empty_machine / "mine/mariadbd")
     monkeypatch.setenv("PLIMSOLL_MARIADBD", str(chosen))
     assert mariadb_program.find_mariadbd() == chosen
+
+
+@pytest.mark.parametrize(
+    ("share", "prefix"),
+    [("share", "mariadb"), ("share/mysql", "mysql"), ("share/mariadb", "mariadb")],
+)
+def test_a_distributions_server_is_found_with_its_scripts(
+    empty_machine: Path, share: str, prefix: str
+) -> None:
+    installed = install(empty_machine, share, prefix)
+    assert mariadb_program.find_mariadbd() == installed
+    scripts = mariadb_program.find_scripts(installed)
+    assert [script.name for script in scripts] == [f"{prefix}_{name}" for name in SCRIPTS]
+    assert mariadb_program.find_share_directory(installed) == empty_machine / share
+
+
+def test_plugins_are_where_the_installation_has_them(empty_machine: Path) -> None:
+    installed = install(empty_machine, "share/mysql", "mysql")
+    assert mariadb_program.find_plugin_directory(installed) == empty_machine / "lib/plugin"
+    (empty_machine / "lib/mysql/plugin").mkdir(parents=True)
+    assert mariadb_program.find_plugin_directory(installed) == empty_machine / "lib/mysql/plugin"
+
+
+def test_an_installed_server_that_cannot_be_used_is_named_and_another_is_fetched(
+    empty_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = program(empty_machine / "bin/mariadbd")
+    with pytest.raises(UnusableToolError, match="has no share folder with mariadb_system_tables"):
+        mariadb_program.find_mariadbd()
+    monkeypatch.setattr(mariadb_program, "fetch_mariadb", lambda: empty_machine)
+    told: list[str] = []
+    server_programs.fetch_programs({"mysql"}, told.append)
+    why = "has no share folder with mariadb_system_tables.sql or mysql_system_tables.sql near it"
+    assert told == [f"fetching MariaDB's server, once: {installed} {why}"]
+    assert mariadb_program.find_or_fetch() == empty_machine
+
+
+def test_an_installed_server_that_cannot_run_is_not_used(empty_machine: Path) -> None:
+    installed = install(empty_machine, "share", "mariadb")
+    program(installed, "#!/bin/sh\necho 'libpcre2: no such file' >&2; exit 127\n")
+    with pytest.raises(UnusableToolError, match="cannot run here: libpcre2: no such file"):
+        mariadb_program.find_mariadbd()
 
 
 @pytest.mark.parametrize("chosen", ["/no/such/program", "/tmp"])

@@ -1,7 +1,7 @@
 """What the charts of loads draw is what was judged, and nothing else."""
 
-from plimsoll.capacity import judge
 from plimsoll.capacity.credits import judge_sustained
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.report.charts import rows

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.judging.steps import Step
 from plimsoll.model.request.search_request import StepsSearch

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.run.results import RunResult, StepResult
 from plimsoll.report.comparing.ratios import divide_figures, pair_steps

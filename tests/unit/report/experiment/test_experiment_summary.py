@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll import words
 from plimsoll.aws.run_records import now
-from plimsoll.capacity import judge
+from plimsoll.capacity.judge import judge
 from plimsoll.experiments.conclude_experiment import build_result
 from plimsoll.experiments.records import cell_run_id
 from plimsoll.model.judging.capacity import Capacity, Rules

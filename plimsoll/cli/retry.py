@@ -1,0 +1,33 @@
+"""The command that tries again, as the last line of a measurement that a busy machine spoiled."""
+
+import re
+import shlex
+
+import click
+
+from plimsoll.cli.expecting import Results
+
+_PASSWORD = re.compile(r"(://[^:@/]*):[^@]*@")  # of a DSN; its user stays
+
+
+def tell_retry(results: Results, *, as_json: bool) -> None:
+    """Print the command that tries again if other programs kept a run from an exact answer.
+
+    It goes to standard error if standard output holds JSON.
+    """
+    capacities = [result.capacity for _, result in results.values()]
+    given = click.get_current_context().find_root().obj
+    if isinstance(given, list) and any(found and found.disturbed for found in capacities):
+        click.echo(f"Try again on a calm machine: {format_retry(given)}", err=as_json)
+
+
+def format_retry(arguments: list[str]) -> str:
+    """Return a command to repeat, without the password of a DSN and without its used folder."""
+    kept = ["plimsoll"]
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--out":
+            next(rest, None)
+        elif not argument.startswith("--out="):
+            kept.append(_PASSWORD.sub(r"\1@", argument))
+    return shlex.join(kept)

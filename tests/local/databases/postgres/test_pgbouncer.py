@@ -1,0 +1,97 @@
+"""A PostgreSQL behind a real PgBouncer in transaction mode.
+
+Debian's 1.18 loses prepared statements; from 1.21 on it can keep them (max_prepared_statements).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.databases.connecting import use_connection
+from plimsoll.databases.family import family_of
+from plimsoll.databases.observing import open_statements
+from plimsoll.databases.postgres.session import connect, execute
+from plimsoll.errors import UsageError
+from plimsoll.load_line.pooler import adapt_to_pooler
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.engine.asked import EngineOperation, EngineTarget, EngineWorkload
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll_engine import EngineError
+from tests.local.load.driving import SELECT, drive
+from tests.support.pgbouncer import pgbouncer
+
+READ = SELECT.model_copy(update={"sql": ("SELECT v FROM t WHERE id = $1",)})
+READS = EngineWorkload(
+    key_spaces=(), operations=(EngineOperation(name="read", weight=1, statements=(READ,)),)
+)
+
+
+@pytest.fixture
+def pooled(postgres: PostgresServer, tmp_path: Path) -> Iterator[str]:
+    """The DSN through a pooler whose clients share a single session."""
+    with pgbouncer(postgres, tmp_path, pool_size=1) as dsn:
+        yield dsn
+
+
+def find_settings(target: EngineTarget) -> list[str]:
+    """List the settings that a session has from its own SET."""
+    with use_connection(connect(target)) as connection:
+        return [
+            str(name)
+            for (name,) in execute(
+                connection, "SELECT name FROM pg_settings WHERE source = 'session' ORDER BY name"
+            )
+        ]
+
+
+def test_it_is_seen_and_a_server_without_one_is_not(postgres: PostgresServer, pooled: str) -> None:
+    assert family_of("postgres").find_pooler(parse_dsn(postgres.dsn)) is None
+    target, notes = adapt_to_pooler(parse_dsn(pooled))
+    assert target == parse_dsn(pooled), "it keeps for each client what is asked for at the login"
+    assert "is a connection pooler or proxy" in notes[0]
+    assert "?statement_mode=simple" in notes[-1]
+    assert len(adapt_to_pooler(parse_dsn(f"{pooled}?statement_mode=simple"))[1]) == 1
+
+
+def test_nothing_that_is_set_stays_on_the_shared_session(pooled: str) -> None:
+    target = parse_dsn(pooled)
+    before = find_settings(target)
+    assert family_of("postgres").settle(target, longest_s=30)
+    assert family_of("postgres").read_counters(target) is not None
+    assert find_settings(target) == before
+    assert "statement_timeout" not in before
+
+
+def test_statements_with_values_are_one_transaction(pooled: str) -> None:
+    """Two clients take turns on one session: the statement of one is not the other's."""
+    target = parse_dsn(pooled)
+    with use_connection(connect(target)) as one, use_connection(connect(target)) as other:
+        assert execute(one, "SELECT $1::int", (1,)) == ((1,),)
+        assert execute(other, "SELECT $1::int + 1", (1,)) == ((2,),)
+        assert execute(one, "SELECT 3") == ((3,),)
+
+
+def test_lost_prepared_statements_name_their_cure_and_it_helps(
+    postgres: PostgresServer, pooled: str
+) -> None:
+    with use_connection(connect(parse_dsn(postgres.dsn))) as connection:
+        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+        execute(connection, "INSERT INTO t SELECT n, n FROM generate_series(0, 99) AS n")
+    try:
+        with pytest.raises(EngineError, match=r"add \?statement_mode=simple to the DSN"):
+            drive(parse_dsn(pooled), READS, connections=2, duration_s=60, operations_limit=20)
+        cured = parse_dsn(f"{pooled}?statement_mode=simple")
+        report = drive(cured, READS, connections=2, duration_s=60, operations_limit=20)
+        assert report.operations["read"].succeeded == 20
+    finally:
+        with use_connection(connect(parse_dsn(postgres.dsn))) as connection:
+            execute(connection, "DROP TABLE t")
+
+
+def test_statements_are_not_read_through_it(pooled: str) -> None:
+    with (
+        pytest.raises(UsageError, match="a connection pooler or proxy answers at"),
+        open_statements(parse_dsn(pooled)),
+    ):
+        pytest.fail("the session of others was made read-only")

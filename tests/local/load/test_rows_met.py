@@ -1,0 +1,145 @@
+"""Rows that are gone, and writes that are not committed, on real servers: neither counts."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from plimsoll.capacity.steps.audits import audit_rows_met, audit_writes
+from plimsoll.databases.family import family_of
+from plimsoll.databases.mysql.session import connect, execute
+from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.databases.reading_back import add_read_back
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.engine.answered import LoadReport
+from plimsoll.model.engine.asked import EngineTarget, LoadSpec
+from plimsoll.model.judging.steps import Step
+from plimsoll.model.request.dsn import parse_dsn
+from plimsoll.model.run.results import known_rows
+from plimsoll.workflow.client import send_load
+from plimsoll.workload import Compiled, list_builtin_names, load_workload
+from tests.support.command import Output
+from tests.support.postgres_connection import connected
+
+BRIEF = ["--warmup", "0", "--duration", "120", "--operations", "2000", "--connections", "4"]
+RECORDS = {"pgbench": 1, "billing": 2000, "batch": 2000, "sysbench-full-scan": 1000}
+
+
+def measure(target: EngineTarget, compiled: Compiled, operations: int) -> LoadReport:
+    """Send a workload's operations over 8 connections, as a client of a step does."""
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        number = datasets.begin_load(compiled) if compiled.inserts else 0
+    spec = LoadSpec(
+        target=target,
+        workload=compiled.engine_workload(number),
+        connections=8,
+        duration_s=120,
+        operations_limit=operations,
+    )
+    return add_read_back(spec, send_load(spec))
+
+
+def count_commits(target: EngineTarget) -> int:
+    counters = family_of(target.protocol).read_counters(target)
+    assert counters is not None
+    return counters.values["Handler_commit"]
+
+
+def judge_rows(report: LoadReport) -> bool | None:
+    meant, missing = known_rows(report.operations)
+    return audit_rows_met(Step(rows_meant=meant, rows_missing=missing), 0.001).passed
+
+
+@pytest.fixture(params=["mariadb", "postgres"])
+def target(request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
+    """A database of the test's own."""
+    if request.param == "mariadb":
+        yield parse_dsn(request.getfixturevalue("fresh_database"))
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    with closing(connected(server)) as root:
+        root.run("CREATE DATABASE rows_met")
+        yield parse_dsn(server.dsn).model_copy(update={"database": "rows_met"})
+        root.run("DROP DATABASE rows_met WITH (FORCE)")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "sysbench-oltp-read-write" else pytest.mark.whole)
+        for name in list_builtin_names()
+    ],
+)
+def test_each_workload_meets_the_rows_that_it_means(target: EngineTarget, name: str) -> None:
+    workload = load_workload(name)
+    # few rows, so that operations meet on the same ones
+    records = RECORDS.get(name, RECORDS.get(workload.dataset, 200))
+    compiled = workload.compile(records, {}, target.protocol)
+    prepare_dataset(target, compiled, connections=4)
+    report = measure(target, compiled, 1500)
+    assert judge_rows(report) is True, report.operations
+    if report.read_back is not None:
+        assert report.read_back.kept > 0
+
+
+def test_updates_that_a_mariadb_never_commits_are_told(fresh_database: str) -> None:
+    target = parse_dsn(fresh_database)
+    compiled = load_workload("ycsb-a").compile(200)
+    prepare_dataset(target, compiled, connections=4)
+    lax = target.model_copy(update={"session_settings": (("autocommit", "0"),)})
+    spec = LoadSpec(
+        target=lax,
+        workload=compiled.engine,
+        connections=1,  # others would wait for its locks
+        duration_s=120,
+        operations_limit=500,
+    )
+    with closing(connect(target)) as second:
+        before = execute(second, "SELECT MD5(GROUP_CONCAT(MD5(FIELD0))) FROM usertable")
+        commits = count_commits(target)
+        report = add_read_back(spec, send_load(spec))
+        assert execute(second, "SELECT MD5(GROUP_CONCAT(MD5(FIELD0))) FROM usertable") == before
+    updates = report.operations["update"].succeeded
+    assert updates > 0
+    assert count_commits(target) - commits >= updates, "the server counts those of statements, too"
+    assert report.read_back is not None
+    step = Step(written_back=report.read_back.written, read_back=report.read_back.kept)
+    assert audit_writes(step).passed is False
+    assert "another session saw 0" in audit_writes(step).detail
+    kept = add_read_back(spec.model_copy(update={"target": target}), report)
+    assert kept.read_back is not None
+    assert kept.read_back.kept > 0
+
+
+@pytest.mark.parametrize("name", ["ycsb-a", "sysbench-oltp-read-write"])
+def test_a_load_on_rows_that_are_gone_says_so(
+    plimsoll: Callable[..., Output], fresh_database: str, name: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", name, "--records", "1000")
+    load = ["load", "--dsn", fresh_database, "--workload", name, *BRIEF]
+    code, out, _ = plimsoll(*load)
+    assert code == 0
+    assert "does not count" not in out
+    table = "usertable" if name == "ycsb-a" else "sbtest1"
+    with closing(connect(parse_dsn(fresh_database))) as session:
+        execute(session, f"DELETE FROM {table} ORDER BY RAND() LIMIT 900")
+    code, out, _ = plimsoll(*load)
+    assert code == 0
+    assert "this load does not count: rows are missing: " in out
+
+
+def test_a_search_on_rows_that_are_gone_has_no_figure(
+    plimsoll: Callable[..., Output], fresh_database: str, tmp_path: Path
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "1000")
+    with closing(connect(parse_dsn(fresh_database))) as session:
+        execute(session, "DELETE FROM usertable LIMIT 900")
+    find = ["find", fresh_database, "--workload", "ycsb-a", "--warm", "0", "--warmup", "0"]
+    find += ["--duration", "1", "--max-connections", "1", "--quick", "--limit", "10s", "--json"]
+    code, out, err = plimsoll(*find, "--out", str(tmp_path / "found"))
+    assert code == 3, err
+    capacity = json.loads(out)["capacity"]
+    assert capacity["verdict"] in {"INCONSISTENT", "DISTURBED"}
+    assert "audit:rows_met" in capacity["causes"]
