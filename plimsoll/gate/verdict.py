@@ -145,7 +145,7 @@ def _note(
                 f"{words.join_names(names)}: only {where}, so neither compared nor is the mix"
             )
     if not all(turn.settled for state in (before, after) for turn in state.turns):
-        notes.append("the server's own work (purge) had not ended before some blocks")
+        notes.append("the purge had not ended, or could not be seen, at some blocks")
     return notes
 
 

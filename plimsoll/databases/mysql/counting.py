@@ -100,14 +100,18 @@ class MySqlCounter:
         """Do nothing: InnoDB's log does not depend on checkpoints."""
 
     def settle(self, copy: EngineTarget, *, longest_s: float) -> bool:
-        """Wait until the purge has caught up: it writes log and reads pages."""
+        """Wait until the purge has caught up: it writes log and reads pages.
+
+        Returns:
+            False if it had not, or if the account may not see it (PROCESS).
+        """
         del copy
         deadline = time.monotonic() + longest_s
         while (length := read_history_length(self._connection)) is not None and length > PURGED:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
-        return True
+        return length is not None
 
     def totals(self, database: str) -> dict[Count, float]:
         """Read the counters."""
