@@ -3,8 +3,8 @@
     python -m benchmarks.gate planted --family mariadb --times 1
     python -m benchmarks.gate alarms --family postgres --turns 24 --comparisons 2000
 
-`planted` compares a workload with the same one in which one thing is worse. `alarms` records turns
-of one unchanged state, and draws comparisons from them: two groups of turns without replacement.
+`planted` compares a workload with the same one in which one thing is worse. `alarms` records pairs
+of one unchanged state, and draws comparisons from them: some of the pairs, each in either order.
 Servers are of their own, on this machine. `--hogs 2` keeps the processors busy meanwhile.
 """
 
@@ -146,7 +146,7 @@ _OPERATIONS = click.option("--operations", default=1000, show_default=True)
 @_HOGS
 @_OPERATIONS
 @click.option("--times", default=10, show_default=True, help="Comparisons of each change.")
-@click.option("--pairs", default=6, show_default=True)
+@click.option("--pairs", default=8, show_default=True)
 @click.option("--only", multiple=True, type=click.Choice(list(PLANTED)), help="Changes to plant.")
 def planted(
     *, family: str, hogs: int, operations: int, times: int, pairs: int, only: tuple[str, ...]
@@ -175,8 +175,8 @@ def planted(
 @_FAMILY
 @_HOGS
 @_OPERATIONS
-@click.option("--turns", default=24, show_default=True, help="Turns to record.")
-@click.option("--pairs", default=6, show_default=True, help="Turns of each state in a comparison.")
+@click.option("--turns", default=24, show_default=True, help="Pairs to record.")
+@click.option("--pairs", default=8, show_default=True, help="Pairs in a comparison.")
 @click.option("--comparisons", default=2000, show_default=True)
 def alarms(
     *, family: str, hogs: int, operations: int, turns: int, pairs: int, comparisons: int
@@ -184,23 +184,23 @@ def alarms(
     """Record turns of an unchanged state, and count the alarms of comparisons drawn from them."""
     extent = Extent(turns, operations, connections=1, seed=1)
     with start_server(family) as dsn, keep_busy(hogs), tempfile.TemporaryDirectory() as folder:
-        state = set_up("before", dsn, "nothing", Path(folder))
-        (recorded,) = measure_states((state,), extent, ignore)
+        states = [set_up(name, dsn, "nothing", Path(folder)) for name in ("before", "after")]
+        recorded = measure_states(tuple(states), extent, ignore)
     draws = Random(1)  # noqa: S311 - a resampling, no secret
+    both = list(zip(*(state.turns for state in recorded), strict=True))
     more = any_change = 0
     for _ in range(comparisons):
-        drawn = draws.sample(recorded.turns, 2 * pairs)
-        halves = (drawn[:pairs], drawn[pairs:])
+        drawn = [draws.sample(pair, 2) for pair in draws.sample(both, pairs)]
         sides = [
-            State(name=recorded.name, setting=recorded.setting, turns=tuple(half))
-            for half in halves
+            State(name=state.name, setting=state.setting, turns=tuple(turns_of_it))
+            for state, turns_of_it in zip(recorded, zip(*drawn, strict=True), strict=True)
         ]
         result = compare_states(*sides)
         more += result.verdict == "more work"
         any_change += bool(result.sentences)
     low, high = wilson_interval(any_change, comparisons)
     click.echo(
-        f"{family}: {turns} turns recorded, {comparisons:,} comparisons of {pairs} against {pairs}:"
+        f"{family}: {turns} pairs recorded, {comparisons:,} comparisons of {pairs} pairs:"
         f" {any_change} found any change ({more} more work);"
         f" 95 % interval {100 * low:.2f} to {100 * high:.2f} %"
     )

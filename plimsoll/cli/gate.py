@@ -57,7 +57,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--pairs",
     type=click.IntRange(TURNS_MIN, 100),
-    default=6,
+    default=8,
     show_default=True,
     help="Number of turns of each state.",
 )
@@ -114,7 +114,7 @@ def command(
     """
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
-    stored = None if baseline is None else read_state(baseline)
+    stored = None if baseline is None else read_state(baseline, pairs)
     if stored is not None and (before or before_cmd):
         raise UsageError("--baseline: is the first state; leave out --before and --before-cmd")
 
@@ -171,18 +171,21 @@ def _split_program(text: str, option: str) -> tuple[str, ...]:
     return words_of_it
 
 
-def read_state(path: Path) -> State:
-    """Read a stored state.
+def read_state(path: Path, pairs: int) -> State:
+    """Read a stored state that has so many turns.
 
     Raises:
-        UsageError: The file cannot be read, or is none that `--save` wrote.
+        UsageError: The file cannot be read, is none that `--save` wrote, or has other turns.
     """
     try:
-        return State.model_validate_json(read_limited(path, bytes_max=BASELINE_BYTES_MAX))
+        state = State.model_validate_json(read_limited(path, bytes_max=BASELINE_BYTES_MAX))
     except ValidationError:
         raise UsageError(
             f"--baseline {path}: is no file that `plimsoll gate --save` wrote"
         ) from None
+    if len(state.turns) != pairs:
+        raise UsageError(f"--pairs: the stored state has {len(state.turns)} turns, not {pairs}")
+    return state
 
 
 def print_result(result: GateResult) -> None:

@@ -28,7 +28,7 @@ class Extent:
     """How much is measured.
 
     Attributes:
-        pairs: The turns of each state.
+        pairs: The turns of each state; a pair has the same order of blocks.
         operations: The operations of each block.
         connections: The connections of each block.
         seed: The seed of the operations and of the order of turns and blocks.
@@ -65,7 +65,7 @@ def measure_states(
                 on_turn(state.name, pair)
                 counter = counters[state.name]
                 with make_copy(state, counter) as copy:
-                    turns[state.name].append(_measure_turn(copy, counter, extent, draws))
+                    turns[state.name].append(_measure_turn(copy, counter, extent, pair))
                     if state.name not in settings:
                         settings[state.name] = _read_setting(copy, counter, extent)
     return tuple(
@@ -93,11 +93,13 @@ def _read_setting(copy: Copy, counter: WorkCounter, extent: Extent) -> Setting:
     )
 
 
-def _measure_turn(copy: Copy, counter: WorkCounter, extent: Extent, draws: Random) -> Turn:
+def _measure_turn(copy: Copy, counter: WorkCounter, extent: Extent, pair: int) -> Turn:
     sent = [operation for operation in copy.compiled.engine.operations if operation.weight > 0]
     blocks: dict[str, tuple[EngineOperation, ...]] = {
         operation.name: (operation.model_copy(update={"weight": 1.0}),) for operation in sent
     }
+    # Both turns of a pair have one order, since what a block finds depends on those before it.
+    draws = Random(f"{extent.seed} {pair}")  # noqa: S311 - an order, no secret
     order = draws.sample(list(blocks), len(blocks))
     if len(blocks) > 1:
         blocks[MIX] = tuple(sent)

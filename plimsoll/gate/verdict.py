@@ -43,8 +43,10 @@ def compare_states(before: State, after: State) -> GateResult:
     """Compare two measured states, count by count.
 
     Raises:
-        UsageError: A state has fewer than `TURNS_MIN` turns.
+        UsageError: A state has fewer than `TURNS_MIN` turns, or the other one has more.
     """
+    if len(before.turns) != len(after.turns):
+        raise UsageError(f"pairs: {len(before.turns)} turns before, {len(after.turns)} after")
     if min(len(before.turns), len(after.turns)) < TURNS_MIN:
         raise UsageError(f"a comparison needs at least {TURNS_MIN} turns of each state")
     old, new = _collect(before), _collect(after)

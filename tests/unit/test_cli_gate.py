@@ -65,7 +65,7 @@ def test_states_that_do_the_same_end_with_0(
     told = capsys.readouterr()
     assert told.out.startswith("no more work: 2 counts tested together, false alarms in at most")
     assert "not told by the server: log records, " in told.out
-    assert told.err == "pair 1 of 6: before\n"
+    assert told.err == "pair 1 of 8: before\n"
 
 
 def test_a_migration_that_writes_more_ends_with_1(

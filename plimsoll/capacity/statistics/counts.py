@@ -1,11 +1,12 @@
 """Whether counts of two states differ: Student's t for each count, Holm for all together.
 
-Each state is measured several times, each time on a fresh copy, in turn and in random order. A
-count is compared by the t-test for two means with a pooled variance (Student 1908; Fisher 1925,
-"Statistical Methods for Research Workers", section 24.1). The smallest p-values are then accepted
-one by one (Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian
-Journal of Statistics 6): the probability of any false alarm is at most `most`, however the counts
-depend on one another.
+The states are measured in pairs, each on a fresh copy, with the same operations in the same order
+of blocks. What depends on that order is alike within a pair, and cancels in its difference: the
+order alone makes a count take one of a few values, which would be no noise that a t-test allows. A
+count is compared by the t-test for paired means (Student 1908). The smallest p-values are then
+accepted one by one (Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure",
+Scandinavian Journal of Statistics 6): the probability of any false alarm is at most `most`, however
+the counts depend on one another.
 
 Counts of a deterministic load can agree exactly in all repetitions. The noise therefore has a
 floor: repetitions that agree by chance would make any difference significant.
@@ -17,8 +18,10 @@ from functools import cache
 from statistics import fmean
 from typing import TypeVar
 
+from plimsoll.capacity.statistics.intervals import standard_deviation
+
 Key = TypeVar("Key")
-NOISE_LEAST_SHARE = 0.002  # smallest standard deviation that is believed, as a share of the mean
+NOISE_LEAST_SHARE = 0.002  # smallest deviation of a value that is believed, as a share of the mean
 NOISE_LEAST_EVENTS = 3.0  # the same as a number of events in a block
 
 
@@ -57,29 +60,26 @@ def t_tail(t: float, degrees: int) -> float:
 
 
 def noise_of(before: Sequence[float], after: Sequence[float], events_of_block: int) -> float:
-    """Return the standard deviation within two states, pooled, and at least the floor.
+    """Return the standard deviation of the pairs' differences, at least the floor.
 
     Args:
-        before: repetitions of the first state, per operation; at least two.
-        after: repetitions of the second state.
+        before: the first state's value of each pair, per operation; at least two.
+        after: the second state's value of each pair.
         events_of_block: operations of a block; one event is 1 / this.
     """
-    squares = sum((x - fmean(group)) ** 2 for group in (before, after) for x in group)
-    spread = math.sqrt(squares / (len(before) + len(after) - 2))
-    least = NOISE_LEAST_SHARE * abs(fmean(before))
-    return max(spread, least, NOISE_LEAST_EVENTS / events_of_block)
+    spread = standard_deviation([new - old for old, new in zip(before, after, strict=True)])
+    least = max(NOISE_LEAST_SHARE * abs(fmean(before)), NOISE_LEAST_EVENTS / events_of_block)
+    return max(spread, math.sqrt(2) * least)
 
 
 def p_value(before: Sequence[float], after: Sequence[float], events_of_block: int) -> float:
     """Return the two-sided p-value of "both states have one mean"; arguments as for `noise_of`."""
     difference = abs(fmean(after) - fmean(before))
-    return t_tail(
-        difference / _standard_error(before, after, events_of_block), len(before) + len(after) - 2
-    )
+    return t_tail(difference / _standard_error(before, after, events_of_block), len(before) - 1)
 
 
 def _standard_error(before: Sequence[float], after: Sequence[float], events: int) -> float:
-    return noise_of(before, after, events) * math.sqrt(1 / len(before) + 1 / len(after))
+    return noise_of(before, after, events) / math.sqrt(len(before))
 
 
 def select_changed(p_values: Mapping[Key, float], most: float) -> set[Key]:
@@ -103,12 +103,12 @@ def detectable_difference(
     """Return the difference of means that would be found in 95 of 100 comparisons.
 
     Args:
-        before: repetitions of the first state.
-        after: repetitions of the second state.
+        before: the first state's value of each pair.
+        after: the second state's value of each pair.
         events_of_block: operations of a block.
         most: p-value below which a count counts as changed.
     """
-    degrees = len(before) + len(after) - 2
+    degrees = len(before) - 1
     error = _standard_error(before, after, events_of_block)
     return (critical_t(most, degrees) + critical_t(0.10, degrees)) * error
 

@@ -54,10 +54,14 @@ def test_a_critical_value_has_its_tail() -> None:
 
 
 def test_repetitions_that_agree_exactly_have_noise() -> None:
-    assert noise_of([5.0, 5.0], [5.0, 5.0], events_of_block=1000) == 5.0 * 0.002
-    assert noise_of([0.0, 0.0], [0.0, 0.0], events_of_block=1000) == 0.003
+    assert noise_of([5.0, 5.0], [5.0, 5.0], events_of_block=1000) == pytest.approx(
+        5.0 * 0.002 * math.sqrt(2)
+    )
+    assert noise_of([0.0, 0.0], [0.0, 0.0], events_of_block=1000) == pytest.approx(
+        0.003 * math.sqrt(2)
+    )
     assert p_value([1.0] * 6, [1.001] * 6, 1000) > 0.01
-    assert p_value([1.0] * 6, [1.1] * 6, 1000) < 1e-9
+    assert p_value([1.0] * 6, [1.1] * 6, 1000) < 1e-6
 
 
 def test_holm_accepts_the_smallest_and_stops_at_the_first_that_fails() -> None:
@@ -87,7 +91,15 @@ def test_equal_states_raise_no_more_alarms_than_stated() -> None:
 
 
 def test_the_smallest_detectable_change_is_found_in_most_comparisons() -> None:
-    groups = [96.5, 98.5, 99.9, 100.1, 101.5, 103.5], [96.5, 98.5, 99.9, 100.1, 101.5, 103.5]
-    least = detectable_difference(*groups, 1000, most=0.005 / 60)
-    assert 5 < least < 20
+    before = [96.5, 98.5, 99.9, 100.1, 101.5, 103.5]
+    after = [101.5, 99.9, 96.5, 103.5, 98.5, 100.1]
+    least = detectable_difference(before, after, 1000, most=0.005 / 60)
+    assert 5 < least < 40
     assert simulate_alarms(40, 0.005, shift=least) >= 34
+
+
+def test_what_both_of_a_pair_share_is_no_noise() -> None:
+    before = [10.0, 14.0, 10.0, 12.0, 14.0, 10.0]
+    after = [value * 1.001 for value in before]
+    assert noise_of(before, after, 1000) < 0.04
+    assert p_value(before, [value + 1 for value in before], 1000) < 1e-6
