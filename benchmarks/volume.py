@@ -1,7 +1,7 @@
 """How true an emulated volume is, judged by fio: `python -m benchmarks.volume WHAT --dir DIR`.
 
-WHAT: caps, engines, latency, credits, throughput or fairness. Each prints a Markdown table for
-docs/evidence/volumes.md. Needs fio (on Debian: apt-get install fio) and an otherwise idle machine.
+WHAT: caps, engines, latency, credits, throughput, fairness or clouds. Each prints a Markdown table
+for docs/evidence/volumes.md. Needs fio (Debian: apt-get install fio) and an otherwise idle machine.
 """
 
 import math
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from benchmarks.volume_clouds import clouds
 from benchmarks.volume_credits import burst, fairness
 from benchmarks.volume_fio import fio, off, provisioned, scratch, table
 from plimsoll.model.aws.volumes import Volume
@@ -129,6 +130,7 @@ _OTHERS = {
     "credits": burst,
     "throughput": throughput,
     "fairness": fairness,
+    "clouds": clouds,
 }
 
 

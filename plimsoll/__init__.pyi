@@ -40,6 +40,7 @@ def find(
     strategy: Literal["ramp", "rate"] = "ramp",
     max_connections: int = 256,
     max_rate: float | None = None,
+    volume: str | None = None,
     stop_if: str | Sequence[str] = (),
     warmup_s: float | None = None,
     duration_s: float | None = None,

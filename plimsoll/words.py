@@ -219,6 +219,16 @@ def usd(dollars: float) -> str:
     return f"${dollars:,.2f}"
 
 
+def usd_a_month(dollars: float) -> str:
+    """Return a monthly price in three figures: `$3,690`, `$12.5`.
+
+    More are not known: months differ by a tenth in length, and a list price is not a bill.
+    """
+    if dollars < 100:
+        return f"${dollars:.3g}" if dollars >= 1 else f"${dollars:.2f}"
+    return f"${float(f'{dollars:.3g}'):,.0f}"
+
+
 def usd_each(dollars: float, figures: int = 3) -> str:
     """Return a unit price: three figures, but at least in cents.
 

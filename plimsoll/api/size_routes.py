@@ -28,8 +28,9 @@ MOST_US = 1e9  # higher than any latency that is measured
     "/runs/<run_id>/sizes",
     summary="Predict what to buy for a load",
     description="Lists every volume and instance class with a known price that is predicted to"
-    " carry the load, from the measurements of one run, sorted by monthly price; as `plimsoll"
-    " size` does (docs/sizing.md). 409 if the run measured nothing to predict from.",
+    " carry the load, from the measurements of one run, sorted by monthly price, then the cheaper"
+    " ones that may carry it; as `plimsoll size` does (docs/sizing.md). 409 if the run measured"
+    " nothing to predict from.",
     response_description="The ranking; if empty, nothing carries the load, and `cannot` says why.",
     operation_id="get_sizes",
     tags=["runs"],
@@ -50,7 +51,10 @@ def get_sizes(
     ] = None,
     statistic: Annotated[
         Statistic | None,
-        Query(description="Latency statistic to compare with the limits. Default: the run's own."),
+        Query(
+            description="Latency statistic to compare with the limits. Default: p99; without"
+            " limits, the run's own."
+        ),
     ] = None,
     headroom: Annotated[
         float, Query(ge=0, le=0.99, description="Share of the load line to keep free.")
@@ -62,7 +66,7 @@ def get_sizes(
     result = run_views.find_result(settings, record)
     if result is None:
         raise NoGroundError(f"{run_id} has no results: it is {record.state}")
-    asked = statistic or result.request.limits.statistic
+    asked = statistic or ("p99" if limits_us else result.request.limits.statistic)
     limits = _parse_limits_us(limits_us, result)
     answer = size(
         {run_id: _extract_measured(result, asked, limits)},

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import get_args
 
@@ -21,6 +22,7 @@ from plimsoll.local.databases.server_programs import ServerProgram, list_server_
 from plimsoll.local.leftovers import remove_leftovers
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.packaged import is_installed_wheel
+from plimsoll.quoting.cloud_prices import list_old_sources
 from plimsoll.volumes.build import find_native_part
 
 
@@ -102,6 +104,15 @@ def _remove_leftovers() -> Finding:
     return Finding("killed runs", "ok", "; ".join(told) or "none has left anything")
 
 
+def _find_old_prices() -> Finding:
+    """Name the sources of built-in prices that are older than a year."""
+    old = list_old_sources(datetime.now(UTC).date())
+    if not old:
+        return Finding("prices", "ok", "none is older than a year")
+    detail = f"older than a year: {', '.join(old)}"
+    return Finding("prices", "optional", detail, "plimsoll prices --region us-east-1")
+
+
 def _find_program(what: str, program: str, purpose: str, command: str) -> Finding:
     path = shutil.which(program)
     if path is None:
@@ -122,6 +133,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _find_twin,
     _find_volume_shim,
     _remove_leftovers,
+    _find_old_prices,
     lambda: _find_program(
         "Maven", "mvn", "it fetches the database servers", "apt-get install maven"
     ),

@@ -190,6 +190,8 @@ def make_option(one: Option) -> Callable[[Command], Command]:
 def _choose_type(one: Option) -> click.ParamType[Any]:
     if one.choices:
         return click.Choice(one.choices)
+    if one.kinds[0] is str:
+        return click.STRING
     allowed = one.allowed
     assert allowed is not None  # noqa: S101 - a number of a table has a range
     if float in one.kinds:

@@ -6,11 +6,18 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError
+from plimsoll.quoting.azure_prices import read_azure_prices
 from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
 
 @click.command()
-@click.option("--region", required=True, help="AWS region, such as eu-west-1.")
+@click.option("--region", required=True, help="Region, such as eu-west-1; with --cloud, eastus.")
+@click.option(
+    "--cloud",
+    type=click.Choice(["azure"]),
+    help="Read the list of another cloud, which needs no account, for `plimsoll size"
+    " --cloud-prices`. The lists of Alibaba Cloud and Google Cloud need one.",
+)
 @click.option(
     "--only",
     "names",
@@ -20,11 +27,15 @@ from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
     " for 2,000 characters.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on one line.")
-def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
+def command(region: str, *, cloud: str | None, names: tuple[str, ...], as_json: bool) -> None:
     """Read a region's list prices and print them in the form of `plimsoll.prices` in cdk.json.
 
-    Needs credentials that may do `pricing:GetProducts`.
+    Those of AWS need credentials that may do `pricing:GetProducts`.
     """
+    if cloud is not None:
+        read = read_azure_prices(region, today=datetime.now(UTC).date())
+        click.echo(read.model_dump_json(indent=None if as_json else 2))
+        return
     import boto3  # noqa: PLC0415 - half a second, for this verb alone
 
     try:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from plimsoll.client.address import URL_VARIABLE
 from plimsoll.client.service_client import Service
 from plimsoll.model.aws.prices import PriceOverrides
 from plimsoll.model.run.quote import Amounts, ExperimentQuote, Quote, QuoteLine, add_amounts
+from plimsoll.quoting.cloud_prices import describe_age
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.prices import override_prices
 from plimsoll.quoting.quotes import estimate_quote as quote_request
@@ -66,7 +68,10 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
 
 
 def _price_dates(quote: Quote | ExperimentQuote) -> str:
-    return f"list prices of {quote.region}, the oldest of {quote.as_of}" if quote.as_of else ""
+    if quote.as_of is None:
+        return ""
+    age = describe_age(quote.as_of, datetime.now(UTC).date())
+    return f"list prices of {quote.region}, the oldest of {age}"
 
 
 def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plimsoll import words
-from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
+from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER, NOT_SURE
 from plimsoll.cli.options import NumberRange
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
@@ -18,8 +18,15 @@ from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.files import write_whole
 from plimsoll.load_line.options import parse_limits_us, split_limits
 from plimsoll.model.aws.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.run.results import RunResult
+from plimsoll.quoting.cloud_prices import (
+    CloudPrices,
+    describe_age,
+    parse_rate,
+    read_cloud_prices,
+)
 from plimsoll.quoting.prices import override_prices
 from plimsoll.report.folder import (
     ANSWER,
@@ -32,15 +39,18 @@ from plimsoll.report.folder import (
 )
 from plimsoll.report.size_tables import (
     MARKED,
+    clouds_table,
     demands_table,
     describe_further,
     describe_question,
+    managed_options,
     options_table,
+    shorten,
 )
 from plimsoll.report.tables import ReportTable
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.rank import Wish, parse_growth
+from plimsoll.sizing.rank import Wish, parse_growth, parse_horizon
 from plimsoll.sizing.size import size
 from plimsoll.workflow.past import extract_measured, judged_limits_us, list_operations, volume_gib
 
@@ -112,17 +122,26 @@ LEFT = {"", "target", "binds first", "next", "latency under this load"}  # left-
 def print_sizing(answer: Sizing, *, whole: bool) -> None:
     """Print the answer: sentence, ranking, impossible targets and assumptions."""
     shown = console()
+    if answer.warning is not None:
+        _say(shown, f"Warning: {answer.warning}")
+    for text in answer.clouds.assumptions if answer.clouds else ():
+        _say(shown, f"assumed: {text}")
     _say(shown, answer.sentence)
     _say(shown, describe_question(answer))
     shown.print()
+    if answer.as_of is not None:
+        _say(shown, f"the oldest price: {describe_age(answer.as_of, datetime.now(UTC).date())}")
+    if answer.clouds is not None:
+        _print_clouds(shown, answer, whole=whole)
+        return
     rows = answer.options if whole else answer.options[:SHOWN]
     if rows:
         print_figures(shown, _make_table(options_table(rows)))
     if len(rows) < len(answer.options):
         more = len(answer.options) - len(rows)
         _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
-    if failing := [option for option in answer.measured if not option.carries]:
-        _say(shown, "\nMeasured, but does not carry the load:")
+    if failing := [option for option in answer.measured if option.outlook != "carries"]:
+        _say(shown, "\nMeasured, and not known to carry the load:")
         print_figures(shown, _make_table(options_table(failing)))
     for line in describe_further(answer):
         _say(shown, line)
@@ -131,6 +150,27 @@ def print_sizing(answer: Sizing, *, whole: bool) -> None:
     _say(shown, f"\n{MARKED}. Assumptions:")
     for text in answer.assumptions:
         _say(shown, f"- {text}")
+
+
+def _print_clouds(shown: Console, answer: Sizing, *, whole: bool) -> None:
+    """Print the rankings of several clouds: managed databases, and machines with disks."""
+    assert answer.clouds is not None  # noqa: S101 - the caller has looked
+    today = datetime.now(UTC).date()
+    for title, options in (
+        ("Managed databases:", managed_options(answer)),
+        ("Machines with disks:", [*answer.clouds.machines]),
+    ):
+        _say(shown, f"\n{title}")
+        rows = options if whole else shorten(options, SHOWN)
+        if rows:
+            made = clouds_table(rows, answer.region, answer.as_of, today)
+            print_figures(shown, _make_table(made))
+        else:
+            _say(shown, "none carries this")
+        if len(rows) < len(options):
+            more = len(options) - len(rows)
+            _say(shown, f"and {words.plural(more, 'more target')}, with --all or --json")
+    _say(shown, f"\n{MARKED}; {words.NOTHING} is a price that is not known")
 
 
 def _say(shown: Console, text: str) -> None:
@@ -163,7 +203,8 @@ def _make_table(made: ReportTable) -> Table:
 @click.option(
     "--statistic",
     type=click.Choice(get_args(Statistic)),
-    help="Latency statistic that the limit applies to. Default: the run's own.",
+    help="Latency statistic that the limit applies to. Default: p99; without --limit, the run's"
+    " own.",
 )
 @click.option(
     "--headroom",
@@ -177,6 +218,11 @@ def _make_table(made: ReportTable) -> Table:
     metavar="TIMES",
     help="Expected growth of the load, to compute how long the target suffices: 2x/year, 30%/year,"
     " 3%/month.",
+)
+@click.option(
+    "--horizon",
+    metavar="TIME",
+    help="Also say what carries the load after this time of --growth: 2y, 18months.",
 )
 @click.option(
     "--size-gib",
@@ -206,7 +252,30 @@ def _make_table(made: ReportTable) -> Table:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the answer also as a page.",
 )
-@click.option("--all", "whole", is_flag=True, help="Print every target that carries the load.")
+@click.option(
+    "--clouds",
+    multiple=True,
+    type=click.Choice(["all", *get_args(Cloud)]),
+    help="Rank the machines and databases of these clouds too; repeatable.",
+)
+@click.option(
+    "--rate",
+    "rate_texts",
+    multiple=True,
+    metavar="CURRENCY=UNITS",
+    help="With --clouds: how many units of a currency a dollar costs, such as CNY=7.1. Without it,"
+    " targets priced in that currency come last.",
+)
+@click.option(
+    "--cloud-prices",
+    "cloud_prices_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="With --clouds: prices of other clouds, in a file that `plimsoll prices --cloud` wrote;"
+    " they precede the built-in ones.",
+)
+@click.option(
+    "--all", "whole", is_flag=True, help="Print every target that carries the load, or may."
+)
 @click.option(
     "--observe",
     "dsn",
@@ -232,11 +301,15 @@ def command(
     statistic: Statistic | None,
     headroom: str,
     growth: str | None,
+    horizon: str | None,
     size_gib: int | None,
     region: str | None,
     prices_file: Path | None,
     confirm: bool,
     output: Path | None,
+    clouds: tuple[str, ...],
+    rate_texts: tuple[str, ...],
+    cloud_prices_file: Path | None,
     whole: bool,
     as_json: bool,
 ) -> int:
@@ -244,13 +317,14 @@ def command(
 
     RUN is its folder, or its id, which is searched for in plimsoll-results/.
 
-    The model of docs/sizing.md predicts every volume type and instance class with a price. Those
-    that carry the load are ranked by their price a month, each with the resource that limits it
-    first. Predictions are marked; RUN and the runs that --confirm has made (in RUN/sizing/) are
-    measured.
+    The model of docs/sizing.md predicts every volume type and instance class with a price. A target
+    carries the load if the low end of its interval suffices, and may carry it if the high end does.
+    Those that carry it are ranked by their price a month, then the cheaper ones that may, each with
+    the resource that limits it first. Predictions are marked; RUN and the runs that --confirm has
+    made (in RUN/sizing/) are measured.
 
     Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
-    that was measured carries it.
+    that was measured carries it. 4: nothing surely carries it, but something may.
     """
     if dsn is not None:
         more = run_folder is not None or want is not None
@@ -261,10 +335,13 @@ def command(
         raise UsageError(f"-o {output}: must end in .html")
     run_folder = _find_run_folder(run_folder)
     result = _read_result(run_folder)
-    asked = statistic or result.request.limits.statistic
+    asked = statistic or ("p99" if limits else result.request.limits.statistic)
     limit_us = parse_limits(result, limits)
     wish = Wish(want, limit_us, parse_share(headroom), size_gib or volume_gib(result))
     grows = None if growth is None else parse_growth(growth, "--growth")
+    ahead_years = None if horizon is None else parse_horizon(horizon, "--horizon")
+    if ahead_years is not None and grows is None:
+        raise UsageError("--horizon: needs --growth, such as --growth 50%/year")
     prices = find_prices(region, prices_file)
     runs = {
         run_folder.name or str(run_folder): _extract_measured(run_folder, result, asked, limit_us)
@@ -281,6 +358,7 @@ def command(
             return _extract_measured(folder, _read_result(folder), asked, limit_us)
 
         runs, confirmed = confirm_prediction(runs, wish, prices, run_folder / SIZING, read)
+    other_prices, rates = _read_cloud_options(clouds, rate_texts, cloud_prices_file)
     answer = size(
         runs,
         wish,
@@ -288,7 +366,11 @@ def command(
         statistic=asked,
         today=datetime.now(UTC).date(),
         times_per_year=grows,
+        horizon_years=ahead_years,
         confirmed=confirmed,
+        clouds=[cloud for cloud in get_args(Cloud) if {"all", cloud} & set(clouds)],
+        cloud_prices=other_prices,
+        rates=rates,
     )
     _write_sizing(answer, run_folder / SIZING)
     if output is not None:
@@ -298,6 +380,22 @@ def command(
     else:
         print_sizing(answer, whole=whole)
     return _exit_code(answer, confirm=confirm)
+
+
+def _read_cloud_options(
+    clouds: tuple[str, ...], rate_texts: tuple[str, ...], prices_file: Path | None
+) -> tuple[CloudPrices, dict[str, float]]:
+    """Return the prices of other clouds, and how many units of a currency a dollar costs.
+
+    Raises:
+        UsageError: The options belong to `--clouds`, or a rate or the file is invalid.
+    """
+    if (rate_texts or prices_file) and not clouds:
+        raise UsageError("--rate and --cloud-prices: belong to --clouds")
+    prices = read_cloud_prices()
+    if prices_file is not None:
+        prices = prices.preceded_by(read_model(prices_file, CloudPrices))
+    return prices, dict(parse_rate(text) for text in rate_texts)
 
 
 def _observe(
@@ -353,7 +451,7 @@ def _exit_code(answer: Sizing, *, confirm: bool) -> int:
         return FAILURE
     if confirm and not any(option.status == "measured" for option in answer.options):
         return NO_ANSWER
-    return MET
+    return MET if answer.options[0].outlook == "carries" else NOT_SURE
 
 
 def _find_run_folder(run: Path) -> Path:

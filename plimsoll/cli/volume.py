@@ -18,16 +18,17 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.aws.instances import instance_limits
 from plimsoll.model.aws.volume_rules import Fail, FaultPlan, Heal, Slow, Stall
 from plimsoll.model.aws.volumes import (
+    VOLUME_TYPES,
     Service,
     Volume,
     VolumeLimits,
     VolumeRates,
-    VolumeType,
     limits,
     rates,
     require_valid_volume,
 )
 from plimsoll.model.aws.volumes_seen import host_bound, judge_escapes
+from plimsoll.model.clouds.volume_rules import Level, cloud_of
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.volumes.calibration import Calibration, compare_with_limits, measure_disk
 from plimsoll.volumes.programs import check_program
@@ -83,10 +84,13 @@ def describe_limits(promise: VolumeLimits) -> str:
     def limit(value: float | None, unit: str) -> str:
         return "no limit" if value is None else f"{words.number(value)} {unit}"
 
+    throughput = limit(promise.throughput_mib_s, "MiB/s")
+    if promise.burst_throughput_mib_s is not None:
+        throughput += f", {words.number(promise.burst_throughput_mib_s)} MiB/s in bursts"
     lines = [
         f"baseline    {limit(promise.baseline_iops, 'IOPS')}",
         f"highest     {limit(promise.burst_iops, 'IOPS')}",
-        f"throughput  {limit(promise.throughput_mib_s, 'MiB/s')}",
+        f"throughput  {throughput}",
         f"latency     {words.latency(promise.base_latency_us)}, the mean on the idle volume",
     ]
     if promise.burst_credits and promise.burst_iops and promise.baseline_iops:
@@ -133,15 +137,36 @@ _Command = Callable[..., Any]
 def _volume_options(command: _Command) -> _Command:
     for option in reversed(
         (
-            click.option(
-                "--type", "volume_type", required=True, type=click.Choice(get_args(VolumeType))
-            ),
+            click.option("--type", "volume_type", required=True, type=click.Choice(VOLUME_TYPES)),
             click.option("--size-gib", required=True, type=click.IntRange(min=1)),
             click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
             click.option(
                 "--throughput-mib-s",
                 type=click.IntRange(min=1),
                 help="Provisioned throughput in MiB/s.",
+            ),
+            click.option(
+                "--throughput-mb-s",
+                type=click.IntRange(min=1),
+                help="Provisioned throughput in MB/s, as Azure counts it.",
+            ),
+            click.option(
+                "--level", type=click.Choice(get_args(Level)), help="Performance level of an essd."
+            ),
+            click.option(
+                "--burst", is_flag=True, help="Burst at will (essd-autopl, premium-essd)."
+            ),
+            click.option(
+                "--read-cache-mib",
+                type=click.IntRange(min=1),
+                help="Read cache in front of the volume, under direct reads too.",
+            ),
+            click.option(
+                "--read-cache-latency-us",
+                type=NumberRange(0, 100_000),
+                default=100.0,
+                show_default=True,
+                help="Mean latency of a read that the read cache answers.",
             ),
             click.option(
                 "--service",
@@ -164,10 +189,16 @@ def _json_option(command: _Command) -> _Command:
 
 def _read_volume(options: dict[str, Any]) -> tuple[Volume, Service]:
     volume = Volume(
+        cloud=cloud_of(options["volume_type"]),
         type=options["volume_type"],
+        level=options["level"],
         size_gib=options["size_gib"],
         iops=options["iops"],
         throughput_mib_s=options["throughput_mib_s"],
+        throughput_mb_s=options["throughput_mb_s"],
+        burst=options["burst"],
+        read_cache_mib=options["read_cache_mib"],
+        read_cache_latency_us=options["read_cache_latency_us"],
     )
     require_valid_volume(volume, service=options["service"])
     return volume, options["service"]
@@ -175,7 +206,7 @@ def _read_volume(options: dict[str, Any]) -> tuple[Volume, Service]:
 
 @click.group("volume")
 def volume() -> None:
-    """Run programs on volumes that behave like those of AWS, and watch them."""
+    """Run programs on volumes that behave like those of a cloud, and watch them."""
 
 
 @volume.command("limits")

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import time
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,20 +14,24 @@ from rich.console import Console
 from plimsoll import words
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
+from plimsoll.databases.trying import open_trial
 from plimsoll.errors import UsageError
-from plimsoll.files import write_whole
-from plimsoll.load_line.options import PASSWORD
+from plimsoll.files import resolve_links, write_whole
+from plimsoll.load_line.options import PASSWORD, parse_limits_us, split_limits
 from plimsoll.model.request.dsn import FORM, parse_dsn
 from plimsoll.model.request.quantities import parse_duration_s
 from plimsoll.model.run.statements_seen import StatementsSeen
+from plimsoll.requests.checked_request import validate_request
 from plimsoll.workload import list_builtin_names, load_workload
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import dump_document
+from plimsoll.workload.derive.request import write_request
 
 # Output of `plimsoll workload derive`.
 
 
 LEFT_OUT_SHOWN = 12
+_NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> None:
@@ -54,6 +60,48 @@ def print_derived(derived: Derived, seen: StatementsSeen, out: Path | None) -> N
     _print_left_out(derived, console)
     if out is not None:
         click.echo(f"{out}: plimsoll find DSN --workload {out} --prepare", err=True)
+
+
+def make_request(
+    derived: Derived, seen: StatementsSeen, workload: Path, request: Path, limits: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """Return a request for a derived workload as YAML, and notes on what was chosen in it.
+
+    Args:
+        derived: The workload.
+        seen: The statements and tables that it was derived from.
+        workload: The file of the workload.
+        request: The file of the request.
+        limits: The given latency limits.
+
+    Raises:
+        UsageError: A limit is invalid.
+    """
+    operations = [one.name for one in derived.operations]
+    made, notes = write_request(
+        seen,
+        str(_relate(workload, request)),
+        name=_NO_NAME.sub("-", request.name.removesuffix(".yaml").lower()).strip("-") or "derived",
+        records=derived.document["default_records"],
+        limits_us=parse_limits_us(split_limits(limits), operations),
+        today=datetime.now(UTC).date(),
+    )
+    inlined = {"definition": derived.document, "records": made["workload"]["records"]}
+    validate_request({**made, "workload": inlined})
+    return dump_document(made), notes
+
+
+def _relate(workload: Path, request: Path) -> Path:
+    """Return a workload's path relative to the folder of a request that names it.
+
+    Raises:
+        UsageError: It does not lie in that folder or below.
+    """
+    folder = resolve_links(request.parent)
+    file = resolve_links(workload)
+    if not file.is_relative_to(folder):
+        raise UsageError(f"--request: {workload} has to lie in the folder of {request}, or below")
+    return file.relative_to(folder)
 
 
 def _print_left_out(derived: Derived, console: Console) -> None:
@@ -124,6 +172,19 @@ def command() -> None:
     help="New file to write; its name becomes the workload's. Without it: standard output.",
 )
 @click.option(
+    "--request",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file to write: a request that measures the workload of --out on a database as RDS has"
+    " it, with `plimsoll run FILE --local` or on AWS.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="[OPERATION=]LATENCY",
+    help="Latency limit of the request, in p99: 20ms, or of one operation.",
+)
+@click.option(
     "--for",
     "for_text",
     metavar="TIME",
@@ -145,12 +206,17 @@ def derive_verb(
     dsn: str | None,
     *,
     out: Path | None,
+    request: Path | None,
+    limits: tuple[str, ...],
     for_text: str | None,
     tables: str | None,
     writes: bool,
     as_json: bool,
 ) -> None:
     """Derive a workload from the statements that the database DSN received, without changing it.
+
+    The server prepares each statement of the workload on temporary tables that no other session
+    sees; what it refuses is left out.
 
     MySQL and MariaDB count statements in performance_schema, PostgreSQL in pg_stat_statements.
     Neither keeps values, so the workload contains none of your data; guesses in their place are
@@ -162,16 +228,20 @@ def derive_verb(
     for_s = parse_duration_s(for_text, "--for") if for_text else 0.0
     if for_s > FOR_MOST_S:
         raise UsageError("--for: a day at most")
-    if out is not None:
-        refuse_used_file(out)
+    _refuse_impossible_files(out, request, limits)
     only = [name.strip() for name in (tables or "").split(",") if name.strip()]
     with open_statements(target) as reader:
         looks = look_repeatedly(reader, for_s, time.sleep) if for_s else [reader.look()]
         seen = combine_looks(reader, target, looks)
     name = out.name.removesuffix(".yaml") if out else "derived"
-    derived = derive(seen, name=name, writes=writes, only=only)
+    with open_trial(target) as trial:
+        derived = derive(seen, name=name, writes=writes, only=only, trial=trial)
     text = dump_document(derived.document)
+    notes: tuple[str, ...] = ()
     if out is not None:
+        if request is not None:
+            asked, notes = make_request(derived, seen, out, request, limits)
+            write_whole(request, asked)
         write_whole(out, text)
     if as_json:
         click.echo(format_derivation(derived, seen))
@@ -179,6 +249,30 @@ def derive_verb(
     if out is None:
         click.echo(text.rstrip())
     print_derived(derived, seen, out)
+    for note in notes:
+        click.echo(f"- {note}", err=True)
+    if request is not None:
+        click.echo(f"{request}: plimsoll run {request} --local", err=True)
+
+
+def _refuse_impossible_files(
+    out: Path | None, request: Path | None, limits: tuple[str, ...]
+) -> None:
+    """Refuse files that cannot be written before a server is asked.
+
+    Raises:
+        UsageError: A file is there already, the request cannot name the workload's file, or an
+            option is missing.
+    """
+    if out is not None:
+        refuse_used_file(out)
+    if request is not None:
+        if out is None:
+            raise UsageError("--request: needs --out, the file of the workload")
+        refuse_used_file(request)
+        _relate(out, request)
+    if limits and request is None:
+        raise UsageError("--limit: is for the request that --request writes")
 
 
 # `plimsoll workloads`: lists and shows the built-in workloads.

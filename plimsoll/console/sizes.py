@@ -43,6 +43,9 @@ class SizesShown(Model):
     sentence: str = Field(
         description="Answer in one sentence: what to buy, or that nothing carries the load."
     )
+    warning: str | None = Field(
+        description="Why the run is weak ground for a purchase; null if it is not."
+    )
     run: str = Field(description="Identifier of the run that the answer is computed from.")
     want_ops_per_second: float = Field(description="Load to carry, in operations per second.")
     headroom: float = Field(description="Share of the load line to keep free.")
@@ -57,10 +60,10 @@ class SizesShown(Model):
     region: str = Field(description="Region of the prices.")
     as_of: date | None = Field(description="Date of the oldest price; null if there is no price.")
     options: tuple[OptionShown, ...] = Field(
-        description="Targets that carry the load, cheapest first, those without a price last; at"
-        " most `limit`."
+        description="Targets that surely carry the load, cheapest first, those without a price"
+        " last; then the cheaper ones that may carry it; at most `limit`."
     )
-    options_in_all: int = Field(description="Number of targets that carry the load.")
+    options_in_all: int = Field(description="Number of targets that carry the load, or may.")
     measured: tuple[OptionShown, ...] = Field(
         description="The measured run itself, whether or not its target carries the load."
     )

@@ -29,24 +29,31 @@ def open_statements(target: EngineTarget) -> AbstractContextManager[StatementRea
             an answer that cannot be read.
         UsageError: The target's family keeps none, or a pooler answers.
     """
-    if family_of(target.protocol).find_pooler(target) is not None:
-        raise UsageError(
-            f"DSN: a connection pooler or proxy answers at {target.host}:{target.port}; statements"
-            " are read from the server itself, since the session is made read-only for that"
-        )
     match target.protocol:
         case "mysql":
+            from plimsoll.databases.mysql.session import ELSEWHERE  # noqa: PLC0415 - a driver
             from plimsoll.databases.mysql.statements import open_mysql_reader  # noqa: PLC0415 - a driver
 
+            # not in the target's database, which would count the question
+            _refuse_pooler(target.model_copy(update={"database": ELSEWHERE}))
             return open_mysql_reader(target)
         case "postgres":
             from plimsoll.databases.postgres import statements  # noqa: PLC0415 - a driver
 
+            _refuse_pooler(target)
             return statements.open_postgres_reader(target)
         case "cql":
             raise UsageError("DSN: Cassandra does not count its statements by kind")
         case _:
             assert_never(target.protocol)
+
+
+def _refuse_pooler(target: EngineTarget) -> None:
+    if family_of(target.protocol).find_pooler(target) is not None:
+        raise UsageError(
+            f"DSN: a connection pooler or proxy answers at {target.host}:{target.port}; statements"
+            " are read from the server itself, since the session is made read-only for that"
+        )
 
 
 def combine_looks(

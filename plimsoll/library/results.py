@@ -216,7 +216,7 @@ def read_request(
 
     Args:
         source: A YAML or JSON file of one run (docs/requests.md), or its content as plain values.
-        allow_files: Folders in which inputs of phases may lie, besides that of the file.
+        allow_files: Folders in which files that it names may lie, besides its own.
 
     Raises:
         UsageError: The request is not valid; names each field and what is allowed.

@@ -36,7 +36,12 @@ from plimsoll.load_line.machine import measure_machine
 from plimsoll.load_line.options import FindOptions, StopRule, parse_limits_us
 from plimsoll.load_line.outcome import search_and_judge
 from plimsoll.load_line.pooler import adapt_to_pooler
-from plimsoll.load_line.request import add_credentials, describe_endpoint, write_search_request
+from plimsoll.load_line.request import (
+    add_credentials,
+    describe_endpoint,
+    read_volume,
+    write_search_request,
+)
 from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.machine import require_set_clock
 from plimsoll.model.engine.asked import EngineTarget
@@ -211,7 +216,11 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         stop_rules.append(StopRule.of_rate(options.max_rate))
     request = write_search_request(
         options,
-        describe_endpoint(engine_of(asked.dsn), asked.target),
+        describe_endpoint(
+            engine_of(asked.dsn),
+            asked.target,
+            None if options.volume is None else read_volume(options.volume),
+        ),
         found,
         asked.workload,
         built_in=asked.workload_name in list_builtin_names(),

@@ -243,6 +243,14 @@ class FindOptions(Options):
         allowed=_RATE,
         unset="no limit",
     )
+    volume: str | None = option(
+        "--volume",
+        None,
+        "The volume that the database stands on, so that its IOPS can be named as the limit:"
+        " fields of a request's volume, such as type=gp3,size_gib=400 (docs/volumes.md).",
+        form="FIELD=VALUE,...",
+        unset="not known, and never named",
+    )
     stop_if: str | Sequence[str] = option(
         "--stop-if",
         (),

@@ -8,6 +8,8 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import OptionError, UsageError
 from plimsoll.load_line.dataset import Found
 from plimsoll.load_line.options import PASSWORD, USER, FindOptions
+from plimsoll.model.aws.volumes import Volume
+from plimsoll.model.clouds.volume_rules import cloud_of
 from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
@@ -16,13 +18,38 @@ from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.load_request import Load, Preparation, WorkloadChoice
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.search_request import RampSearch, RateSearch, Search
+from plimsoll.model.validation import validate
 from plimsoll.workload import Workload
 
 CLIENTS_MOST = 4  # threads of this process, each with a processor of its own
 FIRST_SHARE = 1 / 20  # a search over rates begins at this share of the highest rate
 
 
-def describe_endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
+def read_volume(text: str) -> Volume:
+    """Read the volume of `--volume`: `type=essd,level=PL1,size_gib=400`.
+
+    The cloud follows from the type.
+
+    Raises:
+        OptionError: It is not such a list of fields, or its cloud has no such volume.
+    """
+    fields: dict[str, object] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            problem = f"{part!r} is not FIELD=VALUE: write type=gp3,size_gib=400"
+            raise OptionError(Complaint(("volume",), problem))
+        fields[name] = int(value) if value.isdecimal() else {"true": True}.get(value, value)
+    fields.setdefault("cloud", cloud_of(str(fields.get("type"))))
+    try:
+        return validate(Volume, fields)
+    except UsageError as error:
+        raise OptionError(Complaint(("volume",), str(error))) from None
+
+
+def describe_endpoint(
+    engine: Engine, target: EngineTarget, volume: Volume | None = None
+) -> EndpointTarget:
     """Describe a database without its credentials."""
     tls: TlsMode = "verify"
     if target.tls is None or not target.tls.verify:
@@ -36,6 +63,7 @@ def describe_endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
         tls=tls,
         statement_mode=target.statement_mode,
         allow_md5=target.allow_md5,
+        volume=volume,
     )
 
 

@@ -157,6 +157,11 @@ _OF_EBS = (Item.EBS_STORAGE, Item.EBS_IOPS, Item.EBS_THROUGHPUT)
 def _charge_volume(target: RdsTarget | CassandraTarget, months: float) -> Iterator[Charge]:
     """Yield the charges of a volume: its size, and what it has beyond what is included."""
     volume, on_ebs = target.volume, target.service == "ebs"
+    if volume.cloud != "aws":  # `plimsoll size --clouds` prices it; a run creates none
+        name = volume.type if volume.level is None else f"{volume.type} {volume.level}"
+        what = f"{name} storage, {volume.size_gib:,} GiB"
+        yield Charge(what, Item.OTHER_CLOUD, name, volume.size_gib * months)
+        return
     storage, provisioned, throughput = _OF_EBS if on_ebs else _OF_RDS
     row = find_band(volume, service=target.service)
     what = f"{volume.type} storage, {volume.size_gib:,} GiB"

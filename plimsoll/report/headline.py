@@ -314,6 +314,8 @@ def predict_more_iops(result: RunResult) -> Prediction | None:
     step = next((one for one in result.steps if one.plan.index == limiting.step), None)
     if not of_storage or step is None or step.plan.background or not isinstance(target, RdsTarget):
         return None
+    if target.volume.cloud != "aws":
+        return None
     now = target.volume.iops
     row = find_band(target.volume, service=target.service)
     done, throughput = _iops(step), step.step.throughput_ops_per_second

@@ -31,6 +31,8 @@ from plimsoll.report.tables import ReportCell, ReportTable
 
 _OF_CURVES = {"iops", "clients", "throughput_ops_per_second", "knee", "doubt"}
 _OF_RATIOS = {"of", "to", "ratio", "bound", "doubt"}
+_OF_GAINS = {"workload", "ratio", "doubt"}  # of a toggle; further columns tell its rows apart
+FACTOR = 2.0  # a measured gain is called alike up to this factor from the published range
 
 
 class PublishedStep(Model):
@@ -61,6 +63,15 @@ class PublishedRatio(Model):
     doubt: str
 
 
+class PublishedGain(Model):
+    """The throughput with a feature as a multiple of that without it, for one workload."""
+
+    workload: str
+    where: str  # what tells this row from others of the workload: "8 cores"
+    ratio: float
+    doubt: str
+
+
 class Reference(Model):
     """A study's published figures, and their known weaknesses."""
 
@@ -69,6 +80,7 @@ class Reference(Model):
     doubts: tuple[str, ...]
     curves: tuple[PublishedCurve, ...]
     ratios: tuple[PublishedRatio, ...]
+    gains: tuple[PublishedGain, ...] = ()
 
 
 def read_reference(path: Path) -> Reference:
@@ -86,17 +98,20 @@ def read_reference(path: Path) -> Reference:
     numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]
     reader = csv.DictReader(lines[n - 1] for n in numbers)
     columns = set(reader.fieldnames or ())
-    if not (columns >= _OF_CURVES or columns >= _OF_RATIOS):
-        wanted = " or ".join(", ".join(sorted(names)) for names in (_OF_CURVES, _OF_RATIOS))
+    forms = (_OF_CURVES, _OF_RATIOS, _OF_GAINS)
+    if not any(columns >= form for form in forms):
+        wanted = " or ".join(", ".join(sorted(names)) for names in forms)
         raise UsageError(f"--with {path}: its columns must have {wanted}")
     curves: dict[int, list[PublishedStep]] = {}
-    ratios = []
+    ratios, gains = [], []
     for row in reader:
         try:
             if columns >= _OF_CURVES:
                 curves.setdefault(int(row["iops"]), []).append(_step(row))
-            else:
+            elif columns >= _OF_RATIOS:
                 ratios.append(_ratio(row))
+            else:
+                gains.append(_gain(row))
         except (ValueError, TypeError, ValidationError) as error:
             why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
             raise UsageError(f"--with {path}:{numbers[reader.line_num - 1]}: {why}") from None
@@ -107,6 +122,7 @@ def read_reference(path: Path) -> Reference:
             "doubts": [text.strip() for key, _, text in said if key.strip() == "doubt"],
             "curves": [{"iops": iops, "steps": steps} for iops, steps in curves.items()],
             "ratios": ratios,
+            "gains": gains,
         }
     )
 
@@ -139,6 +155,15 @@ def _ratio(row: Mapping[str, Any]) -> PublishedRatio:
         ratio=float(row["ratio"]),
         bound=row["bound"],
         doubt=row["doubt"] or "",
+    )
+
+
+def _gain(row: Mapping[str, Any]) -> PublishedGain:
+    where = ", ".join(
+        f"{value} {name}" for name, value in row.items() if name not in _OF_GAINS and value
+    )
+    return PublishedGain(
+        workload=row["workload"], where=where, ratio=float(row["ratio"]), doubt=row["doubt"] or ""
     )
 
 
@@ -192,6 +217,56 @@ def _name(result: RunResult, names: Sequence[str]) -> str:
     return next(variant for variant in _variants(result) if variant in names)
 
 
+def describe_gains(
+    published: Sequence[PublishedGain], results: Sequence[RunResult]
+) -> Iterator[str]:
+    """Yield what a toggle gained in each run of a published workload, and the order of the gains.
+
+    In kind means: of the same sign, and at most a factor of 2 from the published range.
+    """
+    measured: dict[str, float] = {}
+    for result in results:
+        workload, toggle = result.request.workload.name, result.toggle
+        rows = [row for row in published if row.workload == workload]
+        if not rows or toggle is None or workload is None:
+            continue
+        said = ", ".join(
+            f"{words.ratio(row.ratio)} ({row.where})" if row.where else words.ratio(row.ratio)
+            for row in rows
+        )
+        ratio = toggle.throughput
+        found = "none" if ratio.ratio is None else f"{words.ratio(ratio.ratio)} times"
+        judged = ""
+        if ratio.ratio is not None:
+            measured[workload] = ratio.ratio
+            interval = (
+                "" if ratio.low is None else f" {words.ratio_interval(ratio.low, ratio.high)}"
+            )
+            judged = f"{interval}; {_judge_gain(ratio.ratio, [row.ratio for row in rows])}"
+        first, second = toggle.states
+        names = f"{workload}, {second.name} to {first.name}"
+        yield f"{names}: published {said}, measured {found}{judged}."
+    if len(measured) > 1:
+        ordered = sorted(measured, key=lambda name: measured[name], reverse=True)
+        most = {
+            name: max(row.ratio for row in published if row.workload == name) for name in measured
+        }
+        same = ordered == sorted(most, key=lambda name: most[name], reverse=True)
+        how = "as" if same else "unlike"
+        yield f"Gains from the largest: {', '.join(ordered)}, {how} in the largest published ones."
+
+
+def _judge_gain(measured: float, published: Sequence[float]) -> str:
+    low, high = min(published), max(published)
+    if low <= measured <= high:
+        return "in the published range"
+    if (measured > 1) != (high > 1):
+        return "of the other sign"
+    off = low / measured if measured < low else measured / high
+    kind = "in kind" if off <= FACTOR else "not in kind"
+    return f"{words.ratio(off)} times off the published range: {kind}"
+
+
 NEVER_ABSOLUTE = (
     "Shapes, knees and ratios are compared: hardware, versions and clients differ, so absolute"
     " figures say nothing."
@@ -239,7 +314,8 @@ def compare_with_published(
     for (low, slow, _), (high, fast, _) in pairwise(matched):
         sentences.append(_describe_step_up(low, high, format_measured_ratio(fast, slow)))
     told = [sentence for one in reference.ratios for sentence in describe_ratio(one, results)]
-    if reference.ratios and not told:
+    told += describe_gains(reference.gains, results)
+    if (reference.ratios or reference.gains) and not told:
         raise UsageError("--with: no two of the runs are of variants that the file compares")
     doubtful = [
         f"{curve.iops:,} IOPS, {words.plural(step.clients, 'client')}: {step.doubt}"

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from plimsoll import words
+from plimsoll.model.clouds.volume_rules import CLOUD_NAMES
 from plimsoll.model.request.boundary import Boundary
+from plimsoll.model.request.descriptions import describe_volume
+from plimsoll.quoting.cloud_prices import describe_age
 from plimsoll.report.tables import ReportCell, ReportTable
-from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
+from plimsoll.sizing.answer import CloudOption, Confirmed, Growth, Option, Sizing
 from plimsoll.sizing.rank import describe_bound
 from plimsoll.sizing.size import target_words
 
@@ -28,14 +32,16 @@ class Ranking:
     """What a run's page says about what to buy.
 
     Attributes:
+        warning: Why the run is weak ground for a purchase; None if it is not.
         sentence: The answer.
         asked: What was asked.
         marked: The legend that tells predicted from measured.
         lines: Impossible targets, confirmations, and how long the cheapest suffices.
-        options: The cheapest targets that carry the load; None if none does.
+        options: The targets that carry the load or may, cheapest first; None if none does.
         more: The number of further ones in words; empty if there are none.
     """
 
+    warning: str | None
     sentence: str
     asked: str
     marked: str
@@ -48,6 +54,7 @@ def build_ranking(answer: Sizing) -> Ranking:
     """Return what the page of a run shows of the sizing made from it."""
     left = len(answer.options) - SHOWN
     return Ranking(
+        warning=answer.warning,
         sentence=answer.sentence,
         asked=describe_question(answer),
         marked=MARKED,
@@ -68,11 +75,98 @@ def options_table(options: Sequence[Option]) -> ReportTable:
     return ReportTable(columns=OPTION_COLUMNS, rows=tuple(rows))
 
 
+CLOUD_COLUMNS = (
+    "", "$/month", "target", "sustains ops/s", "binds first", "next", "prices of",
+)  # fmt: skip
+
+
+def managed_options(answer: Sizing) -> list[Option | CloudOption]:
+    """List the managed databases of all asked clouds, cheapest first; RDS's among them."""
+    assert answer.clouds is not None  # noqa: S101 - the caller has asked for clouds
+    on_aws = answer.options if "aws" in answer.clouds.clouds else ()
+    every: list[Option | CloudOption] = [*on_aws, *answer.clouds.managed]
+    return sorted(every, key=lambda o: (o.usd_per_month is None, o.usd_per_month or 0.0))
+
+
+def shorten(options: Sequence[Option | CloudOption], most: int) -> list[Option | CloudOption]:
+    """Keep the cheapest volume of each instance, `most` in all, and the cheapest of every cloud."""
+    cheapest: dict[tuple[str, str], Option | CloudOption] = {}
+    for option in options:
+        cheapest.setdefault(_instance_of(option), option)
+    first = [*cheapest.values()][:most]
+    seen = {_instance_of(option)[0] for option in first}
+    for (cloud, _), option in cheapest.items():
+        if cloud not in seen:
+            seen.add(cloud)
+            first.append(option)
+    return first
+
+
+def _instance_of(option: Option | CloudOption) -> tuple[str, str]:
+    if isinstance(option, CloudOption):
+        return option.cloud, option.instance
+    return "aws", option.target.instance_class
+
+
+def clouds_table(
+    options: Sequence[Option | CloudOption], region: str, as_of: date | None, today: date
+) -> ReportTable:
+    """Build a table of targets of several clouds, one row each.
+
+    Args:
+        options: The targets.
+        region: The region of AWS's prices.
+        as_of: The day of the oldest of AWS's prices.
+        today: The day on which the ages of prices are told.
+    """
+    rows = []
+    for option in options:
+        if isinstance(option, Option):
+            kind = "strong" if option.status == "measured" else "predicted"
+            cells = [*_cells(option)][:-1]
+            cells[2] = f"AWS {region}: {cells[2]}"
+            oldest = as_of
+        else:
+            kind, cells = "predicted", [*_cloud_cells(option)]
+            oldest = option.as_of
+        cells.append(words.NOTHING if oldest is None else describe_age(oldest, today))
+        rows.append(tuple(ReportCell(text, kind) for text in cells))
+    return ReportTable(columns=CLOUD_COLUMNS, rows=tuple(rows))
+
+
+def _cloud_cells(option: CloudOption) -> Iterator[str]:
+    yield "predicted" if option.sure else "perhaps"
+    if option.usd_per_month is not None:
+        yield f"{option.usd_per_month:,.2f}"
+    else:
+        known = {item.currency for item in option.items}
+        amounts = [item.per_month for item in option.items]
+        total = [amount for amount in amounts if amount is not None]
+        whole = len(total) == len(amounts) and len(known) == 1
+        yield f"{sum(total):,.2f} {known.pop()}" if whole else words.NOTHING
+    alone = "" if option.instance_limits_known else " (the volume's limits alone)"
+    yield (
+        f"{CLOUD_NAMES[option.cloud]} {option.region}: {option.instance},"
+        f" {describe_volume(option.volume)}{alone}"
+    )
+    between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
+    yield f"{PREDICTED}{words.rate(option.ops_per_second)}{between}"
+    yield describe_bound(option.binds)
+    after = option.next
+    yield (
+        words.NOTHING
+        if after is None
+        else f"{describe_bound(after)} at {PREDICTED}{words.rate(after.ops_per_second)}"
+    )
+
+
 def _cells(option: Option) -> Iterator[str]:
     measured = option.status == "measured"
     mark = "" if measured else PREDICTED
-    yield option.status if measured or option.sure else "perhaps"
-    yield words.NOTHING if option.usd_per_month is None else f"{option.usd_per_month:,.2f}"
+    outlook = option.outlook or ("carries" if option.sure else "may carry")
+    yield f"{outlook}, measured" if measured else outlook
+    usd = option.usd_per_month
+    yield words.NOTHING if usd is None else words.usd_a_month(usd).removeprefix("$")
     yield target_words(option.target) + (f" ({option.run})" if option.run else "")
     between = ""
     if option.low is not None and option.high is not None:
@@ -137,12 +231,27 @@ def describe_wanted(answer: Sizing | Boundary) -> str:
 
 
 def describe_further(answer: Sizing) -> Iterator[str]:
-    """Yield impossible targets, confirmations, and how long the cheapest suffices."""
+    """Yield what decides, impossible targets, confirmations, and what carries a grown load."""
+    if any(option.outlook == "may carry" for option in answer.options):
+        yield _describe_deciding(answer)
     for negative in answer.cannot:
         yield f"{PREDICTED} {negative.sentence}"
     yield from map(describe_confirmation, answer.confirmed)
     if answer.growth is not None and answer.options:
-        yield f"{target_words(answer.options[0].target)} carries {_describe_growth(answer.growth)}"
+        best = answer.options[0]
+        yield f"{target_words(best.target)}, {best.outlook} {_describe_growth(answer.growth)}"
+    if answer.horizon is not None:
+        years = words.number(round(answer.horizon.years, 2))
+        yield f"the load in {years} years, on as much data: {answer.horizon.sentence}"
+
+
+def _describe_deciding(answer: Sizing) -> str:
+    """Name the command that decides whether a target which may carry the load does."""
+    limits = " ".join(f"--limit {name}={us / 1000:.12g}ms" for name, us in answer.limits_us.items())
+    asked = f"plimsoll size {answer.run} --want {answer.want_ops_per_second:.12g} {limits}"
+    if answer.local:
+        return f"whether what may carry the load does: {asked} --confirm"
+    return "whether what may carry the load does is decided by a run on it"
 
 
 def describe_confirmation(one: Confirmed) -> str:
@@ -159,7 +268,9 @@ def _describe_growth(found: Growth) -> str:
     times = f"a load that grows {words.number(round(found.times_per_year, 3))} times a year"
     if found.until is None:
         return f"{times} for more than a century"
+    most = found.years_at_most
+    perhaps = "" if most is None or most - found.years < 0.1 else f", and perhaps for {most:.1f}"
     return (
-        f"{times} until {found.until:%B %Y} ({found.years:.1f} years), without headroom for"
-        f" {found.years_without_headroom:.1f} years"
+        f"{times} until {found.until:%B %Y} ({found.years:.1f} years{perhaps}), without headroom"
+        f" for {found.years_without_headroom:.1f} years"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from plimsoll.documents import read_document, read_text
 from plimsoll.requests.cells import CheckedExperiment, validate_experiment
 from plimsoll.requests.checked_request import CheckedRequest
-from plimsoll.requests.input_files import read_inputs
+from plimsoll.requests.input_files import read_named_files
 from plimsoll.requests.request_file import read_requests
 
 AXES = "axes"  # a file with this field is an experiment
@@ -19,15 +19,15 @@ def read_file(
 
     Args:
         path: The file.
-        allowed: Folders in which its inputs may lie, besides its own (of what comes through /dev,
-            as /dev/stdin does: besides the working directory).
+        allowed: Folders in which files that it names may lie, besides its own (of what comes
+            through /dev, as /dev/stdin does: besides the working directory).
 
     Raises:
         UsageError: Something in it is not valid; one line per error.
     """
     document = read_document(read_text(path), str(path))
     folder = Path() if path.is_relative_to("/dev") else path.parent
-    read_inputs(document, (folder, *allowed))
+    read_named_files(document, (folder, *allowed))
     if isinstance(document.value, dict) and AXES in document.value:
         return document.check(validate_experiment)
     return read_requests(document)

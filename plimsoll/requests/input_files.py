@@ -1,4 +1,4 @@
-"""Input files of phases, which a request's file names by a path relative to itself."""
+"""Files that a request's file names by a path relative to itself: inputs and workloads."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,43 +6,56 @@ from pathlib import Path
 import yaml
 
 from plimsoll.complaints import Complaint
-from plimsoll.documents import MAX_CHARACTERS, Document, read_text
+from plimsoll.documents import MAX_CHARACTERS, Document, read_document, read_text
 from plimsoll.errors import UsageError
 from plimsoll.files import resolve_links
+from plimsoll.workload import parse_workload
 
 _TEXT = "tag:yaml.org,2002:str"
+_Pair = tuple[yaml.Node, yaml.Node]
 
 
-def read_inputs(document: Document, folders: Sequence[Path]) -> None:
-    """Replace each `input: {file: PATH}` of a document by the file's text, as `csv`.
+def read_named_files(document: Document, folders: Sequence[Path]) -> None:
+    """Replace each file that a document names by what is in it.
+
+    `input: {file: PATH}` of a phase becomes `csv`, and `workload: {file: PATH}` becomes
+    `definition`, so that a request is whole once it was read.
 
     A request may come from somebody else (a pull request), and its inputs go into a database and
     into reports. So it names files in the folders given, or below them, links resolved.
 
     Args:
         document: The document; it is changed in place.
-        folders: Where inputs may lie; paths are relative to the first.
+        folders: Where files may lie; paths are relative to the first.
 
     Raises:
-        UsageError: A file lies elsewhere or cannot be read, or all of them are too long together.
+        UsageError: A file lies elsewhere, cannot be read or is no workload, or all of them are too
+            long together.
     """
     characters = 0
-    for given in _find_inputs(document.root):
-        for place, pair in enumerate(given.value):
-            given.value[place] = _, text = _read_input(document, pair, folders)
-            characters += len(text.value)
+    for name, given in list(_find_mappings(document.root, {"input", "workload"})):
+        for place, (key, value) in enumerate(given.value):
+            if key.value != "file" or not isinstance(value, yaml.ScalarNode):
+                continue
+            path = _require_allowed(document, value, folders)
+            text = read_text(path)
+            characters += len(text)
             if characters > MAX_CHARACTERS:
-                problem = f"inputs are longer than {MAX_CHARACTERS} characters together"
-                raise _refuse_input(document, given, problem)
+                problem = f"{name}s are longer than {MAX_CHARACTERS} characters together"
+                raise _refuse(document, given, problem)
+            given.value[place] = (
+                _make_csv(value, text) if name == "input" else _make_definition(value, path, text)
+            )
 
 
-def _find_inputs(root: yaml.Node) -> Iterator[yaml.MappingNode]:
-    """Yield the mappings that are called `input`.
+def _find_mappings(root: yaml.Node, names: set[str]) -> Iterator[tuple[str, yaml.MappingNode]]:
+    """Yield the mappings that have one of these names, with their name.
 
     It looks at each node once: a document of a few lines can name the same node a billion times
     by aliases.
     """
     seen = {id(root)}
+    found: set[int] = set()
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -52,30 +65,64 @@ def _find_inputs(root: yaml.Node) -> Iterator[yaml.MappingNode]:
         elif isinstance(node, yaml.MappingNode):
             parts = [part for _, part in node.value]
             for name, part in node.value:
-                if name.value == "input" and isinstance(part, yaml.MappingNode):
-                    yield part
+                named = isinstance(name, yaml.ScalarNode) and name.value in names
+                if named and isinstance(part, yaml.MappingNode) and id(part) not in found:
+                    found.add(id(part))
+                    yield name.value, part
         waiting += [part for part in parts if id(part) not in seen]
         seen.update(map(id, parts))
 
 
-def _read_input(
-    document: Document, pair: tuple[yaml.Node, yaml.Node], folders: Sequence[Path]
-) -> tuple[yaml.Node, yaml.Node]:
-    key, value = pair
-    if key.value != "file" or not isinstance(value, yaml.ScalarNode):
-        return pair
-    path = folders[0] / value.value
+def _require_allowed(document: Document, value: yaml.ScalarNode, folders: Sequence[Path]) -> Path:
+    path = folders[0] / str(value.value)
     try:
         file = resolve_links(path)
     except ValueError:  # a NUL, for instance
-        raise _refuse_input(document, value, f"{value.value!r} is not a file name") from None
+        raise _refuse(document, value, f"{value.value!r} is not a file name") from None
     if not any(file.is_relative_to(folder) for folder in map(resolve_links, folders)):
         problem = f"{value.value!r} lies outside of the folder of this file"
-        raise _refuse_input(document, value, f"{problem}; --allow-files DIR allows it")
-    text = read_text(path)
+        raise _refuse(document, value, f"{problem}; --allow-files DIR allows it")
+    return path
+
+
+def _make_csv(value: yaml.Node, text: str) -> _Pair:
     marks = value.start_mark, value.end_mark
     return yaml.ScalarNode(_TEXT, "csv", *marks), yaml.ScalarNode(_TEXT, text, *marks)
 
 
-def _refuse_input(document: Document, node: yaml.Node, problem: str) -> UsageError:
+def _make_definition(value: yaml.Node, path: Path, text: str) -> _Pair:
+    """Return a workload's file as `definition`, which has the file's name if it has none.
+
+    Raises:
+        UsageError: It is no workload; the error names its own lines.
+    """
+    parse_workload(text, source=str(path))
+    root = read_document(text, str(path)).root
+    assert isinstance(root, yaml.MappingNode)  # noqa: S101 - a workload is one
+    marks = value.start_mark, value.end_mark
+    if not any(name.value == "name" for name, _ in root.value):
+        name = path.name.removesuffix(".yaml")
+        pair = yaml.ScalarNode(_TEXT, "name", *marks), yaml.ScalarNode(_TEXT, name, *marks)
+        root.value.insert(0, pair)
+    _move(root, value)
+    return yaml.ScalarNode(_TEXT, "definition", *marks), root
+
+
+def _move(root: yaml.Node, where: yaml.Node) -> None:
+    """Give all nodes of another file the place that names the file, for errors found later."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        node.start_mark, node.end_mark = where.start_mark, where.end_mark
+        if isinstance(node, yaml.MappingNode):
+            waiting += [part for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+
+
+def _refuse(document: Document, node: yaml.Node, problem: str) -> UsageError:
     return UsageError(Complaint((), problem, place=document.locate(node)))

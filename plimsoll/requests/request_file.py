@@ -13,6 +13,7 @@ import yaml
 from plimsoll.complaints import Complaint
 from plimsoll.documents import Document, Parts, node_parts
 from plimsoll.errors import UsageError
+from plimsoll.model.request.boundary import is_whole_workload
 from plimsoll.requests.checked_request import (
     CheckedRequest,
     CompiledWorkloads,
@@ -58,8 +59,13 @@ def _check_named_request(
 
 
 def _merge_nodes(base: yaml.Node, change: yaml.Node) -> yaml.Node:
-    """Merge a change into a document: mappings field by field, anything else as a whole."""
+    """Merge a change into a document: mappings field by field, anything else as a whole.
+
+    A whole workload, as a file has it, replaces the one before.
+    """
     if not (isinstance(base, yaml.MappingNode) and isinstance(change, yaml.MappingNode)):
+        return change
+    if is_whole_workload({str(name) for name in node_parts(change)}):
         return change
     entries = node_parts(base)
     for name, (key, value) in node_parts(change).items():

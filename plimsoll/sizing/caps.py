@@ -87,6 +87,10 @@ def _apply_storage_limits(
     caps = caps.model_copy(update={"base_latency_us": promised.base_latency_us})
     if target.volume.type == "nvme":
         return caps
+    if target.volume.cloud != "aws":  # its class is AWS's, whose I/O limits do not apply
+        return caps.model_copy(
+            update={"iops": promised.baseline_iops, "mib_s": promised.throughput_mib_s}
+        )
     through = instance_limits(target.instance_class.removeprefix("db."))
     of_volume = promised.burst_iops if "volume" in held else promised.baseline_iops
     iops = through.burst_iops if "instance_io" in held else through.baseline_iops

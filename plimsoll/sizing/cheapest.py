@@ -32,7 +32,7 @@ from plimsoll.sizing.caps import Made, find_caps
 from plimsoll.sizing.from_run import Evidence, Measured
 from plimsoll.sizing.offers import price_monthly
 from plimsoll.sizing.predict import Prediction
-from plimsoll.sizing.rank import Sizer, Wish, describe_bound, describe_carrying
+from plimsoll.sizing.rank import Sizer, Wish, describe_bound, describe_carrying, sort_options
 from plimsoll.sizing.size import choose_ground, create_sizer, list_assumptions, rank_targets
 
 # after this many runs without a usable result, a further one would not help
@@ -126,12 +126,8 @@ def _pick_candidate(
 
 
 def choose_option(runs: Mapping[str, Measured], sizer: Sizer) -> Option | None:
-    """Return the ranked target to measure next; None if none is left to measure.
-
-    Only targets that are said to carry the load are ranked: a cheaper one that only may carry it is
-    not measured.
-    """
-    ranking = rank_targets(runs, sizer)
+    """Return the ranked target to measure next; None if none is left to measure."""
+    ranking = sort_options(rank_targets(runs, sizer))
     known = [
         Standing("carries")
         if option.status == "measured"

@@ -5,13 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, assert_never
+from typing import Literal, assert_never, get_args
 
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.instances import instance_limits, instance_size
 from plimsoll.model.aws.prices import HOURS_PER_MONTH, Item, PriceTable
 from plimsoll.model.aws.volume_rules import Band, size_bands
-from plimsoll.model.aws.volumes import Service, Volume, VolumeType, throughput_range
+from plimsoll.model.aws.volumes import AwsVolumeType, Service, Volume, throughput_range
 from plimsoll.model.base import Model
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.request.cassandra_target import CassandraTarget, has_instance_store
@@ -27,7 +27,7 @@ from plimsoll.sizing.caps import Made
 
 
 IOPS_STEP = 100  # granularity of the proposed IOPS
-TYPES: tuple[VolumeType, ...] = ("gp2", "gp3", "io1", "io2", "nvme")
+TYPES: tuple[AwsVolumeType, ...] = get_args(AwsVolumeType)
 Carries = Callable[[Volume], bool]
 
 
@@ -43,7 +43,7 @@ class Ladder:
     """
 
     service: Service
-    type: VolumeType
+    type: AwsVolumeType
     row: Band
     least_gib: int
 
@@ -106,7 +106,7 @@ class Ladder:
         return self.make_volume(rung, offered[at])
 
 
-def list_ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
+def list_ladders(service: Service, kind: AwsVolumeType, least_gib: int) -> Iterator[Ladder]:
     """Yield a volume type's ladders whose volumes can have at least this size."""
     family: Literal["ebs", "rds"] = "ebs" if service == "ebs" else "rds"
     for row in size_bands(family, kind):

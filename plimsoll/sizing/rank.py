@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -12,9 +12,10 @@ from plimsoll.model.aws.prices import PriceTable
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.request.cassandra_target import CassandraTarget
 from plimsoll.model.request.rds_target import AuroraTarget, RdsTarget
-from plimsoll.sizing.answer import Growth, Negative, Option
+from plimsoll.sizing.answer import Growth, Negative, Option, Outlook
 from plimsoll.sizing.caps import Caps, Made, assume_speed, find_caps, replace_processors
 from plimsoll.sizing.offers import (
+    Ladder,
     change_class,
     change_volume,
     list_classes,
@@ -101,20 +102,20 @@ class Sizer:
     def _caps(self, target: Made) -> Caps:
         return assume_speed(find_caps(target), self.known.profile.own, local=self.local)
 
-    def carries(self, target: Made) -> bool:
-        """Whether the target is predicted to carry the load with the headroom."""
-        return self.predict(target).ops_per_second >= self.wish.required
-
     def list_options(self) -> Iterator[Option]:
-        """Predict the cheapest target of each class and type of volume that carries the load."""
+        """Predict targets of each class and type of volume, except those that do not carry it.
+
+        For each class and type these are the cheapest that surely carries the load, the cheapest
+        whose figure reaches it, and if there is none of these, the cheapest that may carry it.
+        """
         for name in self.list_classes():
             on_class = change_class(self.base, name)
             if isinstance(on_class, AuroraTarget):
-                found: list[Made] = [t for t in list_storages(on_class) if self.carries(t)]
+                found: list[Made] = list(list_storages(on_class))
             else:
                 found = [change_volume(on_class, volume) for volume in self._volumes(on_class)]
-            for target in found:
-                yield self.make_option(target)
+            options = [self.make_option(target) for target in found]
+            yield from (option for option in options if option.outlook != "does not carry")
 
     def list_classes(self) -> list[str]:
         """List the classes to rank, cheapest first.
@@ -140,28 +141,43 @@ class Sizer:
         return (caps.memory_gib or 0.0) >= own.memory_gib and not smaller_pool
 
     def _volumes(self, on_class: Made) -> Iterator[Volume]:
-        """Yield the cheapest volume of each type that carries the load on a class."""
+        """Yield the volumes of each type that are worth listing on a class, without repetition."""
         assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
-        by_type: dict[str, list[Volume]] = {}
+        ladders: dict[str, list[Ladder]] = {}
         for ladder in list_volume_ladders(on_class, self.wish.least_gib):
-            first = ladder.find_smallest(
-                lambda volume: self.carries(change_volume(on_class, volume))
-            )
-            if first is not None:
-                by_type.setdefault(ladder.type, []).append(first)
+            ladders.setdefault(ladder.type, []).append(ladder)
+        for same_type in ladders.values():
+            sure = self._cheapest(on_class, same_type, lambda found: found.low)
+            likely = self._cheapest(on_class, same_type, lambda found: found.ops_per_second)
+            if likely is None:
+                likely = self._cheapest(on_class, same_type, lambda found: found.high)
+            if sure is not None:
+                yield sure
+            if likely is not None and likely != sure:
+                yield likely
+
+    def _cheapest(
+        self,
+        on_class: RdsTarget | CassandraTarget,
+        ladders: Sequence[Ladder],
+        figure: Callable[[Prediction], float],
+    ) -> Volume | None:
+        """Return the cheapest volume one of whose figures reaches the load line that is needed."""
+
+        def reaches(volume: Volume) -> bool:
+            return figure(self.predict(change_volume(on_class, volume))) >= self.wish.required
 
         def usd(volume: Volume) -> float:
             price = price_monthly(change_volume(on_class, volume), self.prices).usd
             return float("inf") if price is None else price
 
-        for volumes in by_type.values():
-            yield min(volumes, key=usd)
+        smallest = (ladder.find_smallest(reaches) for ladder in ladders)
+        return min((volume for volume in smallest if volume is not None), key=usd, default=None)
 
     def make_option(self, target: Made) -> Option:
         """Describe a target with its prediction."""
         found, price = self.predict(target), price_monthly(target, self.prices)
-        required = self.wish.required
-        carries = found.ops_per_second >= required
+        outlook = self.judge(found)
         return Option(
             status="predicted",
             target=target,
@@ -173,9 +189,16 @@ class Sizer:
             binds=found.binds,
             next=found.next,
             latency_us=predict_latencies(self.known, self._caps(target), self.wish.ops_per_second),
-            carries=carries,
-            sure=found.low >= required or found.high < required,
+            carries=found.ops_per_second >= self.wish.required,
+            sure=outlook != "may carry",
+            outlook=outlook,
         )
+
+    def judge(self, found: Prediction) -> Outlook:
+        """Say by its interval whether a target carries the load with the headroom."""
+        if found.low >= self.wish.required:
+            return "carries"
+        return "does not carry" if found.high < self.wish.required else "may carry"
 
     def list_negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
         """Yield the volume types that do not carry the load, on the run's own class and on any."""
@@ -195,10 +218,10 @@ class Sizer:
                 continue
             found = self.predict(change_volume(self.base, ladder.top))
             known = best.get(ladder.type)
-            if known is None or known.ops_per_second < found.ops_per_second:
+            if known is None or known.high < found.high:
                 best[ladder.type] = found
         for kind, found in best.items():
-            if found.ops_per_second < self.wish.required:
+            if self.judge(found) == "does not carry":
                 yield _describe_negative(kind, own_class, found)
 
     def _largest(self) -> Iterator[Negative]:
@@ -240,28 +263,51 @@ def describe_bound(bound: Bound) -> str:
     return f"{name} of the instance" if storage and bound.owner == "instance" else name
 
 
-def describe_carrying(name: str, wish: Wish, usd_per_month: float | None) -> str:
+def describe_carrying(
+    name: str, wish: Wish, usd_per_month: float | None, outlook: Outlook = "carries"
+) -> str:
     """Say what carries a load for how much: `X carries 2,000 ops/s for $100 a month`."""
-    price = (
-        "at a price that is not known"
-        if usd_per_month is None
-        else f"for {words.usd(usd_per_month)} a month"
-    )
-    return f"{name} carries {wish.in_words} {price}"
+    return f"{name} {outlook} {wish.in_words} {describe_price(usd_per_month)}"
+
+
+def describe_price(usd_per_month: float | None) -> str:
+    """Say what something costs: `for $137 a month`."""
+    if usd_per_month is None:
+        return "at a price that is not known"
+    return f"for {words.usd_a_month(usd_per_month)} a month"
 
 
 def rank_options(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Rank those that surely carry the load by price, then the cheaper ones that may.
+
+    Of these, the ones whose figure reaches the load line that is needed come first.
+    """
+    ordered = sort_options(options)
+    sure = [option for option in ordered if option.outlook == "carries"]
+    most_usd = sure[0].usd_per_month if sure else None
+    cheaper = [
+        option
+        for option in ordered
+        if option.outlook == "may carry"
+        and (not sure or _costs_less(option.usd_per_month, most_usd))
+    ]
+    return (*sure, *sorted(cheaper, key=lambda option: not option.carries))
+
+
+def _costs_less(usd: float | None, most_usd: float | None) -> bool:
+    return usd is not None and (most_usd is None or usd < most_usd)
+
+
+def sort_options(options: Iterable[Option]) -> list[Option]:
     """Sort by monthly price; at equal price measured options first, then the highest figure."""
-    return tuple(
-        sorted(
-            options,
-            key=lambda o: (
-                o.usd_per_month is None,
-                o.usd_per_month or 0.0,
-                o.status != "measured",
-                -(o.ops_per_second or 0.0),
-            ),
-        )
+    return sorted(
+        options,
+        key=lambda o: (
+            o.usd_per_month is None,
+            o.usd_per_month or 0.0,
+            o.status != "measured",
+            -(o.ops_per_second or 0.0),
+        ),
     )
 
 
@@ -291,6 +337,22 @@ def parse_growth(text: str, option: str) -> float:
     return factor**12 if period == "month" else factor
 
 
+_YEARS = re.compile(r"(\d{1,2}(?:\.\d{1,2})?) ?(y|years?|months?)", re.ASCII)
+
+
+def parse_horizon(text: str, option: str) -> float:
+    """Parse a time such as `2y` or `18months`; returns years.
+
+    Raises:
+        UsageError: The text is not such a time, or it is 0.
+    """
+    found = _YEARS.fullmatch(text.strip())
+    years = float(found[1]) / (12 if found[2].startswith("m") else 1) if found else 0.0
+    if not years:
+        raise UsageError(f"{option}: {text!r} is not a time from today: write 2y or 18months")
+    return years
+
+
 def project_growth(
     line_ops_per_second: float,
     want_ops_per_second: float,
@@ -298,8 +360,18 @@ def project_growth(
     headroom: float,
     times_a_year: float,
     today: date,
+    most_ops_per_second: float | None = None,
 ) -> Growth:
-    """Compute how long a load line suffices: log(line / load) / log(growth) years."""
+    """Compute how long a load line suffices: log(line / load) / log(growth) years.
+
+    Args:
+        line_ops_per_second: The load line.
+        want_ops_per_second: The load of today.
+        headroom: The share of the load line that stays free.
+        times_a_year: The yearly growth factor of the load.
+        today: The date from which growth counts.
+        most_ops_per_second: The high end of the load line's interval; None if it has none.
+    """
 
     def years(line: float) -> float:
         ratio = line / want_ops_per_second
@@ -312,4 +384,7 @@ def project_growth(
         years=lasting,
         until=until,
         years_without_headroom=years(line_ops_per_second),
+        years_at_most=None
+        if most_ops_per_second is None
+        else years(most_ops_per_second * (1 - headroom)),
     )

@@ -1,15 +1,27 @@
 """The answer of `plimsoll size`: a ranking, computed from runs and a wish. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
 from plimsoll import words
 from plimsoll.model.aws.prices import PriceTable
+from plimsoll.model.clouds.volume_rules import Cloud
 from plimsoll.model.judging.steps import Statistic
 from plimsoll.model.request.descriptions import describe_volume
 from plimsoll.model.request.rds_target import AuroraTarget
-from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
+from plimsoll.quoting.cloud_prices import CloudPrices, read_cloud_prices
+from plimsoll.sizing.answer import (
+    Confirmed,
+    Growth,
+    Horizon,
+    Negative,
+    Option,
+    Outlook,
+    Sizing,
+)
 from plimsoll.sizing.caps import OTHER_FAMILY, OTHER_MACHINE, Made
+from plimsoll.sizing.clouds import CloudSizer
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.measured import Profile
 from plimsoll.sizing.offers import change_volume, price_monthly
@@ -20,6 +32,7 @@ from plimsoll.sizing.rank import (
     Wish,
     describe_bound,
     describe_carrying,
+    describe_price,
     project_growth,
     rank_options,
 )
@@ -146,7 +159,11 @@ def size(
     statistic: Statistic,
     today: date,
     times_per_year: float | None = None,
+    horizon_years: float | None = None,
     confirmed: Sequence[Confirmed] = (),
+    clouds: Sequence[Cloud] = (),
+    cloud_prices: CloudPrices | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> Sizing:
     """Rank the targets that carry a load.
 
@@ -157,7 +174,11 @@ def size(
         statistic: The latency statistic that the limits apply to.
         today: The date from which growth counts.
         times_per_year: The yearly growth factor of the load; None if it does not grow.
+        horizon_years: When the load has to be carried too, given its growth; None if not asked.
         confirmed: The predictions that runs have checked.
+        clouds: The clouds whose machines and databases are ranked too.
+        cloud_prices: The prices of other clouds; None for the built-in ones.
+        rates: How many units of a currency a dollar costs.
     """
     sizer = create_sizer(runs, wish, prices)
     measured = tuple(_describe_measured(name, run, sizer) for name, run in runs.items())
@@ -165,6 +186,9 @@ def size(
     cannot = tuple(sizer.list_negatives(options))
     first = next(iter(runs.values()))
     best = options[0] if options else None
+    horizon = None
+    if times_per_year is not None and horizon_years is not None:
+        horizon = _look_ahead(runs, wish, prices, times_per_year, horizon_years)
     return Sizing(
         run=next(iter(runs)),
         local=first.result.local,
@@ -186,13 +210,46 @@ def size(
         cannot=cannot,
         confirmed=tuple(confirmed),
         growth=_project_growth(best, wish, times_per_year, today),
+        clouds=CloudSizer(sizer, cloud_prices or read_cloud_prices(), rates or {}).rank(clouds)
+        if clouds
+        else None,
+        horizon=horizon,
+        warning=_warn_of(choose_ground(runs)),
         assumptions=tuple(list_assumptions(choose_ground(runs))),
-        sentence=_write_sentence(best, wish, cannot),
+        sentence=_write_sentence(options, wish, cannot),
     )
 
 
+def _look_ahead(
+    runs: Mapping[str, Measured],
+    wish: Wish,
+    prices: PriceTable,
+    times_per_year: float,
+    years: float,
+) -> Horizon:
+    """Rank the targets for the load after some years of growth; the data keep their size."""
+    then = replace(wish, ops_per_second=wish.ops_per_second * times_per_year**years)
+    sizer = create_sizer(runs, then, prices)
+    options = rank_targets(runs, sizer)
+    sentence = _write_sentence(options, then, tuple(sizer.list_negatives(options)))
+    return Horizon(
+        years=years, ops_per_second=then.ops_per_second, options=options, sentence=sentence
+    )
+
+
+def _warn_of(run: Measured) -> str | None:
+    """Say why a run is weak ground for a purchase; None if it is not."""
+    found = []
+    if run.limiting is not None and run.limiting.resource in {"machine", "client"}:
+        limit = words.RESOURCES[run.limiting.resource]
+        found.append(f"{limit} set its limit, not the database")
+    if off := run.result.request.limits.audits_off:
+        found.append(f"audits that were switched off: {words.join_names(sorted(off))}")
+    return f"the run is weak ground for a purchase: {'; '.join(found)}" if found else None
+
+
 def rank_targets(runs: Mapping[str, Measured], sizer: Sizer) -> tuple[Option, ...]:
-    """Rank the targets that carry a load; a measured one replaces its own prediction."""
+    """Rank the targets that carry a load, or may; a measured one replaces its own prediction."""
     measured = [_describe_measured(name, run, sizer) for name, run in runs.items()]
     known = [drop_initial_credits(option.target) for option in measured]
     predicted = [
@@ -245,9 +302,17 @@ def _describe_measured(name: str, run: Measured, sizer: Sizer) -> Option:
         else None,
         next=None,
         carries=enough,
+        outlook=_judge_measured(run, wish, carries=enough),
         sure=figure is not None and run.capacity.bound == "=",
         run=name,
     )
+
+
+def _judge_measured(run: Measured, wish: Wish, *, carries: bool) -> Outlook:
+    if carries:
+        return "carries"
+    open_ended = run.compare_with(wish.required) == "no answer" and _holds_data(run.target, wish)
+    return "may carry" if open_ended else "does not carry"
 
 
 def _holds_data(target: Made, wish: Wish) -> bool:
@@ -260,22 +325,34 @@ def _project_growth(
 ) -> Growth | None:
     if best is None or best.ops_per_second is None or times_per_year is None:
         return None
+    predicted = best.status == "predicted" and best.low is not None
     return project_growth(
-        best.ops_per_second,
+        best.low if predicted and best.low is not None else best.ops_per_second,
         wish.ops_per_second,
         headroom=wish.headroom,
         times_a_year=times_per_year,
         today=today,
+        most_ops_per_second=best.high if predicted else None,
     )
 
 
-def _write_sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> str:
+def _write_sentence(options: Sequence[Option], wish: Wish, cannot: Sequence[Negative]) -> str:
     """Answer in one sentence: what to buy for how much, or why nothing will do."""
-    if best is None:
+    if not options:
         why = f": {cannot[0].sentence.removeprefix(NOTHING_MORE)}" if cannot else ""
         return f"nothing carries {wish.in_words}{why}"
-    bought = describe_carrying(f"{target_words(best.target)},", wish, best.usd_per_month)
-    return f"{bought}: {'; '.join(_describe_figures(best))}"
+    best = options[0]
+    name, usd = f"{target_words(best.target)},", best.usd_per_month
+    figures = "; ".join(_describe_figures(best))
+    if best.outlook != "carries":
+        may = describe_carrying(name, wish, usd, "may carry")
+        return f"nothing surely carries it; {may}: {figures}"
+    bought = f"{describe_carrying(name, wish, usd)}: {figures}"
+    cheaper = next((option for option in options if option.outlook == "may carry"), None)
+    if cheaper is None:
+        return bought
+    price = describe_price(cheaper.usd_per_month)
+    return f"{bought}; {target_words(cheaper.target)}, may carry it {price}"
 
 
 def _describe_figures(best: Option) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import major_of
 from plimsoll.model.request.cassandra_target import DATA_DEVICE, CassandraTarget, is_graviton
@@ -89,6 +90,41 @@ def restore_from_snapshot(template: str, snapshot: str) -> str:
     return json.dumps(body, indent=1)
 
 
+def name_emulated_volume(template: str, volume: Volume) -> str:
+    """Write a volume that AWS does not offer into a template, for the stand-in on one machine.
+
+    No CloudFormation parameter has room for it, so the whole volume is the storage type, as JSON.
+
+    Args:
+        template: The template of RDS or Cassandra.
+        volume: The volume.
+    """
+    if not volume.emulated_only:
+        return template
+    body: dict[str, Any] = json.loads(template)
+    name = volume.model_dump_json(exclude={"credits_start"}, exclude_none=True)
+    instance = body["Resources"].get("LaunchTemplate")
+    if instance is None:
+        body["Resources"]["Instance"]["Properties"]["StorageType"] = name
+    else:
+        mappings = instance["Properties"]["LaunchTemplateData"]["BlockDeviceMappings"]
+        _, with_data, _ = mappings["Fn::If"]
+        (data,) = (one["Ebs"] for one in with_data if one["DeviceName"] == DATA_DEVICE)
+        data["VolumeType"] = name
+    return json.dumps(body, indent=1)
+
+
+def _template_storage(volume: Volume) -> dict[str, str]:
+    """Return the storage type and what is provisioned; plain gp3 in place of an emulated volume."""
+    if volume.emulated_only:
+        return {"StorageType": "gp3", "Iops": "0", "Throughput": "0"}
+    return {
+        "StorageType": volume.type,
+        "Iops": str(volume.iops or 0),
+        "Throughput": str(volume.throughput_mib_s or 0),
+    }
+
+
 def add_tags(template: str, tags: Mapping[str, str]) -> str:
     """Add tags to every resource of a template that has Plimsoll's own.
 
@@ -162,7 +198,7 @@ def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
         target: The requested target.
         version: The engine version, as RDS names it.
     """
-    volume = target.volume
+    volume, storage = target.volume, _template_storage(target.volume)
     return {
         "Engine": target.engine,
         "EngineVersion": version,
@@ -170,10 +206,10 @@ def fill_rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
         "ParameterGroupFamily": parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,
-        "StorageType": volume.type,
+        "StorageType": storage["StorageType"],
         "AllocatedStorageGib": str(volume.size_gib),
-        "Iops": str(volume.iops or 0),
-        "StorageThroughputMibS": str(volume.throughput_mib_s or 0),
+        "Iops": storage["Iops"],
+        "StorageThroughputMibS": storage["Throughput"],
     }
 
 
@@ -197,13 +233,13 @@ def fill_aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]
 
 def fill_cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
     """Return the parameters of Cassandra's template for a target."""
-    volume = target.volume
+    volume, storage = target.volume, _template_storage(target.volume)
     architecture = "arm64" if is_graviton(target.instance_type) else "x86_64"
     return {
         "InstanceType": target.instance_type,
         "ImageId": f"{_IMAGE}{architecture}",
-        "StorageType": volume.type,
+        "StorageType": storage["StorageType"],
         "SizeGib": str(volume.size_gib),
-        "Iops": str(volume.iops or 0),
-        "ThroughputMibS": str(volume.throughput_mib_s or 0),
+        "Iops": storage["Iops"],
+        "ThroughputMibS": storage["Throughput"],
     }

@@ -18,7 +18,7 @@ _CACHE_BLOCK_BYTES = 4096
 
 
 class VolumeSettings(Model):
-    """Properties that AWS does not publish and that are assumed; `docs/volumes.md` says why."""
+    """Properties that clouds do not publish and that are assumed; `docs/volumes.md` says why."""
 
     base_latency_us: Annotated[float, Field(ge=0, le=4_000_000)] | None = Field(
         default=None,
@@ -45,6 +45,17 @@ class VolumeSettings(Model):
         default=0,
         description="Page cache of the emulated instance in MiB, which serves buffered reads; 0"
         " means none.",
+    )
+    read_cache_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
+        default=0,
+        description="Read cache in front of the volume in MiB, which answers direct reads too; 0"
+        " means none.",
+    )
+    read_cache_latency_us: Annotated[float, Field(ge=0, le=100_000)] = Field(
+        default=100, description="Mean latency of a read that the read cache answers."
+    )
+    read_cache_on: bool = Field(
+        default=True, description="Whether the read cache is used; it may change while it exists."
     )
     readahead_kib: Annotated[int, Field(ge=0, le=4096)] = Field(
         default=128, description="Read-ahead of the kernel for sequential buffered reads, in KiB."
@@ -91,6 +102,8 @@ def make_native_config(
         flush_ios=settings.flush_ios,
         backlog_ns=settings.writeback_backlog_ms * 1_000_000,
         cache_blocks=settings.page_cache_mib * 2**20 // _CACHE_BLOCK_BYTES,
+        read_cache_blocks=settings.read_cache_mib * 2**20 // _CACHE_BLOCK_BYTES,
+        read_cache_on=settings.read_cache_on,
         io_bytes=IO_SIZE_BYTES,
         readahead_bytes=settings.readahead_kib * 1024,
         directory=os.fsencode(directory),
@@ -99,6 +112,8 @@ def make_native_config(
         config.limits[LIMITS.index(name)] = limit
     mean_us = settings.base_latency_us
     mean_us = limits.base_latency_us if mean_us is None else mean_us
+    if mean_us:
+        config.read_cache_scale = settings.read_cache_latency_us / mean_us
     table = draw_latencies_ns(mean_us, settings.latency_sigma)
     for kind in range(2):
         config.latency_ns[kind][:] = table
@@ -115,13 +130,16 @@ def _make_limit_configs(
         rate = units_per_s or 0
         return LimitConfig(rate, rate * settings.catch_up_ms / 1000, 0)
 
-    configs = {
-        "peak_iops": peak(limits.burst_iops),
-        "peak_bytes": peak((limits.throughput_mib_s or 0) * 2**20),
-    }
+    lasting_bytes_s = (limits.throughput_mib_s or 0) * 2**20
+    peak_bytes_s = (limits.burst_throughput_mib_s or 0) * 2**20 or lasting_bytes_s
+    configs = {"peak_iops": peak(limits.burst_iops), "peak_bytes": peak(peak_bytes_s)}
     if limits.burst_credits is not None:
         held = limits.burst_credits if balance is None else balance
         configs["lasting_iops"] = LimitConfig(limits.baseline_iops or 0, limits.burst_credits, held)
+        room = (peak_bytes_s - lasting_bytes_s) * BURST_S
+        if room > 0:  # bytes have a bucket of their own, which starts as full as that of the I/Os
+            full = room * held / limits.burst_credits
+            configs["lasting_bytes"] = LimitConfig(lasting_bytes_s, room, full)
     if instance is not None:
         bursts = {
             "iops": (instance.baseline_iops, instance.burst_iops),

@@ -42,7 +42,7 @@ def _now_ns() -> int:
 
 
 class EmulatedVolume:
-    """A folder whose files behave as on an AWS volume.
+    """A folder whose files behave as on a volume of a cloud.
 
     Every process started with `environment()` sees the volume's limits, latency and credits in the
     folder and below; all of them share its budget. As a context manager, it closes itself.
@@ -101,6 +101,13 @@ class EmulatedVolume:
                 its watcher does not start.
         """
         require_valid_volume(volume, service=service)
+        settings = settings or VolumeSettings()
+        if volume.read_cache_mib is not None:
+            cache = {
+                "read_cache_mib": volume.read_cache_mib,
+                "read_cache_latency_us": volume.read_cache_latency_us,
+            }
+            settings = settings.model_copy(update=cache)
         find_native_part("shim")
         directory.mkdir(parents=True, exist_ok=True)
         description = _Description(
@@ -109,7 +116,7 @@ class EmulatedVolume:
             service=service,
             limits=limits(volume, service=service),
             instance_limits=instance_limits,
-            settings=settings or VolumeSettings(),
+            settings=settings,
         )
         config = make_native_config(
             directory=description.directory,
@@ -200,6 +207,18 @@ class EmulatedVolume:
         )
         path = self._path.with_suffix(".json")
         path.write_text(self._description.model_dump_json())
+
+    def use_read_cache(self, *, on: bool) -> None:
+        """Switch the read cache on or off for all processes; what it holds stays.
+
+        Raises:
+            UsageError: The volume has none.
+        """
+        if not self.settings.read_cache_mib:
+            raise UsageError("this volume has no read cache: `read_cache_mib` gives it one")
+        self.settings = self.settings.model_copy(update={"read_cache_on": on})
+        self._description = self._description.model_copy(update={"settings": self.settings})
+        self.reconfigure(self.volume, credits=self.sample().credits)
 
     def inject(self, fault: FaultPlan) -> None:
         """Inject a fault, now or when the plan says.

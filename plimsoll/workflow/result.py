@@ -7,7 +7,6 @@ from plimsoll.model.aws.volumes import VolumeLimits, limits
 from plimsoll.model.base import Model
 from plimsoll.model.datasets import DatasetLayout
 from plimsoll.model.judging.capacity import Capacity
-from plimsoll.model.request.endpoint_target import EndpointTarget
 from plimsoll.model.request.rds_target import AuroraTarget
 from plimsoll.model.request.request import Request
 from plimsoll.model.request.toggle import ToggleResult
@@ -38,9 +37,9 @@ class Conclusion(Model):
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
-    """Return the limits of the target's volume; None for Aurora or an existing endpoint."""
+    """Return the limits of the target's volume; None for Aurora, or if an endpoint names none."""
     target = request.target
-    if isinstance(target, EndpointTarget | AuroraTarget):
+    if isinstance(target, AuroraTarget) or target.volume is None:
         return None
     return limits(target.volume, service=target.service)
 

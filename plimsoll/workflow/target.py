@@ -39,6 +39,7 @@ from plimsoll.targets.template import (
     fill_cassandra_parameters,
     fill_rds_parameters,
     merge_engine_parameters,
+    name_emulated_volume,
     read_template,
     restore_from_snapshot,
     write_engine_parameters,
@@ -117,8 +118,9 @@ def _fill_template(
     match target:
         case RdsTarget():
             own = {**merge_engine_parameters(target), **toggled}
+            named = name_emulated_volume(read_template(RDS_TEMPLATE), target.volume)
             return (
-                write_engine_parameters(read_template(RDS_TEMPLATE), own),
+                write_engine_parameters(named, own),
                 {**on_rds, **fill_rds_parameters(target, version or target.engine_version)},
             )
         case AuroraTarget():
@@ -137,7 +139,8 @@ def _fill_template(
                 "SecurityGroupId": settings.cassandra.security_group_id,
                 "SubnetId": zones[0].subnet_id,
             }
-            template = add_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes, zones)
+            named = name_emulated_volume(read_template(CASSANDRA_TEMPLATE), target.volume)
+            template = add_nodes(named, target.nodes, zones)
             return template, {**place, **fill_cassandra_parameters(target)}
         case _:
             assert_never(target)

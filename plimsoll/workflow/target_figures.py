@@ -196,7 +196,9 @@ def _volume_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
 
 def _instance_credits(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """Yield the use of an instance's EBS credits; a full bucket lasts 30 minutes at the maximum."""
-    most = None if target.volume.type == "nvme" else _find_limits(target.instance_class)
+    volume, most = target.volume, _find_limits(target.instance_class)
+    if volume.type == "nvme" or volume.cloud != "aws":
+        return
     if most is None:
         return
     iops = _add_known(seen.read_iops, seen.write_iops)

@@ -7,7 +7,7 @@ from plimsoll.complaints import Complaint, Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.engine.asked import Protocol
 from plimsoll.workload.compiled import Table
-from plimsoll.workload.tables import Column, TableShape, copy_names
+from plimsoll.workload.tables import Column, Indexed, TableShape, copy_names, parse_indexed
 
 POSTGRES_NAME_MOST = 63  # longest name that a server keeps
 
@@ -96,11 +96,19 @@ class _MySql:
         faster.
         """
         names, statements = self.name_columns(shape), {}
-        for template, columns in shape.indexes.items():
-            index = self.name_index(name, template.replace("{copy}", str(copy)))
-            place = f"{self._quoted(name)} ({self._list_names(columns, names)})"
-            statements[index] = f"CREATE INDEX {self._quoted(index)} ON {place}"
+        for kind, indexes in (("INDEX", shape.indexes), ("UNIQUE INDEX", shape.unique)):
+            for template, columns in indexes.items():
+                index = self.name_index(name, template.replace("{copy}", str(copy)))
+                listed = ", ".join(self.write_indexed(parse_indexed(c), names) for c in columns)
+                place = f"{self._quoted(name)} ({listed})"
+                statements[index] = f"CREATE {kind} {self._quoted(index)} ON {place}"
         return statements
+
+    def write_indexed(self, indexed: Indexed, names: dict[str, str]) -> str:
+        """Return a column of an index."""
+        length = "" if indexed.length is None else f"({indexed.length})"
+        order = " DESC" if indexed.descending else ""
+        return f"{self._quoted(names[indexed.column])}{length}{order}"
 
     def name_index(self, _table: str, own: str) -> str:
         """Return the name of an index of a table."""
@@ -161,6 +169,12 @@ class _Postgres(_MySql):
                 return match.expand(ours).upper()
         raise WorkloadError(f"type {declared!r}: has no counterpart in PostgreSQL here")
 
+    def write_indexed(self, indexed: Indexed, names: dict[str, str]) -> str:
+        if indexed.length is not None:
+            problem = f"{indexed.column!r}: PostgreSQL has no indexes of a part of a column"
+            raise WorkloadError(Complaint(("indexes",), problem))
+        return super().write_indexed(indexed, names)
+
     def escape(self, text: str) -> str:
         return text.replace("'", "''")
 
@@ -178,7 +192,7 @@ class _Cassandra(_MySql):
         return shape.cql_names
 
     def create_table(self, shape: TableShape, name: str) -> str:
-        if shape.indexes:
+        if shape.indexes or shape.unique:
             raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
         if not shape.primary_key:
             raise WorkloadError(Complaint(("primary_key",), "every table of Cassandra has a key"))

@@ -1,6 +1,7 @@
 """Tables of a workload: columns, keys, indexes, and the values that fill their rows."""
 
 import re
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -60,9 +61,41 @@ def _require_some(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+_INDEXED = re.compile(
+    r"(?P<column>[^() ]+)(?:\((?P<length>[1-9]\d{0,3})\))?(?P<order> desc)?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """A column of an index.
+
+    Attributes:
+        column: The name of the column.
+        length: The number of characters that the index has of it; None for all.
+        descending: Whether the index is in descending order.
+    """
+
+    column: str
+    length: int | None = None
+    descending: bool = False
+
+
+def parse_indexed(text: str) -> Indexed:
+    """Parse a column of an index: `slug`, `slug(191)`, `created_at desc`."""
+    found = _INDEXED.fullmatch(text.strip())
+    if found is None:
+        return Indexed(text)
+    length = None if found["length"] is None else int(found["length"])
+    return Indexed(found["column"], length, found["order"] is not None)
+
+
 RowNumber = Annotated[int, Field(ge=0, le=BIGINT_MAX // 2)]
 KeyColumns = Annotated[Listed[str], AfterValidator(_require_distinct)]
 ColumnNames = Annotated[KeyColumns, AfterValidator(_require_some)]
+
+
+Indexes = dict[Annotated[str, AfterValidator(_check_index_name)], ColumnNames]
 
 
 class Column(Declared):
@@ -96,6 +129,8 @@ class TableShape(Declared):
         keys: `sampled` if operations draw the keys that the table has, whatever they are; None if
             they draw the numbers of rows.
         indexes: The columns by index name; `{copy}` in a name stands for the number of the copy.
+            A column may have a length or an order (`parse_indexed`).
+        unique: Unique indexes, as `indexes`. The values of the rows have to differ.
     """
 
     rows: RowNumber
@@ -104,9 +139,8 @@ class TableShape(Declared):
     copies: Given[Annotated[int, Field(ge=1, le=MAX_COPIES)]] = None
     first: RowNumber = 0
     keys: Given[Literal["sampled"]] = None
-    indexes: dict[Annotated[str, AfterValidator(_check_index_name)], ColumnNames] = Field(
-        default_factory=dict
-    )
+    indexes: Indexes = Field(default_factory=dict)
+    unique: Indexes = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _columns_are_known(self) -> Self:
@@ -114,9 +148,12 @@ class TableShape(Declared):
             self._require_known(self.primary_key)
             if self.rows and not self.primary_key:
                 raise workload_error("names no column: a table with rows needs a key")
-        for index, names in self.indexes.items():
-            with locate_errors("indexes", index):
-                self._require_known(names)
+        for kind, indexes in (("indexes", self.indexes), ("unique", self.unique)):
+            for index, names in indexes.items():
+                with locate_errors(kind, index):
+                    self._require_known(tuple(parse_indexed(name).column for name in names))
+        if twice := self.indexes.keys() & self.unique.keys():
+            raise workload_error(f"{min(twice)!r} is an index too", "unique")
         return self
 
     @model_validator(mode="after")

@@ -31,6 +31,8 @@ def test_what_cannot_be_is_refused_before_a_server_is_asked(
     assert "--for: a day at most" in told(capsys, DSN, "--for", "2d")
     assert "is there already" in told(capsys, DSN, "--out", str(there))
     assert "there is no folder" in told(capsys, DSN, "--out", str(tmp_path / "no/mine.yaml"))
+    assert "--request: needs --out" in told(capsys, DSN, "--request", str(tmp_path / "r.yaml"))
+    assert "--limit: is for the request" in told(capsys, DSN, "--limit", "20ms")
     assert "Cassandra does not count" in told(capsys, "cassandra://h/k")
 
 

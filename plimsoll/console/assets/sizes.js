@@ -13,14 +13,14 @@ const COLUMNS = ["Target", "$ a month", "Sustains, ops/s", "How sure", "Binds fi
 export function sizesSection(sizes, { of, all }) {
   if (sizes.refused) return h("p", { class: "problem", role: "alert" }, sizes.refused);
   const { options, options_in_all: count, measured, cannot, assumptions } = sizes;
-  const failing = measured.filter((/** @type {any} */ one) => !one.carries);
+  const failing = measured.filter((/** @type {any} */ one) => one.outlook !== "carries");
   const command = h("code", {}, sizes.command);
   return [
-    h("div", { class: "answer" }, h("p", { class: "sentence" }, `${options.length ? sizes.sentence : words.capitalized(sizes.sentence)}.`), h("p", { class: "note" }, askedWords(sizes))),
-    options.length > 0 && ranking("Targets that carry the load, by price", options, of),
-    options.length > 0 && h("p", { class: "note" }, "~ means predicted, not measured; perhaps means that the low end of its interval would not carry the load."),
+    h("div", { class: "answer" }, sizes.warning && h("p", { class: "note" }, `Warning: ${sizes.warning}.`), h("p", { class: "sentence" }, `${sizes.sentence.startsWith("nothing") ? words.capitalized(sizes.sentence) : sizes.sentence}.`), h("p", { class: "note" }, askedWords(sizes))),
+    options.length > 0 && ranking("Targets that carry the load, by price, then those that may", options, of),
+    options.length > 0 && h("p", { class: "note" }, "~ means predicted, not measured. Carries: the low end of the interval suffices. May carry: only its high end does."),
     count > options.length && h("button", { type: "button", class: "quiet", onclick: all }, `Show all ${count} targets`),
-    ...(failing.length ? [h("h2", {}, "Measured, but does not carry the load"), ranking("Measured, but does not carry the load", failing, of)] : []),
+    ...(failing.length ? [h("h2", {}, "Measured, and not known to carry the load"), ranking("Measured, and not known to carry the load", failing, of)] : []),
     ...(cannot.length ? [h("h2", {}, "Targets that do not carry the load"), h("ul", { class: "points" }, cannot.map((/** @type {any} */ one) => h("li", { class: "predicted" }, `~ ${one.sentence}`)))] : []),
     h("h2", {}, "Assumptions of the predictions"),
     h("ul", { class: "points" }, assumptions.map((/** @type {string} */ one) => h("li", {}, one))),
@@ -51,9 +51,9 @@ function cells(option, of) {
   const latencies = Object.entries(option.latency_us ?? {}).map(([name, { mid }]) => `${name} ${mark}${words.latency(mid)}`);
   const told = [
     [option.target_words, ...(option.run ? [" (", h("a", { href: href(`/runs/${of.run_id}`) }, of.name), ")"] : [])],
-    words.usd(option.usd_per_month),
+    words.usdAMonth(option.usd_per_month),
     [h("b", {}, option.ops_per_second === null ? words.NOTHING : measured ? words.bounded(words.rate(option.ops_per_second), option.sure ? "=" : ">=") : `~${words.rate(option.ops_per_second)}`), option.low !== null && h("span", { class: "note block" }, `${words.rate(option.low)} to ${words.rate(option.high)}`)],
-    measured || option.sure ? option.status : "perhaps",
+    measured ? `${option.outlook}, measured` : option.outlook,
     option.binds_words ?? words.NOTHING,
     option.next_words === null ? words.NOTHING : `${option.next_words} at ${mark}${words.rate(option.next.ops_per_second)}`,
     latencies.join(", ") || words.NOTHING,

@@ -80,6 +80,9 @@ export const bounded = (text, bound) => SIGNS[/** @type {keyof SIGNS} */ (bound 
 /** A multiple: `1.70`. @param {Maybe} value */
 export const ratio = (value) => (value === null || value === undefined ? NOTHING : fixed(value, 2));
 
+/** A monthly price in three figures: `$3,690`. @param {Maybe} dollars */
+export const usdAMonth = (dollars) => (dollars === null || dollars === undefined ? NOTHING : dollars < 100 ? `$${Number(dollars.toPrecision(3))}` : `$${fixed(Number(dollars.toPrecision(3)), 0)}`);
+
 /** A sum of money: `$0.19`. @param {Maybe} dollars */
 export const usd = (dollars) => (dollars === null || dollars === undefined ? NOTHING : `$${fixed(dollars, 2)}`);
 

@@ -2,8 +2,7 @@
 
 import re
 import ssl
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -220,25 +219,31 @@ def execute(
         raise PlimsollError(f"{describe_unreadable(error)} to: {shorten_statement(sql)}") from None
 
 
-@contextmanager
-def use_elsewhere(connection: Connection, database: str) -> Iterator[None]:
-    """Use another database for a while, so that our statements do not count as the target's.
+def require_database(connection: Connection, database: str) -> None:
+    """Require that the user may use a database, from a connection that uses `ELSEWHERE`.
 
-    The switch is a protocol command, which does not count as a statement either.
+    The switch is a protocol command, which does not count as a statement of that database.
+
+    Raises:
+        PlimsollError: There is no such database, or the user may not use it.
+    """
+    use_database(connection, database)
+    use_database(connection, ELSEWHERE)
+
+
+def use_database(connection: Connection, database: str) -> None:
+    """Use another database, by a protocol command, which does not count as a statement.
 
     Raises:
         PlimsollError: The server refuses it, or the connection is lost.
     """
-    _use_database(connection, ELSEWHERE)
-    try:
-        yield
-    finally:
-        _use_database(connection, database)
-
-
-def _use_database(connection: Connection, database: str) -> None:
     try:
         connection.select_db(database)
+    except pymysql.MySQLError as error:
+        code, message = _split_error(error)
+        raise PlimsollError(
+            f"the database says: {message} ({code}) to: use {shorten_statement(database)}"
+        ) from None
     except Exception as error:  # noqa: BLE001 - see above
         raise PlimsollError(
             f"{describe_unreadable(error)} to: use {shorten_statement(database)}"

@@ -15,11 +15,12 @@ from contextlib import contextmanager, suppress
 from plimsoll.databases.connecting import use_connection
 from plimsoll.databases.counted_statements import PATIENCE_S, TEXT_MOST, Counted, Look
 from plimsoll.databases.mysql.session import (
+    ELSEWHERE,
     Connection,
     connect,
     execute,
     read_version,
-    use_elsewhere,
+    require_database,
 )
 from plimsoll.databases.mysql.table_facts import describe_table
 from plimsoll.errors import PlimsollError
@@ -61,7 +62,7 @@ SELECT MD5(p.SQL_TEXT), MIN(LEFT(p.SQL_TEXT, {TEXT_MOST}))
 """
 _TABLES = """
 SELECT table_name FROM information_schema.tables
- WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
+ WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
 """
 _CONSUMER = """
 SELECT NAME FROM performance_schema.setup_consumers
@@ -78,15 +79,18 @@ POOL_FREE_MOST, POOL_DEPTHS_MOST = 0.1, 1
 
 
 class MySqlStatements:
-    """Reads a server's statement statistics through one connection."""
+    """Reads a server's statement statistics through one connection.
 
-    def __init__(self, connection: Connection) -> None:
+    The connection uses another database than the observed one, so that the server does not count
+    our queries as statements of that database.
+    """
+
+    def __init__(self, connection: Connection, database: str) -> None:
         self._connection = connection
+        self._database = database
         self._server = read_version(connection)
         self._require_counting()
         self._counts_prepared = bool(execute(connection, _CONSUMER))
-        ((database,),) = execute(connection, "SELECT DATABASE()")
-        self._database = str(database)
         self._has_instances = False
         with suppress(PlimsollError):  # MariaDB has the table from 10.5.2 on
             execute(connection, _INSTANCES, (self._database, 0))
@@ -117,10 +121,6 @@ class MySqlStatements:
 
     def look(self) -> Look:
         """Read all statement statistics of the target's database, without our own queries."""
-        with use_elsewhere(self._connection, self._database):
-            return self._look()
-
-    def _look(self) -> Look:
         counted = self._counted(_DIGESTS, "")
         # if one look lacked them, the next would count all their calls as new
         if self._has_instances:
@@ -176,11 +176,11 @@ class MySqlStatements:
 
     def table_names(self) -> list[str]:
         """List the tables of the target's database."""
-        return [str(name) for (name,) in execute(self._connection, _TABLES)]
+        return [str(name) for (name,) in execute(self._connection, _TABLES, (self._database,))]
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
         """Describe the given tables."""
-        return [describe_table(self._connection, name) for name in names]
+        return [describe_table(self._connection, self._database, name) for name in names]
 
     def pool_pages(self) -> int | None:
         """Return how many data pages the buffer pool holds; None if it is not full."""
@@ -207,5 +207,7 @@ def open_mysql_reader(target: EngineTarget) -> Iterator[MySqlStatements]:
     Raises:
         PlimsollError: The server is unreachable, refuses, or counts no statements.
     """
-    with use_connection(connect(target)) as connection:
-        yield MySqlStatements(connection)
+    beside = target.model_copy(update={"database": ELSEWHERE})
+    with use_connection(connect(beside)) as connection:
+        require_database(connection, target.database)
+        yield MySqlStatements(connection, target.database)

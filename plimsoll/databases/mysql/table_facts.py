@@ -4,21 +4,24 @@ The only values read are the lowest and the highest of integer columns that lead
 server itself measures texts and counts values.
 """
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from plimsoll.databases.counted_statements import SAMPLE_ROWS, SPREAD_ROWS, top_share
 from plimsoll.databases.mysql.session import Connection, Rows, execute
 from plimsoll.errors import PlimsollError
-from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, IndexLeft, TableSeen
+from plimsoll.workload.tables import parse_indexed
 
 _COLUMNS = """
 SELECT column_name, column_type, is_nullable = 'YES', extra LIKE '%%auto_increment%%', data_type
-  FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s
+  FROM information_schema.columns WHERE table_schema = %s AND table_name = %s
    AND COALESCE(generation_expression, '') = '' ORDER BY ordinal_position
 """
 _INDEXES = """
-SELECT index_name, column_name, cardinality, seq_in_index FROM information_schema.statistics
- WHERE table_schema = DATABASE() AND table_name = %s AND sub_part IS NULL
+SELECT index_name, column_name, cardinality, sub_part, non_unique = 0, collation = 'D', index_type
+  FROM information_schema.statistics
+ WHERE table_schema = %s AND table_name = %s
  ORDER BY index_name, seq_in_index
 """
 _NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
@@ -26,8 +29,8 @@ _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 
 
-def describe_table(connection: Connection, name: str) -> TableSeen:
-    """Describe a table of the connection's database.
+def describe_table(connection: Connection, database: str, name: str) -> TableSeen:
+    """Describe a table of a database, which need not be that of the connection.
 
     Raises:
         PlimsollError: The server refuses.
@@ -36,19 +39,18 @@ def describe_table(connection: Connection, name: str) -> TableSeen:
         connection,
         "SELECT table_rows, (data_length + index_length) DIV @@innodb_page_size"
         " FROM information_schema.tables"
-        " WHERE table_schema = DATABASE() AND table_name = %s",
-        (name,),
+        " WHERE table_schema = %s AND table_name = %s",
+        (database, name),
     )
-    indexes: dict[str, list[str]] = {}
-    distinct: dict[str, int] = {}
-    for index, column, cardinality, place in execute(connection, _INDEXES, (name,)):
-        indexes.setdefault(str(index), []).append(str(column))
-        if cardinality is not None and int(place) == 1:
-            distinct.setdefault(str(column), int(cardinality))
-    columns = execute(connection, _COLUMNS, (name,))
-    lengths = _measure_lengths(connection, name, columns)
-    primary = indexes.pop("PRIMARY", [])
-    leading = {names[0] for names in (primary, *indexes.values()) if names}
+    columns = execute(connection, _COLUMNS, (database, name))
+    parts = execute(connection, _INDEXES, (database, name))
+    indexes, left = read_indexes(parts, {str(column[0]) for column in columns})
+    distinct = count_distinct(parts)
+    unique = tuple(dict.fromkeys(str(row[0]) for row in parts if row[4] and row[0] in indexes))
+    table = f"{_quote_name(database)}.{_quote_name(name)}"
+    lengths = _measure_lengths(connection, table, columns)
+    primary = _name_columns(indexes.pop("PRIMARY", []))
+    leading = {parse_indexed(names[0]).column for names in (primary, *indexes.values()) if names}
     return TableSeen(
         name=name,
         rows=max(int(rows[0][0] or 0), 0) if rows else 0,
@@ -56,7 +58,7 @@ def describe_table(connection: Connection, name: str) -> TableSeen:
         columns=tuple(
             _describe_column(
                 connection,
-                name,
+                table,
                 row,
                 lengths=lengths,
                 distinct=distinct,
@@ -67,7 +69,65 @@ def describe_table(connection: Connection, name: str) -> TableSeen:
         ),
         primary_key=tuple(primary),
         indexes={index: tuple(names) for index, names in indexes.items()},
+        unique=tuple(name for name in unique if name in indexes),
+        indexes_left=left,
     )
+
+
+def read_indexes(
+    parts: Iterable[Sequence[Any]], columns: Collection[str]
+) -> tuple[dict[str, list[str]], dict[str, IndexLeft]]:
+    """Read the parts of a table's indexes.
+
+    Args:
+        parts: The rows of `_INDEXES`.
+        columns: The columns that a workload may have; generated ones lack.
+
+    Returns:
+        The columns of the indexes that a workload can have, each with its length and order; and
+        those that it cannot have.
+    """
+    found: dict[str, list[str]] = {}
+    reasons: dict[str, str] = {}
+    for index, column, _, length, _, descending, kind in parts:
+        names = found.setdefault(str(index), [])
+        if column is None:
+            reasons.setdefault(str(index), "has an expression")
+        elif str(column) not in columns:
+            reasons.setdefault(str(index), "has a generated column")
+        elif str(kind) != "BTREE":
+            reasons.setdefault(str(index), f"is {str(kind).lower()}")
+        if column is not None:
+            part = "" if length is None else f"({int(length)})"
+            names.append(f"{column}{part}{' desc' if descending else ''}")
+    left = {
+        name: IndexLeft(columns=tuple(_name_columns(found.pop(name))), why=why)
+        for name, why in reasons.items()
+    }
+    return found, left
+
+
+def _name_columns(names: Iterable[str]) -> list[str]:
+    return [parse_indexed(name).column for name in names]
+
+
+def count_distinct(parts: Iterable[Sequence[Any]]) -> dict[str, int]:
+    """Return the number of values of indexed columns, from the cardinality of each prefix.
+
+    InnoDB counts the values of a prefix of the columns. For a column that no index begins with it
+    is at least the ratio to the prefix before.
+    """
+    leading: dict[str, int] = {}
+    later: dict[str, int] = {}
+    of, before = None, 1
+    for index, column, cardinality, length, *_ in parts:
+        if index != of:
+            of, before, first = index, 1, True
+        if cardinality is not None and column is not None and length is None:
+            each = max(1, round(int(cardinality) / max(before, 1)))
+            (leading if first else later).setdefault(str(column), each)
+        before, first = int(cardinality or before), False
+    return {**later, **leading}
 
 
 def _describe_column(
@@ -83,7 +143,7 @@ def _describe_column(
     name, kind, nullable, own_number, data_type = row
     lowest = highest = None
     if name in leading and data_type in _NUMBERS:
-        sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {_quote_name(table)}"  # noqa: S608 - quoted
+        sql = f"SELECT MIN({_quote_name(name)}), MAX({_quote_name(name)}) FROM {table}"  # noqa: S608 - quoted
         ((lowest, highest),) = _query_rows(connection, sql) or ((None, None),)
     spread = None
     if name in leading and primary and name not in primary:
@@ -114,9 +174,7 @@ def _measure_lengths(
         return {}
     means = ", ".join(f"AVG({function}({_quote_name(name)}))" for name, function in named.items())
     chosen = ", ".join(map(_quote_name, named))
-    sql = (
-        f"SELECT {means} FROM (SELECT {chosen} FROM {_quote_name(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
-    )
+    sql = f"SELECT {means} FROM (SELECT {chosen} FROM {table} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
     row = (_query_rows(connection, sql) or ((None,) * len(named),))[0]
     pairs = zip(named, row, strict=True)
     return {name: float(mean) for name, mean in pairs if mean is not None}
@@ -126,7 +184,7 @@ def _measure_spread(connection: Connection, table: str, column: str) -> float | 
     """Return the share of some rows, in key order, that have the commonest values."""
     rows = _query_rows(
         connection,
-        f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {_quote_name(table)}"  # noqa: S608 - quoted
+        f"SELECT COUNT(*) FROM (SELECT {_quote_name(column)} AS v FROM {table}"  # noqa: S608 - quoted
         f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
     )
     return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)

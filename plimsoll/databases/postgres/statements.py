@@ -21,7 +21,7 @@ from plimsoll.databases.postgres.session import (
 )
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine.asked import EngineTarget
-from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, IndexLeft, TableSeen
 
 _AT_ONCE = 2000  # kinds of statements per answer, which may have 1 MiB
 _TEXTS_AT_ONCE = 25
@@ -52,11 +52,16 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
  WHERE a.attrelid = $2::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 _INDEXES = """
-SELECT c.relname, i.indisprimary, a.attname
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-  CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
-  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
- WHERE i.indrelid = $1::regclass AND i.indpred IS NULL AND i.indexprs IS NULL
+SELECT c.relname, i.indisprimary, i.indisunique, a.attname, COALESCE(k.option & 1, 0) = 1,
+       CASE WHEN m.amname <> 'btree' THEN 'is ' || m.amname
+            WHEN i.indpred IS NOT NULL THEN 'is partial'
+            WHEN i.indexprs IS NOT NULL THEN 'has an expression'
+            WHEN i.indnatts > i.indnkeyatts THEN 'has INCLUDE columns' END
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
+  CROSS JOIN LATERAL unnest(i.indkey::int2[], i.indoption::int2[]) WITH ORDINALITY
+       AS k (attnum, option, place)
+  LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
+ WHERE i.indrelid = $1::regclass AND i.indisvalid
  ORDER BY c.relname, k.place
 """
 _NUMBERS = ("smallint", "integer", "bigint")
@@ -150,9 +155,25 @@ class PostgresStatements:
         )
         indexes: dict[str, list[str]] = {}
         primary: list[str] = []
-        for index, is_primary, column in execute(self._connection, _INDEXES, (quote_name(name),)):
-            (primary if is_primary else indexes.setdefault(str(index), [])).append(str(column))
-        leading = {columns[0] for columns in (primary, *indexes.values()) if columns}
+        unique: dict[str, None] = {}
+        reasons: dict[str, str] = {}
+        for index, is_primary, is_unique, column, descending, why in execute(
+            self._connection, _INDEXES, (quote_name(name),)
+        ):
+            named = primary if is_primary else indexes.setdefault(str(index), [])
+            if column is not None:
+                named.append(f"{column}{' desc' if descending else ''}")
+            if why is not None and not is_primary:
+                reasons[str(index)] = str(why)
+            if is_unique:
+                unique[str(index)] = None
+        left = {
+            index: IndexLeft(columns=tuple(indexes.pop(index)), why=why)
+            for index, why in reasons.items()
+        }
+        leading = {
+            columns[0].removesuffix(" desc") for columns in (primary, *indexes.values()) if columns
+        }
         seen = execute(self._connection, _COLUMNS, (name, quote_name(name)))
         return TableSeen(
             name=name,
@@ -160,6 +181,8 @@ class PostgresStatements:
             columns=tuple(self._column(name, int(rows), row, leading) for row in seen),
             primary_key=tuple(primary),
             indexes={index: tuple(columns) for index, columns in indexes.items()},
+            unique=tuple(index for index in unique if index in indexes),
+            indexes_left=left,
         )
 
     def _column(self, table: str, rows: int, row: tuple[Any, ...], leading: set[str]) -> ColumnSeen:

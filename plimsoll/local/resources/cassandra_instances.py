@@ -19,6 +19,7 @@ from plimsoll.local.databases.cassandra_settings import ring_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import ec2_naming
 from plimsoll.local.resources.snapshots import Snapshots
+from plimsoll.local.resources.template_volumes import read_volume
 from plimsoll.model.aws.instances import InstanceLimits, instance_limits
 from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.engine.asked import EngineTarget
@@ -68,11 +69,13 @@ def create_instance(
 
     def start(directory: Path, undo: ExitStack) -> Database:
         heap_mib = default_heap_mib(memory_mib)
+        requested = _read_volume(data)
+        on_ebs = data is not None and requested.cloud == "aws"
         volume = EmulatedVolume.create(
             directory,
-            _read_volume(data),
+            requested,
             service="ebs",
-            instance_limits=None if data is None else _find_limits(instance_type),
+            instance_limits=_find_limits(instance_type) if on_ebs else None,
             settings=VolumeSettings(
                 page_cache_mib=round((memory_mib - heap_mib) * databases.memory_scale)
             ),
@@ -149,11 +152,8 @@ def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
 def _read_volume(data: Mapping[str, Any] | None) -> Volume:
     if data is None:
         return Volume(type="nvme", size_gib=1)  # the size does not matter here
-    return Volume(
-        type=data["VolumeType"],
-        size_gib=int(data["VolumeSize"]),
-        iops=None if data.get("Iops") is None else int(data["Iops"]),
-        throughput_mib_s=None if data.get("Throughput") is None else int(data["Throughput"]),
+    return read_volume(
+        data["VolumeType"], data["VolumeSize"], data.get("Iops"), data.get("Throughput")
     )
 
 
@@ -188,7 +188,7 @@ def _describe_volume(instance_id: str, volume: Volume) -> str:
     described = backend.create_volume(
         size=volume.size_gib,
         zone_name=f"{REGION}a",
-        volume_type=volume.type,
+        volume_type=volume.type if volume.cloud == "aws" else "gp3",
         iops=volume.iops,
         throughput=volume.throughput_mib_s,
     )

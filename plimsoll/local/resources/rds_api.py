@@ -21,6 +21,7 @@ from plimsoll.local.replacing import replace_members
 from plimsoll.local.resources.rds_resources import DatabaseInstance, ParameterGroup
 from plimsoll.local.resources.registry import Database
 from plimsoll.local.resources.restarting import Restarting
+from plimsoll.local.resources.template_volumes import drop_volume_parameters, switch_read_cache
 
 
 def apply() -> None:
@@ -103,17 +104,22 @@ def _find_by_group(name: str) -> list[tuple[Database, Restarting]]:
 
 
 def _find_changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
-    """Return which parameters its server accepts while it runs."""
+    """Return which parameters its server, or its volume, accepts while it runs."""
+    own = {name: name for name in names}
+    of_volume = frozenset(own) - frozenset(drop_volume_parameters(own))
+    of_server = [name for name in names if name not in of_volume]
     try:
-        return database.server.changeable(names) if names else frozenset()
+        return of_volume | (database.server.changeable(of_server) if of_server else frozenset())
     except PlimsollError as error:
         raise RDSClientError("InvalidDBParameterGroupState", str(error)) from error
 
 
 def _change_parameters(database: Database, values: Mapping[str, str]) -> None:
-    """Change parameters of a running server."""
+    """Change parameters of a running server and its volume."""
     try:
-        database.server.change(values)
+        switch_read_cache(database.volume, values)
+        if of_server := drop_volume_parameters(values):
+            database.server.change(of_server)
     except PlimsollError as error:
         raise RDSClientError("InvalidParameterValue", str(error)) from error
 

@@ -18,8 +18,12 @@ from plimsoll.local.resources.registry import Database, Databases, instance_memo
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, rds_naming
 from plimsoll.local.resources.snapshots import Snapshots
+from plimsoll.local.resources.template_volumes import (
+    drop_volume_parameters,
+    read_volume,
+    switch_read_cache,
+)
 from plimsoll.model.aws.instances import instance_limits
-from plimsoll.model.aws.volumes import Volume
 from plimsoll.model.databases import rds_facts
 from plimsoll.volumes import EmulatedVolume
 
@@ -59,21 +63,29 @@ def create_rds_instance(
     asked = Asked(
         engine=engine,
         version=version,
-        parameters=parameters,
+        parameters=drop_volume_parameters(parameters),
         class_memory_bytes=class_memory_bytes,
         memory_bytes=round(class_memory_bytes * databases.memory_scale),
         account=(user, password, database),
     )
 
     def start(directory: Path, undo: ExitStack) -> Database:
+        requested = read_volume(
+            properties.get("StorageType", "gp2"),
+            properties["AllocatedStorage"],
+            properties.get("Iops"),
+            properties.get("StorageThroughput"),
+        )
         volume = EmulatedVolume.create(
             directory,
-            _read_volume(properties),
+            requested,
             service=rds_facts(engine).service,
-            instance_limits=instance_limits(instance_class),
+            # the class is AWS's, whose I/O limits do not apply to another cloud's volume
+            instance_limits=instance_limits(instance_class) if requested.cloud == "aws" else None,
             settings=asked.volume_settings,
         )
         undo.callback(volume.close)
+        switch_read_cache(volume, parameters)
         if snapshot is not None:
             snapshots.restore(str(snapshot), directory)
         certificate = databases.authority.sign(directory / "tls", "127.0.0.1")
@@ -81,7 +93,8 @@ def create_rds_instance(
         port = server.port
 
         def start_again(parameters: Mapping[str, str]) -> tuple[DatabaseServer, Sampler]:
-            with_them = replace(asked, parameters=dict(parameters))
+            switch_read_cache(volume, parameters)
+            with_them = replace(asked, parameters=drop_volume_parameters(parameters))
             again = with_them.start(directory / "server", volume, certificate, port=port)
             return again, databases.sample(volume, again.pid, rds_naming(identifier))
 
@@ -101,19 +114,6 @@ def create_rds_instance(
         return made
 
     return databases.create(identifier, start)
-
-
-def _read_volume(properties: Mapping[str, Any]) -> Volume:
-    return Volume(
-        type=properties.get("StorageType", "gp2"),
-        size_gib=int(properties["AllocatedStorage"]),
-        iops=_optional_int(properties.get("Iops")),
-        throughput_mib_s=_optional_int(properties.get("StorageThroughput")),
-    )
-
-
-def _optional_int(value: object) -> int | None:
-    return None if value is None else int(str(value))
 
 
 def _make_secret(user: str, password: str) -> FakeSecret:

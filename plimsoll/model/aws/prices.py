@@ -41,6 +41,7 @@ class Item(StrEnum):
     EBS_IOPS = "ebs-iops"
     EBS_THROUGHPUT = "ebs-throughput"
     EBS_SNAPSHOT = "ebs-snapshot"  # USD per GiB-month
+    OTHER_CLOUD = "other-cloud"  # volumes of other clouds: never in a table of AWS's prices
     LAMBDA = "lambda"
     STEP_FUNCTIONS = "step-functions"
     DYNAMODB = "dynamodb"  # on demand

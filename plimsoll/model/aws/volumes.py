@@ -1,12 +1,13 @@
-"""Volumes: which ones AWS would create, and the rates, credits and latency that each then has.
+"""Volumes: which ones a cloud would create, and the rates, credits and latency that each then has.
 
-`Volume` is the storage that a request names. `check` refuses a volume that AWS would refuse,
-before anything is created. `limits` returns the rates, credits and latency of a volume on EBS or
-as RDS builds its storage. `plimsoll/model/aws/volume_rules.py` holds the numbers and their sources.
+`Volume` is the storage that a request names. `require_valid_volume` refuses a volume that its cloud
+would refuse, before anything is created. `limits` returns the rates, credits and latency of a
+volume on EBS, as RDS builds its storage, or of another cloud. `plimsoll/model/aws/volume_rules.py`
+and `plimsoll/model/clouds/volume_rules.py` hold the numbers and their sources.
 """
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -33,8 +34,17 @@ from plimsoll.model.aws.volumes_seen import (
     rates,
 )
 from plimsoll.model.base import Model
+from plimsoll.model.clouds.volume_limits import limits_of, require_possible
+from plimsoll.model.clouds.volume_rules import (
+    CLOUD_NAMES,
+    Cloud,
+    CloudVolumeType,
+    Level,
+    cloud_of,
+)
 
 __all__ = [
+    "AwsVolumeType",
     "FaultPlan",
     "HostBound",
     "Service",
@@ -49,15 +59,33 @@ __all__ = [
     "require_valid_volume",
 ]
 
-VolumeType = Literal["gp2", "gp3", "io1", "io2", "nvme"]
+AwsVolumeType = Literal["gp2", "gp3", "io1", "io2", "nvme"]
+VolumeType = AwsVolumeType | CloudVolumeType
+VOLUME_TYPES: tuple[VolumeType, ...] = (*get_args(AwsVolumeType), *get_args(CloudVolumeType))
 Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
+
+
+def _is_unset(value: object) -> bool:
+    """Whether a field of other clouds is at its default; it is then left out of JSON."""
+    return value in {None, False, "aws"}
 
 
 class Volume(Model):
     """Requested storage. An `nvme` is an instance store, limited only by the device itself."""
 
+    cloud: Cloud = Field(
+        default="aws",
+        exclude_if=_is_unset,
+        description="Cloud whose volume it is. Volumes of other clouds than AWS are emulated on one"
+        " machine only (docs/volumes.md#other-clouds).",
+    )
     type: VolumeType = Field(
-        description="Volume type: gp2, gp3, io1, io2, or nvme (an instance store)."
+        description="Volume type. AWS: gp2, gp3, io1, io2, or nvme (an instance store). Alibaba"
+        " Cloud: essd, essd-autopl, premium-essd. Azure: premium-ssd, premium-ssd-v2, ultra. Google"
+        " Cloud: pd-balanced, pd-ssd, hyperdisk-balanced, hyperdisk-extreme."
+    )
+    level: Level | None = Field(
+        default=None, exclude_if=_is_unset, description="Performance level of an `essd`."
     )
     size_gib: Annotated[int, Field(ge=1)] = Field(description="Size in GiB.")
     iops: Annotated[int, Field(ge=1)] | None = Field(
@@ -67,12 +95,40 @@ class Volume(Model):
         default=None,
         description="Provisioned throughput in MiB/s. If not set, the volume type's own.",
     )
+    throughput_mb_s: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        exclude_if=_is_unset,
+        description="Azure only: provisioned throughput in MB/s (10^6 bytes), the unit that Azure"
+        " counts in.",
+    )
+    burst: bool = Field(
+        default=False,
+        exclude_if=_is_unset,
+        description="`essd-autopl` and `premium-essd` only: whether it bursts. No credits are"
+        " described, so it may burst for as long as the load lasts; it is charged by use.",
+    )
+    read_cache_mib: Annotated[int, Field(ge=1, le=1_048_576)] | None = Field(
+        default=None,
+        exclude_if=_is_unset,
+        description="One machine only: size of a read cache in front of the volume, as ApsaraDB's"
+        " buffer-pool extension, under direct reads too (docs/volumes.md#a-read-cache).",
+    )
+    read_cache_latency_us: Annotated[float, Field(ge=0, le=100_000)] = Field(
+        default=100,
+        exclude_if=lambda value: value == 100,
+        description="Mean latency of a read that the read cache answers, in microseconds.",
+    )
     credits_start: Annotated[float, Field(ge=0, le=1)] | Literal["empty"] | None = Field(
         default=None,
         description="Burst credits at the start of the first measured step, as a share of a full"
         " bucket, or `empty`. On one machine only: AWS creates every volume with full credits, and"
         " nobody can set them. If not set, what loading and warming leave of a full bucket.",
     )
+
+    @property
+    def emulated_only(self) -> bool:
+        """Whether only an emulated volume can have what is requested, since AWS cannot."""
+        return self.cloud != "aws" or self.read_cache_mib is not None
 
     @property
     def credits_start_share(self) -> float | None:
@@ -92,6 +148,9 @@ class VolumeLimits(Model):
     burst_iops: float | None
     burst_credits: float | None  # None if it cannot burst
     throughput_mib_s: float | None
+    # highest throughput at any moment; None if it is `throughput_mib_s`. As the IOPS, it lasts half
+    # an hour from a full bucket (Azure's small Premium SSDs)
+    burst_throughput_mib_s: float | None = Field(default=None, exclude_if=_is_unset)
     base_latency_us: float  # mean of one I/O on an idle volume
     stripes: int  # EBS volumes that RDS stripes it over
 
@@ -154,18 +213,22 @@ def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> 
 
 
 def require_valid_volume(volume: Volume, *, service: Service = "ebs") -> None:
-    """Refuse a volume that AWS would refuse.
+    """Refuse a volume that its cloud would refuse.
 
     Raises:
-        UsageError: AWS would refuse it; names the field, its value and the nearest allowed value.
+        UsageError: Names the field, its value and the nearest allowed value.
     """
-    row = find_band(volume, service=service)
-    _check_iops(volume, row, service)
+    if volume.cloud != "aws":
+        require_possible(volume)
+    else:
+        _require_no_other_clouds_fields(volume)
+        _check_iops(volume, find_band(volume, service=service), service)
     if volume.credits_start is not None and limits(volume, service=service).burst_credits is None:
         problem = f"a {volume.type} volume of {volume.size_gib:,} GiB has no burst credits to spend"
         raise _volume_error("credits_start", problem, volume.credits_start)
-    if volume.throughput_mib_s is None:
+    if volume.throughput_mib_s is None or volume.cloud != "aws":
         return
+    row = find_band(volume, service=service)
     subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
     if row.min_throughput_mib_s is None:
         problem = (
@@ -177,6 +240,16 @@ def require_valid_volume(volume: Volume, *, service: Service = "ebs") -> None:
     if not low <= volume.throughput_mib_s <= high:
         iops = f" at {volume.iops:,} IOPS" if volume.iops is not None else ""
         raise _range_error("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
+
+
+def _require_no_other_clouds_fields(volume: Volume) -> None:
+    if (own := cloud_of(volume.type)) != "aws":
+        problem = f"{volume.type} is a volume of {CLOUD_NAMES[own]}: write `cloud: {own}`"
+        raise _volume_error("cloud", problem, volume.cloud)
+    for field in ("level", "throughput_mb_s", "burst"):
+        if value := getattr(volume, field):
+            problem = f"{CLOUD_NAMES['aws']} has no such option"
+            raise _volume_error(field, problem, value)
 
 
 def _check_iops(volume: Volume, row: Band, service: Service) -> None:
@@ -211,8 +284,10 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
     """Return the limits of a volume on a service.
 
     Raises:
-        UsageError: The service offers no such volume.
+        UsageError: The service, or the other cloud, offers no such volume.
     """
+    if volume.cloud != "aws":
+        return _other_clouds_limits(volume)
     row = find_band(volume, service=service)
     latency = BASE_LATENCY_US[volume.type]
     if volume.type == "nvme":
@@ -237,6 +312,19 @@ def limits(volume: Volume, *, service: Service = "ebs") -> VolumeLimits:
         throughput_mib_s=throughput,
         base_latency_us=latency,
         stripes=stripes,
+    )
+
+
+def _other_clouds_limits(volume: Volume) -> VolumeLimits:
+    found = limits_of(volume)
+    return VolumeLimits(
+        baseline_iops=found.baseline_iops,
+        burst_iops=found.burst_iops,
+        burst_credits=found.burst_credits,
+        throughput_mib_s=found.mib_s,
+        burst_throughput_mib_s=found.burst_mib_s if found.burst_mib_s > found.mib_s else None,
+        base_latency_us=found.latency_us,
+        stripes=1,
     )
 
 

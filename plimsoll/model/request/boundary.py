@@ -3,7 +3,7 @@
 See docs/experiments.md. A figure is either measured or predicted; no field holds both kinds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -21,10 +21,18 @@ Patch = dict[str, Any]
 
 
 def apply_patch(base: Any, patch: Any) -> Any:
-    """Return a value with a patch applied: mappings field by field, all else replaced."""
-    if not (isinstance(base, Mapping) and isinstance(patch, Mapping)):
+    """Return a value with a patch applied: mappings field by field, all else replaced.
+
+    A whole workload, as a file has it, replaces the one before.
+    """
+    if not (isinstance(base, Mapping) and isinstance(patch, Mapping)) or is_whole_workload(patch):
         return patch
     return {**base, **{key: apply_patch(base.get(key), value) for key, value in patch.items()}}
+
+
+def is_whole_workload(fields: Container[str]) -> bool:
+    """Whether these are fields of a whole workload, not of a change to one."""
+    return "about" in fields and "operations" in fields
 
 
 def patched_paths(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

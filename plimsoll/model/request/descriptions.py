@@ -39,9 +39,16 @@ def describe_target(
 
 def describe_volume(volume: Volume) -> str:
     """Name a volume with its provisioned values: `gp3 400 GiB, 12,000 IOPS, 500 MiB/s`."""
-    parts = [f"{volume.type} {volume.size_gib:,} GiB"]
+    level = "" if volume.level is None else f" {volume.level}"
+    parts = [f"{volume.type}{level} {volume.size_gib:,} GiB"]
     if volume.iops is not None:
         parts.append(f"{volume.iops:,} IOPS")
     if volume.throughput_mib_s is not None:
         parts.append(f"{volume.throughput_mib_s:,} MiB/s")
+    if volume.throughput_mb_s is not None:
+        parts.append(f"{volume.throughput_mb_s:,} MB/s")
+    if volume.burst:
+        parts.append("with burst")
+    if volume.read_cache_mib is not None:
+        parts.append(f"read cache of {volume.read_cache_mib:,} MiB")
     return ", ".join(parts)

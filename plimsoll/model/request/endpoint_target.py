@@ -4,8 +4,11 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.aws.volumes import Service, Volume, require_valid_volume
 from plimsoll.model.base import Model
-from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine
+from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine, rds_facts
 from plimsoll.model.engine.asked import StatementMode, require_cluster, require_options
 from plimsoll.model.engine.networks import Network
 from plimsoll.model.request.dsn import TlsMode
@@ -84,6 +87,31 @@ class EndpointTarget(Model):
         " other nodes may be; each operation then goes to a node that holds its rows. If empty,"
         " all load goes to `host`.",
     )
+
+    volume: Volume | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="Volume that the database stands on, of AWS or of another cloud, so that its"
+        " IOPS can be named as the limit. It changes nothing.",
+    )
+
+    @model_validator(mode="after")
+    def _stands_on_a_possible_volume(self) -> Self:
+        if self.volume is not None:
+            require_valid_volume(self.volume, service=self.service)
+            for field in ("credits_start", "read_cache_mib"):
+                if (value := getattr(self.volume, field)) is not None:
+                    problem = "is an option of emulated volumes; an existing database has none"
+                    raise UsageError(Complaint(("volume", field), problem, value))
+        return self
+
+    @property
+    def service(self) -> Service:
+        """The service whose rules apply to its volume, by its host's name."""
+        on_rds = self.host.lower().endswith(".rds.amazonaws.com")
+        if not on_rds or self.engine == "cassandra":
+            return "ebs"
+        return rds_facts(self.engine).service
 
     @model_validator(mode="before")
     @classmethod

@@ -37,7 +37,9 @@ class WorkloadChoice(Model):
         None, description="Name of a built-in workload (`plimsoll workloads` lists them)."
     )
     definition: dict[str, Any] | None = Field(
-        None, description="Workload in the format of workloads/*.yaml, instead of `name`."
+        None,
+        description="Workload in the format of workloads/*.yaml, instead of `name`. A"
+        " request's file may say `file: shop.yaml` instead: a file in its own folder or below.",
     )
     records: Annotated[int, Field(ge=1, le=10**10)] = Field(
         description="Number of rows of the dataset; of each table if the workload has several."

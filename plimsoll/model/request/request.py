@@ -13,8 +13,9 @@ from plimsoll import words
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.aws.volume_rules import Drain
-from plimsoll.model.aws.volumes import FaultPlan, limits
+from plimsoll.model.aws.volumes import FaultPlan, Volume, limits
 from plimsoll.model.base import Model
+from plimsoll.model.clouds.volume_rules import BUFFER_POOL_EXTENSION
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.judging.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.request.background import Background, require_possible_backgrounds
@@ -199,21 +200,35 @@ class Request(Model):
     @property
     def credits_start_share(self) -> float | None:
         """The share of a full bucket that the first measured step starts with; None if not set."""
+        volume = self._created_volume
+        return None if volume is None else volume.credits_start_share
+
+    @property
+    def _created_volume(self) -> Volume | None:
+        """The volume that is created for the run; None if none is."""
         if isinstance(self.target, EndpointTarget | AuroraTarget):
             return None
-        return self.target.volume.credits_start_share
+        return self.target.volume
 
     def require_nothing_of_one_machine(self, whose: str) -> None:
-        """Refuse options that only emulated volumes on one machine have.
+        """Refuse what only emulated volumes on one machine have.
 
         Args:
             whose: what may have these options, for the message.
 
         Raises:
-            UsageError: The request has faults, or sets its volume's credits.
+            UsageError: The request has faults, sets its volume's credits, or has a volume that AWS
+                does not offer.
         """
         if self.faults:
             raise UsageError(Complaint(("faults",), f"only {whose} may have them"))
+        volume = self._created_volume
+        if volume is not None and volume.emulated_only:
+            field = "read_cache_mib" if volume.cloud == "aws" else "cloud"
+            has = "this read cache" if volume.cloud == "aws" else "this cloud's volumes"
+            problem = f"only {whose} may have {has}: on AWS, a target is created on EBS or RDS"
+            path = ("target", "volume", field)
+            raise UsageError(Complaint(path, problem, getattr(volume, field)))
         if self.credits_start_share is not None:
             problem = (
                 f"only {whose} may have it: AWS gives a new volume full credits, and nobody can"
@@ -243,6 +258,17 @@ class Request(Model):
                 " client may run: a toggle warms the server before every step"
             )
             raise UsageError(Complaint(("prepare", "warm_s"), problem, warm_s))
+        return self
+
+    @model_validator(mode="after")
+    def _extension_can_be_switched(self) -> Self:
+        """Refuse to switch a buffer-pool extension that the volume does not have."""
+        states = self.toggle.states if self.toggle else ()
+        switched = any(BUFFER_POOL_EXTENSION in state.parameters for state in states)
+        volume = self._created_volume
+        if switched and (volume is None or volume.read_cache_mib is None):
+            problem = f"is needed to switch {BUFFER_POOL_EXTENSION}: the size of the extension"
+            raise UsageError(Complaint(("target", "volume", "read_cache_mib"), problem))
         return self
 
     @model_validator(mode="after")

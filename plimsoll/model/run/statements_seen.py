@@ -41,6 +41,13 @@ class ColumnSeen(Model):
 TOP_VALUES = 0.2
 
 
+class IndexLeft(Model):
+    """An index that a workload cannot have."""
+
+    columns: tuple[str, ...]  # those of its columns that are known
+    why: str
+
+
 class TableSeen(Model):
     """One table."""
 
@@ -49,7 +56,10 @@ class TableSeen(Model):
     pages: Count | None = None  # table and indexes, as the server estimates them
     columns: tuple[ColumnSeen, ...]
     primary_key: tuple[str, ...] = ()
-    indexes: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # the secondary indexes
+    # The secondary indexes; a column may have a length or an order: `slug(191)`, `at desc`
+    indexes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    unique: tuple[str, ...] = ()  # those of them that are unique
+    indexes_left: dict[str, IndexLeft] = Field(default_factory=dict)
 
 
 class StatementsSeen(Model):

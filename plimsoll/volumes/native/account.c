@@ -13,7 +13,7 @@ uint64_t ios_of(const struct volume *volume, uint64_t bytes)
 
 static bool counts_bytes(int limit)
 {
-    return limit == PEAK_BYTES || limit == INSTANCE_PEAK_BYTES || limit == INSTANCE_LASTING_BYTES;
+    return limit == PEAK_BYTES || limit == LASTING_BYTES || limit == INSTANCE_PEAK_BYTES || limit == INSTANCE_LASTING_BYTES;
 }
 
 static double slowness(struct volume *volume, int64_t now_ns)

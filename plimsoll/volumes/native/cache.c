@@ -1,4 +1,4 @@
-/* A page cache of a given size, as an instance's memory would hold; only names, no data.
+/* A cache of a given size, such as a page cache in an instance's memory; only names, no data.
  *
  * Set-associative with CLOCK's second chance: the lowest bit of a name says that it was used since
  * the hand passed. The hand begins anywhere: if it began at a place of the name's own, two blocks with
@@ -17,10 +17,10 @@ static uint64_t mix(uint64_t x) /* the finalizer of MurmurHash3 */
     return x ^ (x >> 33);
 }
 
-bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
+static bool touch(_Atomic uint64_t *cache, uint64_t sets, uint64_t file, uint64_t block)
 {
     uint64_t name = (mix(file + mix(block + 1)) | 2) & ~1ULL; /* never 0, lowest bit free */
-    _Atomic uint64_t *set = &volume->cache[(mix(name) % volume->cache_sets) * CACHE_WAYS];
+    _Atomic uint64_t *set = &cache[(mix(name) % sets) * CACHE_WAYS];
     _Atomic uint64_t *empty = NULL;
     for (int way = 0; way < CACHE_WAYS; way++) {
         uint64_t held = load(set[way]);
@@ -48,4 +48,14 @@ bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
     }
     store(set[hand % CACHE_WAYS], name); /* others use it all the while */
     return false;
+}
+
+bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
+{
+    return touch(volume->cache, volume->cache_sets, file, block);
+}
+
+bool read_cache_touch(struct volume *volume, uint64_t file, uint64_t block)
+{
+    return touch(volume->cache + volume->cache_sets * CACHE_WAYS, volume->read_cache_sets, file, block);
 }

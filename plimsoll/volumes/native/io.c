@@ -91,10 +91,33 @@ static bool joins(const struct file *file, const struct op *op, int64_t offset, 
     return offset == file->run_to && file->start_ns > op->arrived_ns;
 }
 
+static bool has_read_cache(void)
+{
+    return the_volume->read_cache_sets && load(the_volume->read_cache_on);
+}
+
+/* Whether the read cache holds all that an operation reads; it holds it from now on, as it does what
+ * is written: the extension of a buffer pool is written to with the volume. */
+static bool in_read_cache(const struct op *op, int64_t offset, uint64_t bytes)
+{
+    bool held = true;
+    for (int64_t at = offset / CACHE_BLOCK; at * CACHE_BLOCK < offset + (int64_t)bytes; at++)
+        held &= read_cache_touch(the_volume, op->file->id, (uint64_t)at);
+    return held;
+}
+
 static struct cost book(const struct op *op, int64_t offset, uint64_t bytes, bool buffered)
 {
     struct file *file = op->file;
     struct cost cost = {.waits = true, .on_disk = true};
+    if (has_read_cache() && in_read_cache(op, offset, bytes) && op->kind == READ) {
+        double latency = load(the_volume->latency_ns[READ][draw() % LATENCY_DRAWS]);
+        cost.on_disk = false;
+        cost.booking.start_ns = op->arrived_ns;
+        cost.booking.due_ns =
+            op->arrived_ns + (int64_t)(load(the_volume->read_cache_scale) * latency);
+        return cost;
+    }
     int64_t end = offset + (int64_t)bytes;
     bool locked = file_lock(file);
     bool joined = locked && joins(file, op, offset, buffered);

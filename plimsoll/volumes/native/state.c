@@ -35,6 +35,7 @@ static void set_up(struct volume *volume, const struct volume_config *config, si
     volume->io_bytes = config->io_bytes;
     volume->readahead_bytes = config->readahead_bytes;
     volume->cache_sets = (uint64_t)config->cache_blocks / CACHE_WAYS;
+    volume->read_cache_sets = (uint64_t)config->read_cache_blocks / CACHE_WAYS;
     strcpy(volume->escapers[ESCAPERS - 1].name, "others");
 }
 
@@ -48,8 +49,9 @@ static int allocate(int fd, size_t size)
 
 int volume_create(const char *path, const struct volume_config *config, int64_t now_ns)
 {
-    size_t cache = (size_t)config->cache_blocks / CACHE_WAYS * CACHE_WAYS * sizeof(uint64_t);
-    size_t size = sizeof(struct volume) + cache;
+    size_t sets = (size_t)config->cache_blocks / CACHE_WAYS +
+                  (size_t)config->read_cache_blocks / CACHE_WAYS;
+    size_t size = sizeof(struct volume) + sets * CACHE_WAYS * sizeof(uint64_t);
     int fd = open_file(path, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0)
         return -1;
@@ -104,6 +106,8 @@ void volume_configure(struct volume *volume, const struct volume_config *config,
             store(volume->latency_ns[kind][i], config->latency_ns[kind][i]);
     store(volume->backlog_ns, config->backlog_ns);
     store(volume->flush_ios, config->flush_ios);
+    store(volume->read_cache_scale, config->read_cache_scale);
+    store(volume->read_cache_on, config->read_cache_on);
 }
 
 void volume_inject(struct volume *volume, const struct volume_fault *fault)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define VOLUME_MAGIC 0x6c6c6f736d696c70ULL /* "plimsoll" */
-#define VOLUME_LAYOUT 3                    /* raised whenever a structure below changes */
+#define VOLUME_LAYOUT 4                    /* raised whenever a structure below changes */
 
 #define LATENCY_DRAWS 1024 /* equally likely latencies: any distribution, without libm */
 #define HISTOGRAM_BUCKETS 256
@@ -29,6 +29,7 @@ enum limit {
     PEAK_IOPS,
     LASTING_IOPS,
     PEAK_BYTES,
+    LASTING_BYTES,
     INSTANCE_PEAK_IOPS,
     INSTANCE_LASTING_IOPS,
     INSTANCE_PEAK_BYTES,
@@ -50,6 +51,9 @@ struct volume_config {
     double flush_ios;                      /* I/Os that a flush costs */
     int64_t backlog_ns;                    /* a buffered write waits once it lags this far behind */
     int64_t cache_blocks;                  /* of the simulated page cache; 0: none */
+    int64_t read_cache_blocks;             /* of the cache below it, under direct reads too; 0: none */
+    double read_cache_scale;               /* latency of a hit, relative to a read of the volume */
+    int32_t read_cache_on;                 /* 0: it is there, and answers nothing */
     uint32_t io_bytes;                     /* the most that counts as one I/O */
     uint32_t readahead_bytes;              /* of a buffered sequential read */
     char directory[4096];                  /* canonical; what lies under it is on the volume */
@@ -118,7 +122,9 @@ struct volume {
     char directory[4096];
     uint32_t directory_length;
     uint32_t io_bytes, readahead_bytes;
-    uint64_t cache_sets;
+    uint64_t cache_sets, read_cache_sets;
+    _Atomic double read_cache_scale;
+    _Atomic int32_t read_cache_on;
     _Atomic int64_t backlog_ns;
     _Atomic double flush_ios;
     _Atomic uint32_t latency_ns[2][LATENCY_DRAWS];
@@ -130,7 +136,8 @@ struct volume {
     _Atomic uint64_t late, late_ns, attached, maps, refused;
     _Atomic uint64_t unwatched; /* more than 0: nobody sees all that goes past; no count of whom */
     _Atomic int64_t writeback_ns[WRITEBACK_SLOTS]; /* when a file's last buffered write is done */
-    _Atomic uint64_t cache[];                      /* cache_sets x CACHE_WAYS block names */
+    /* (cache_sets + read_cache_sets) x CACHE_WAYS block names */
+    _Atomic uint64_t cache[];
 };
 
 /* --- bucket.c: the arithmetic --- */
@@ -168,9 +175,10 @@ void volume_count_late(struct volume *volume, int64_t late_ns);
 uint32_t histogram_index(uint64_t us);
 uint64_t histogram_upper_us(uint32_t index);
 
-/* --- cache.c: a page cache of the instance's size --- */
+/* --- cache.c: a page cache of the instance's size, and a read cache below it --- */
 
 /* Answers whether the block was held, and holds it from now on. */
 bool cache_touch(struct volume *volume, uint64_t file, uint64_t block);
+bool read_cache_touch(struct volume *volume, uint64_t file, uint64_t block);
 
 #endif

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.model.run.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+from plimsoll.workload.tables import parse_indexed
 
 DRAWN = "$distribution"  # parameter for what digests do not tell: which rows are accessed
 HASH_DIGITS = 20  # digits of YCSB's hash of a number
@@ -129,13 +130,41 @@ def fill_columns(table: TableSeen, *, prefixes: bool) -> dict[str, Filled]:
             last column follows from the row's number.
     """
     by_row = set(table.primary_key[-1:] if prefixes else table.primary_key)
-    indexed = {name for names in (table.primary_key, *table.indexes.values()) for name in names}
+    by_row |= {find_differing(table, name) for name in list_unique(table)}
+    indexed = {
+        parse_indexed(name).column
+        for names in (table.primary_key, *table.indexes.values())
+        for name in names
+    }
     return {
         column.name: _fill_by_row(column)
         if column.name in by_row
         else _fill_by_value(column, table.rows, compared=column.name in indexed)
         for column in table.columns
     }
+
+
+def list_unique(table: TableSeen) -> list[str]:
+    """List the unique indexes whose rows can be told apart by stand-in values."""
+    return [name for name in table.unique if find_differing(table, name)]
+
+
+def find_differing(table: TableSeen, index: str) -> str:
+    """Return the column of a unique index that has another value in each row; empty if none can.
+
+    It is the last one that holds whole numbers or long texts, or one of the key.
+    """
+    for text in reversed(table.indexes[index]):
+        indexed = parse_indexed(text)
+        column = next((c for c in table.columns if c.name == indexed.column), None)
+        if column is None or indexed.length is not None:
+            continue
+        declared, _ = map_type(column.type)
+        sized = _SIZED.fullmatch(declared)
+        long = int(sized[2]) >= HASH_DIGITS if sized else _is_text(declared)
+        if long or _INTEGER.fullmatch(declared):
+            return column.name
+    return ""
 
 
 def single_key_column(table: TableSeen) -> ColumnSeen | None:

@@ -13,6 +13,7 @@ from plimsoll.workload.derive.grouping import Part, find_transaction
 from plimsoll.workload.derive.making import (
     Maker,
     Text,
+    Trial,
     find_pool,
     find_replaced_rows,
     make_parameters,
@@ -95,6 +96,7 @@ def derive(
     name: str = "derived",
     writes: bool = False,
     only: Collection[str] = (),
+    trial: Trial | None = None,
 ) -> Derived:
     """Derive a workload from statement statistics.
 
@@ -103,6 +105,8 @@ def derive(
         name: The name of the workload.
         writes: Whether it includes statements that change or lock rows.
         only: The tables of interest; empty for all.
+        trial: A server that tries each statement, which is left out if it is refused; None to try
+            none.
 
     Raises:
         UsageError: A table does not exist, or no statement can be used.
@@ -117,7 +121,7 @@ def derive(
     found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
     known = describe_tables(tables, [one.shape for one in found.taken])
     taken = merge_statements(found.taken, known)
-    maker = Maker(seen.protocol, known, usual_rows(taken))
+    maker = Maker(seen.protocol, known, usual_rows(taken), trial)
     sent = sorted(_filter_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
     made = _make_operations(sent, found, maker)
     if not made.done:
@@ -226,6 +230,8 @@ def _write_document(
     notes = write_notes(
         seen, found, known, transaction, [_describe_skew(pool, constant), *maker.guesses]
     )
+    if maker.untried is not None:
+        notes = (*notes, f"the statements were not tried on the server: {maker.untried}")
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
     document = {
         "about": f"derived from the statements that {seen.database} was sent",

@@ -4,25 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.engine.asked import Protocol
+from plimsoll.model.engine.asked import Protocol as WireProtocol
 from plimsoll.model.run.statements_seen import StatementsSeen
+from plimsoll.workload.compiled import Table
 from plimsoll.workload.ddl import define_tables
 from plimsoll.workload.declared import read_part
 from plimsoll.workload.derive.binds import Known, find_binds, rows_per_call
 from plimsoll.workload.derive.columns import find_row_numbers
 from plimsoll.workload.derive.grouping import Part
+from plimsoll.workload.derive.shapes import Shape
 from plimsoll.workload.derive.skew import Pool
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import write_tables
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operation
 from plimsoll.workload.parameters import substitute
-from plimsoll.workload.tables import Tables, TableShape
+from plimsoll.workload.tables import Tables, TableShape, parse_indexed
 from plimsoll.workload.values import Scope
 
 _REPLACED = "replaced"
@@ -44,11 +46,23 @@ class _Checked:
         problems: The problems of tables that are not possible, by name.
         copies: The number of copies of the other tables.
         names: The names that statements may use.
+        tables: One copy of each table, as it is created.
     """
 
     problems: Mapping[str, str]
     copies: Mapping[str, int | None]
     names: Mapping[Language, Names]
+    tables: Sequence[Table]
+
+
+class Trial(Protocol):
+    """A server that says which statements it would take, on tables as they were derived."""
+
+    def create(self, tables: Sequence[Table]) -> str | None:
+        """Create the tables; return why they cannot be made, None if they are."""
+
+    def refuse(self, sql: str) -> str | None:
+        """Return what the server says against a statement; None if it prepares it."""
 
 
 @dataclass
@@ -59,12 +73,14 @@ class Maker:
         protocol: The wire protocol of the databases.
         known: The tables by the names in the server.
         usual_rows: The rows of a usual range, for ranges whose rows are not counted.
+        trial: A server that tries each statement; None to try none.
         guesses: The guesses made so far.
     """
 
-    protocol: Protocol
+    protocol: WireProtocol
     known: Mapping[str, Known]
     usual_rows: float | None
+    trial: Trial | None = None
     guesses: dict[str, None] = field(default_factory=dict)
 
     @property
@@ -81,6 +97,8 @@ class Maker:
         """
         if not one.shape.tables:
             return "names no table that is known"
+        if (why := self._find_lacking_index(one.shape)) is not None:
+            return why
         for table in one.shape.tables:
             if self.known[table].name in self._checked.problems:
                 return self._checked.problems[self.known[table].name]
@@ -92,7 +110,37 @@ class Maker:
             )
         except WorkloadError as error:
             return "; ".join(about.sentence for about in error.complaints)
-        return None if self.protocol in found else "has no form for this database"
+        if self.protocol not in found:
+            return "has no form for this database"
+        return self._try(found[self.protocol].statements[0].sql[0])
+
+    def _try(self, sql: str) -> str | None:
+        """Return what the server says against a statement; None if it takes it, or is not asked."""
+        if self.trial is None or self.untried is not None:
+            return None
+        refused = self.trial.refuse(sql)
+        return None if refused is None else f"the server refuses it: {refused}"
+
+    @cached_property
+    def untried(self) -> str | None:
+        """Why the server cannot try statements; None if it can, or is not asked."""
+        return None if self.trial is None else self.trial.create(self._checked.tables)
+
+    def _find_lacking_index(self, shape: Shape) -> str | None:
+        """Return why an index that a statement may use is not in the workload; None if all are."""
+        for table in shape.tables:
+            seen = self.known[table].seen
+            leading = {parse_indexed(names[0]).column for names in seen.indexes.values() if names}
+            leading |= set(seen.primary_key[:1])
+            compared = {
+                slot.column
+                for slot in shape.slots
+                if slot.table == table and slot.role in {"equal", "member", "low", "high"}
+            }
+            for name, index in seen.indexes_left.items():
+                if compared & set(index.columns[:1]) - leading:
+                    return f"may use the index {name} of {table}, which {index.why}"
+        return None
 
     @cached_property
     def _checked(self) -> "_Checked":
@@ -100,17 +148,18 @@ class Maker:
         tables, _ = write_tables(list(self.known.values()))
         shapes: dict[str, TableShape] = {}
         problems: dict[str, str] = {}
+        defined: list[Table] = []
         for name, table in tables.items():
             try:
                 part = substitute({"tables": {name: table}}, _VALUES)
                 shapes |= read_part(Tables, part, Scope(row=True)).tables
-                define_tables(name, shapes[name], self.protocol)
+                defined.append(define_tables(name, shapes[name], self.protocol)[0])
             except WorkloadError as error:
                 shapes.pop(name, None)
                 problems[name] = "; ".join(about.sentence for about in error.complaints)
         copies = {name: shape.copies for name, shape in shapes.items()}
         names = {language: Names.of(shapes, language) for language in get_args(Language)}
-        return _Checked(problems, copies, names)
+        return _Checked(problems, copies, names, defined)
 
     def single(
         self, one: Taken, *, kept: bool = True, replaced: bool = False

@@ -35,6 +35,11 @@ def write_notes(
         *_note_transactions(found, transaction),
         *(f"guessed: {guess}" for guess in guesses),
         *_note_tables(tables),
+        *(
+            f"the index {name} of {table.seen.name} is left out: it {index.why}; writes cost less"
+            for table in tables
+            for name, index in table.seen.indexes_left.items()
+        ),
     ]
     if seen.calls_unknown:
         unknown = words.plural(seen.calls_unknown, "call")

@@ -6,9 +6,9 @@ from typing import Any
 
 from plimsoll.model.run.statements_seen import TableSeen
 from plimsoll.workload.derive.binds import Known
-from plimsoll.workload.derive.columns import find_row_numbers
+from plimsoll.workload.derive.columns import find_row_numbers, list_unique
 from plimsoll.workload.derive.shapes import Shape
-from plimsoll.workload.tables import MAX_COPIES
+from plimsoll.workload.tables import MAX_COPIES, parse_indexed
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
 _NUMBERED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)([1-9][0-9]{0,3})")
@@ -100,16 +100,18 @@ def _write_table(known: Known, rows: int | str) -> dict[str, Any]:
             **({"nullable": True} if column.nullable else {}),
             **({"auto_increment": True} if column.auto_increment else {}),
         }
-    indexes = {
-        f"{'by_' + '_'.join(names)[:30]}_{number}": list(names)
-        for number, names in enumerate(seen.indexes.values(), start=1)
-        if names and set(names) <= set(columns)
-    }
+    indexes: dict[str, dict[str, list[str]]] = {"indexes": {}, "unique": {}}
+    unique = list_unique(seen)
+    for number, (index, names) in enumerate(seen.indexes.items(), start=1):
+        of = [parse_indexed(name).column for name in names]
+        if names and set(of) <= set(columns):
+            kind = "unique" if index in unique else "indexes"
+            indexes[kind][f"{'by_' + '_'.join(of)[:30]}_{number}"] = list(names)
     return {
         "rows": rows if seen.primary_key else 0,
         **({"copies": known.copies} if known.copies else {}),
         "first": find_row_numbers(seen)[0],
         "primary_key": list(seen.primary_key),
-        **({"indexes": indexes} if indexes else {}),
+        **{kind: made for kind, made in indexes.items() if made},
         "columns": columns,
     }

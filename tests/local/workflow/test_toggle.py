@@ -61,6 +61,23 @@ def test_a_running_server_takes_what_is_dynamic(bench: Bench) -> None:
     assert uptimes == sorted(uptimes), "it was restarted"
 
 
+@pytest.mark.whole  # tests/local/volumes/test_read_cache.py
+def test_a_read_cache_is_switched_while_the_server_runs(bench: Bench) -> None:
+    states = [
+        {"name": name, "parameters": {"apsaradb.buffer_pool_extension": value}}
+        for name, value in (("without", "OFF"), ("with", "ON"))
+    ]
+    volume = {"cloud": "alibaba", "type": "premium-essd", "size_gib": 400, "read_cache_mib": 16}
+    asked = {**QUICK, "toggle": {"states": states, "pairs": 3}, "target__volume": volume}
+    _, result = bench.succeed(bench.start(tiny("toggle-read-cache", **asked)))
+    assert result.toggle is not None
+    assert result.toggle.throughput.pairs == 3, result.toggle.detail
+    assert result.volume_limits is not None
+    assert result.volume_limits.baseline_iops == 21_800
+    uptimes = [step.server.gauges["Uptime"] for step in result.steps if step.server]
+    assert uptimes == sorted(uptimes), "it was restarted"
+
+
 @pytest.mark.whole  # MariaDB is
 def test_postgres_is_restarted_too(bench: Bench) -> None:
     states = [

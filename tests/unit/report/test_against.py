@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.model.judging.closing import PairedRatio
 from plimsoll.model.request.rds_target import RdsTarget
+from plimsoll.model.request.toggle import StateFigures, ToggleResult
 from plimsoll.model.run.results import RunResult
 from plimsoll.report.published import compare_with_published, read_reference, shape_table
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.report.experiment.test_experiment_summary import at_one_load
 
 REFERENCE = Path(__file__).parents[3] / "reference"
-R1, R2 = (read_reference(REFERENCE / f"{name}.csv") for name in ("r1", "r2"))
+R1, R2, R4 = (read_reference(REFERENCE / f"{name}.csv") for name in ("r1", "r2", "r4"))
 SLOW, FAST = (
     synthetic_run(knee=knee, iops=iops, run_id=run_id, seed=seed)[0]
     for run_id, knee, iops, seed in (("slow", 3.2, 1000, 5), ("fast", 6.3, 2000, 6))
@@ -83,6 +85,62 @@ def test_ratios_find_their_runs_by_the_variants_names() -> None:
     )
     with pytest.raises(UsageError, match="no two of the runs are of variants"):
         compare_with_published(R2, runs[1:], ["b", "c"])
+
+
+def toggled(workload: str, ratio: float) -> RunResult:
+    """A run whose toggle has gained so much."""
+    states = tuple(
+        StateFigures(
+            name=name,
+            parameters={},
+            server_says={},
+            throughput_ops_per_second=None,
+            errors_share=None,
+        )
+        for name in ("without", "with")
+    )
+    toggle = ToggleResult(
+        states=(states[0], states[1]),
+        axis="clients",
+        load=2,
+        statistic="p99",
+        throughput=PairedRatio(ratio=ratio, low=0.9 * ratio, high=1.1 * ratio, pairs=4),
+        latency={},
+        steps=(),
+        left_out=0,
+        pairs_asked=4,
+        method="",
+        detail="",
+    )
+    named = SLOW.request.workload.model_copy(update={"name": workload})
+    request = SLOW.request.model_copy(update={"workload": named})
+    return SLOW.model_copy(update={"request": request, "toggle": toggle})
+
+
+@pytest.mark.parametrize(
+    ("workload", "ratio", "judged"),
+    [
+        ("sysbench-oltp-read-write", 1.70, "in the published range"),
+        ("sysbench-oltp-read-only", 3.00, "1.67 times off the published range: in kind"),
+        ("sysbench-oltp-write-only", 29.0, "21.80 times off the published range: not in kind"),
+        ("sysbench-oltp-write-only", 0.90, "of the other sign"),
+    ],
+)
+def test_gains_are_judged_in_kind(workload: str, ratio: float, judged: str) -> None:
+    (sentence,) = compare_with_published(R4, [toggled(workload, ratio)], ["a"]).sentences
+    assert sentence.startswith(f"{workload}, with to without: published ")
+    assert "(4 cores)" in sentence
+    assert sentence.endswith(f"; {judged}.")
+
+
+def test_the_order_of_the_gains_is_said() -> None:
+    gains = {"read-only": 1.5, "write-only": 1.2, "read-write": 1.9}
+    runs = [toggled(f"sysbench-oltp-{mix}", ratio) for mix, ratio in gains.items()]
+    *_, order = compare_with_published(R4, runs, ["a", "b", "c"]).sentences
+    assert order == (
+        "Gains from the largest: sysbench-oltp-read-write, sysbench-oltp-read-only,"
+        " sysbench-oltp-write-only, as in the largest published ones."
+    )
 
 
 @pytest.mark.parametrize(

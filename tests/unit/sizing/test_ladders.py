@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.aws.volumes import Service, Volume, VolumeType, limits, require_valid_volume
+from plimsoll.model.aws.volumes import AwsVolumeType, Service, Volume, limits, require_valid_volume
 from plimsoll.model.request.rds_target import RdsTarget
 from plimsoll.quoting.prices import read_builtin_prices
 from plimsoll.sizing.offers import list_ladders, price_monthly
@@ -25,7 +25,7 @@ def carrying(iops: float, mib_s: float = 0, *, service: Service) -> Callable[[Vo
 
 
 def found(
-    kind: VolumeType, iops: float, mib_s: float = 0, *, least: int = 100, service: Service
+    kind: AwsVolumeType, iops: float, mib_s: float = 0, *, least: int = 100, service: Service
 ) -> list[Volume | None]:
     carries = carrying(iops, mib_s, service=service)
     return [ladder.find_smallest(carries) for ladder in list_ladders(service, kind, least)]
@@ -49,7 +49,7 @@ def found(
     ],
 )
 def test_the_least_volume_that_carries_it(
-    kind: VolumeType,
+    kind: AwsVolumeType,
     iops: float,
     least_gib: int,
     volumes: list[tuple[int, int | None] | None],
@@ -78,7 +78,7 @@ def test_on_ebs_gp3_is_provisioned_at_every_size() -> None:
     st.integers(100, 2_000),
 )
 def test_what_is_proposed_can_be_had_and_more_never_costs_less(
-    kind: VolumeType, one: int, other: int, least_gib: int
+    kind: AwsVolumeType, one: int, other: int, least_gib: int
 ) -> None:
     def cheapest(iops: int) -> float:
         usd = []

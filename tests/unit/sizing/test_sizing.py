@@ -66,8 +66,66 @@ def rds(option: Option) -> RdsTarget:
     return option.target
 
 
+def test_three_words_say_by_the_interval_whether_a_target_carries_the_load() -> None:
+    """The figure of m6i.large with gp3 is above 11,429 ops/s, and its low end is not."""
+    found = sized(8000)
+    required = found.required_ops_per_second
+    for option in found.options:
+        assert option.low is not None
+        assert option.high is not None
+        if option.status == "predicted":
+            assert option.outlook == ("carries" if option.low >= required else "may carry")
+            assert option.high >= required
+    outlooks = [option.outlook for option in found.options]
+    sure = outlooks.count("carries")
+    assert outlooks == ["carries"] * sure + ["may carry"] * (len(outlooks) - sure)
+    assert 0 < sure < len(outlooks)
+    least_usd = found.options[0].usd_per_month or 0
+    assert all((option.usd_per_month or 0) < least_usd for option in found.options[sure:])
+    assert found.sentence.startswith(
+        "db.m6i.large, io1 100 GiB, 1,000 IOPS, carries 8,000 ops/s with 30 % to spare for $238"
+    )
+    assert found.sentence.endswith("db.m6i.large, gp3 100 GiB, may carry it for $137 a month")
+
+
+def test_where_nothing_is_sure_the_sentence_does_not_say_that_something_carries_it() -> None:
+    found = sized(60_000)
+    assert {option.outlook for option in found.options} == {"may carry"}
+    assert found.sentence.startswith("nothing surely carries it; ")
+    assert " may carry 60,000 ops/s " in found.sentence
+    assert not any("no gp3 carries this" in one.sentence for one in found.cannot)
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning"),
+    [
+        ({"audits_off": {"drift", "steady_state"}}, "switched off: drift and steady_state"),
+        ({"machine": True}, "this machine set its limit, not the database"),
+    ],
+)
+def test_a_run_that_is_weak_ground_is_warned_of(changes: dict[str, Any], warning: str) -> None:
+    whole = synthetic_run()[0]
+    if changes.pop("machine", False):
+        assert whole.limiting is not None
+        limiting = whole.limiting.model_copy(update={"resource": "machine"})
+        whole = whole.model_copy(update={"limiting": limiting})
+    else:
+        rules = whole.request.limits.model_copy(update=changes)
+        request = whole.request.model_copy(update={"limits": rules})
+        whole = whole.model_copy(update={"request": request})
+    assert whole.capacity is not None
+    limits = whole.capacity.steps[0].limit_us
+    runs = {"a-run": run(limits, whole)}
+    asked = Wish(2000, limits, 0.3, 100)
+    found = size(runs, asked, few(), statistic="p99", today=TODAY)
+    assert found.warning is not None
+    assert warning in found.warning
+    assert sized(2000).warning is None
+
+
 def test_the_ranking_is_by_price_and_each_price_is_the_sum_of_its_items() -> None:
     found = sized(2000)
+    assert {option.outlook for option in found.options} == {"carries"}
     prices = [option.usd_per_month for option in found.options]
     known = [usd for usd in prices if usd is not None]
     assert len(known) == len(prices) == 12
@@ -151,6 +209,29 @@ def test_growth_says_until_when_the_cheapest_suffices() -> None:
     assert found.years_without_headroom > found.years >= 0
     assert found.until is not None
     assert found.until >= TODAY
+
+
+def test_a_horizon_says_what_carries_the_load_once_it_has_grown() -> None:
+    runs, now = {"a-run": run()}, sized(2000)
+    found = size(
+        runs, wish(2000), few(), statistic="p99", today=TODAY, times_per_year=2.0, horizon_years=2
+    )
+    assert (now.horizon, found.options) == (None, now.options)
+    assert found.horizon is not None
+    assert found.horizon.ops_per_second == pytest.approx(8000)
+    assert found.horizon.options == sized(8000).options
+    assert found.horizon.sentence == sized(8000).sentence
+
+
+def test_growth_counts_on_the_low_end_and_names_the_high_one() -> None:
+    runs = {"a-run": run()}
+    found = size(runs, wish(2000), few(), statistic="p99", today=TODAY, times_per_year=2.0)
+    low, growth = found.options[0].low, found.growth
+    assert low is not None
+    assert growth is not None
+    assert 2**growth.years == pytest.approx(low * 0.7 / 2000)
+    assert growth.years_at_most is not None
+    assert growth.years_at_most > growth.years
 
 
 def test_an_operation_without_this_statistic_is_refused() -> None:

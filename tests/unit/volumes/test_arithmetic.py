@@ -334,3 +334,44 @@ def test_a_page_cache_holds_its_size_and_forgets_the_rest(tmp_path: Path) -> Non
     hits(3, 4 * blocks)
     assert hits(1, blocks // 2) < 0.05 * blocks
     state.close()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Volume(cloud="alibaba", type="essd", level="PL1", size_gib=400),
+        Volume(cloud="alibaba", type="essd", level="PL3", size_gib=4_000),
+        Volume(cloud="alibaba", type="essd-autopl", size_gib=400, iops=20_000),
+        Volume(cloud="azure", type="ultra", size_gib=500, iops=400_000, throughput_mb_s=10_000),
+        Volume(cloud="google", type="hyperdisk-extreme", size_gib=300, iops=350_000),
+    ],
+    ids=lambda asked: asked.type,
+)
+def test_the_limits_of_other_clouds_hold_above_what_a_machine_can_do(
+    virtual: Callable[..., Virtual], asked: Volume
+) -> None:
+    promised = limits(asked)
+    assert promised.baseline_iops is not None
+    assert promised.throughput_mib_s is not None
+    small, latency_us = virtual(promised).closed_loop(1_024, 0.5, size=4 * KIB, warmup_s=0.1)
+    allowed = min(promised.baseline_iops, 1_024 / (promised.base_latency_us / 1e6))
+    assert small == pytest.approx(allowed, rel=0.005)
+    assert latency_us >= promised.base_latency_us * 0.97
+    large, _ = virtual(promised).closed_loop(256, 0.5, size=256 * KIB, warmup_s=0.1)
+    by_bytes = promised.throughput_mib_s * 4
+    assert large == pytest.approx(min(by_bytes, promised.baseline_iops), rel=0.005)
+
+
+def test_a_small_premium_ssd_bursts_until_its_bucket_is_empty(
+    virtual: Callable[..., Virtual],
+) -> None:
+    promised = limits(Volume(cloud="azure", type="premium-ssd", size_gib=128))
+    full = virtual(promised)
+    assert full.closed_loop(64, 5, size=4 * KIB, warmup_s=1)[0] == pytest.approx(3_500, rel=0.005)
+    empty = virtual(promised, balance=0.0)
+    assert empty.closed_loop(64, 20, size=4 * KIB, warmup_s=2)[0] == pytest.approx(500, rel=0.005)
+    # 128 KiB an I/O: 170 MB/s while the bucket lasts, 100 MB/s afterwards
+    for volume, mb_s in ((virtual(promised), 170), (virtual(promised, balance=3_000 * 60.0), 100)):
+        seconds = 100 if mb_s == 100 else 5
+        got, _ = volume.closed_loop(16, seconds, size=128 * KIB, warmup_s=90 if mb_s == 100 else 1)
+        assert got * 128 * KIB == pytest.approx(mb_s * 1e6, rel=0.02)

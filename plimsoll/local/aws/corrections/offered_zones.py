@@ -4,14 +4,12 @@ https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeOrderableD
 One machine offers everything in every zone, and refuses the impossible when it is created.
 """
 
-from typing import get_args
-
 from moto.core.responses import ActionResult
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.rds.responses import RDSResponse
 
 from plimsoll.local.replacing import replace_members
-from plimsoll.model.aws.volumes import VolumeType
+from plimsoll.model.aws.volumes import VOLUME_TYPES
 
 _ASKED = ("Engine", "EngineVersion", "DBInstanceClass")
 
@@ -23,7 +21,7 @@ def _describe(self: RDSResponse) -> ActionResult:
         {
             "OrderableDBInstanceOptions": [
                 {**asked, "StorageType": kind, "AvailabilityZones": [{"Name": z} for z in zones]}
-                for kind in get_args(VolumeType)
+                for kind in VOLUME_TYPES
             ]
         }
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from plimsoll.errors import UsageError
 from plimsoll.model.run.statements_seen import Digest, StatementsSeen
 from plimsoll.workload import Compiled, load_workload, parse_workload
+from plimsoll.workload.compiled import Table
 from plimsoll.workload.derive.derived import Derived, derive
 from plimsoll.workload.derive.document import dump_document
 from tests.unit.workload.derive.digests import (
@@ -270,3 +272,37 @@ def test_updates_of_one_column_that_differ_much_in_their_number_stay_apart() -> 
 
 def _plain(text: str) -> str:
     return text.replace(" ", "").replace("`", "")
+
+
+class Picky:
+    """A server that refuses statements which name a column, or any table."""
+
+    def __init__(self, column: str, why_not: str | None = None) -> None:
+        self._column, self._why_not = column, why_not
+        self.created: list[str] = []
+        self.tried: list[str] = []
+
+    def create(self, tables: Sequence[Table]) -> str | None:
+        self.created += [table.name for table in tables]
+        return self._why_not
+
+    def refuse(self, sql: str) -> str | None:
+        self.tried.append(sql)
+        return "no such type (1)" if self._column in sql else None
+
+
+def test_what_a_server_refuses_is_left_out_with_its_reason() -> None:
+    of_orders = digest("SELECT `note` FROM `orders` WHERE `id` = ?", 10)
+    picky = Picky("note")
+    derived = derive(seen(digest(READ), of_orders), trial=picky)
+    (one,) = derived.left_out
+    assert one.why == "the server refuses it: no such type (1)"
+    assert sorted(picky.created) == ["orders", "usertable"]
+    assert [one.name for one in derived.operations] == ["select_usertable_by_ycsb_key"]
+
+
+def test_where_a_server_cannot_try_them_a_note_says_why() -> None:
+    picky = Picky("YCSB", why_not="access denied")
+    derived = derive(seen(digest(READ)), trial=picky)
+    assert derived.notes[-1] == "the statements were not tried on the server: access denied"
+    assert (derived.left_out, picky.tried) == ((), [])

@@ -1,0 +1,1 @@
+"""The clouds beside AWS: their volumes and instances. Nothing is provisioned there."""

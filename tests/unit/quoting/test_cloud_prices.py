@@ -1,0 +1,162 @@
+"""Prices of other clouds: each with source and date, read from a list, and aged in words."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import date
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.quoting.azure_prices import read_azure_prices
+from plimsoll.quoting.cloud_prices import (
+    convert_to_usd,
+    describe_age,
+    list_old_sources,
+    parse_rate,
+    read_cloud_prices,
+)
+from plimsoll.quoting.prices import read_builtin_prices
+
+
+def test_every_price_has_source_date_and_currency() -> None:
+    table = read_cloud_prices()
+    for group in table.prices:
+        source = table.sources[group.source]
+        assert source.url.startswith("https://")
+        assert source.what
+        assert group.region
+        assert group.unit
+
+
+def test_a_month_has_730_hours() -> None:
+    table = read_cloud_prices()
+    assert table.find("azure", "machine", "Standard_D2s_v5").per_month == pytest.approx(70.08)
+    assert table.find("azure", "disk", "premium-ssd 128").per_month == 19.71
+    essd = table.find("alibaba", "storage", "essd PL1")
+    assert essd.per_month == pytest.approx(1.533)
+    assert essd.currency == "CNY"
+    assert table.find("azure", "storage", "premium-ssd-v2").per_month is None
+    assert table.find("azure", "storage", "no such disk").per_month is None
+
+
+@pytest.mark.parametrize(
+    ("as_of", "words"),
+    [
+        (date(2026, 11, 20), "2026-11-20, 7 days old"),
+        (date(2025, 3, 5), "2025-03-05, 21 months old"),
+    ],
+)
+def test_a_price_says_its_age(as_of: date, words: str) -> None:
+    assert describe_age(as_of, date(2026, 11, 27)) == words
+
+
+def test_sources_older_than_a_year_are_named() -> None:
+    newest = max(
+        source.as_of
+        for table in (read_cloud_prices(), read_builtin_prices())
+        for source in table.sources.values()
+    )
+    oldest = list_old_sources(newest)
+    assert any(text.startswith("infracost ") for text in oldest)
+    assert not list_old_sources(date(2015, 1, 1))
+
+
+def test_a_rate_converts_a_currency() -> None:
+    assert parse_rate("CNY=7.1") == ("CNY", 7.1)
+    assert convert_to_usd(71, "CNY", {"CNY": 7.1}) == pytest.approx(10)
+    assert convert_to_usd(71, "CNY", {}) is None
+    assert convert_to_usd(71, "USD", {}) == 71
+
+
+@pytest.mark.parametrize("text", ["7.1", "CNY", "CNY=0", "yuan=7", "CNY=much"])
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a rate"):
+        parse_rate(text)
+
+
+def row(product: str, meter: str, usd: float, **more: Any) -> dict[str, Any]:
+    return {
+        "productName": product,
+        "meterName": meter,
+        "skuName": "Premium LRS",
+        "armSkuName": "",
+        "retailPrice": usd,
+        "type": "Consumption",
+        **more,
+    }
+
+
+V2 = "Azure Premium SSD v2"
+MACHINE = {"skuName": "D2s v5", "armSkuName": "Standard_D2s_v5"}
+DISKS = [
+    row(V2, "Premium LRS Provisioned Capacity", 0.00011),
+    row(V2, "Premium LRS Provisioned IOPS", 0.0),  # the first 3,000
+    row(V2, "Premium LRS Provisioned IOPS", 0.000007),
+    row(V2, "Premium ZRS Provisioned IOPS", 0.5),
+    row(V2, "Premium LRS Provisioned Throughput (MBps)", 0.00006),
+    row("Premium SSD Managed Disks", "P10 LRS Disk", 19.71),
+    row("Premium SSD Managed Disks", "P10 LRS Disk Mount", 1.0),
+]
+MACHINES = [
+    row("Virtual Machines Dsv5 Series", "D2s v5", 0.096, **MACHINE),
+    row("Virtual Machines Dsv5 Series Windows", "D2s v5", 0.188, **MACHINE),
+    row("Virtual Machines Dsv5 Series", "D2s v5 Spot", 0.02, **MACHINE),
+    row("Virtual Machines Dsv5 Series", "D2s v5", 500, **{**MACHINE, "type": "Reservation"}),
+]
+
+
+@pytest.fixture
+def price_list() -> Iterator[str]:
+    """A list with the disks on two pages."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = parse_qs(urlsplit(self.path).query)
+            condition = asked.get("$filter", [""])[0]
+            here = f"http://127.0.0.1:{server.server_port}"
+            answer: dict[str, Any] = {"Items": [], "NextPageLink": None}
+            if "second" in asked:
+                answer["Items"] = DISKS[3:]
+            elif "eastus" in condition and "Storage" in condition:
+                answer = {"Items": DISKS[:3], "NextPageLink": f"{here}/?second=1"}
+            elif "eastus" in condition:
+                answer["Items"] = MACHINES
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_azures_list_is_read_without_an_account(price_list: str) -> None:
+    today = date(2026, 11, 27)
+    found = read_azure_prices("eastus", today=today, api=price_list)
+    capacity = found.find("azure", "storage", "premium-ssd-v2")
+    assert (capacity.amount, capacity.unit, capacity.as_of) == (0.00011, "GiB-hour", today)
+    assert found.find("azure", "iops", "premium-ssd-v2").amount == 0.000007
+    assert found.find("azure", "throughput", "premium-ssd-v2").amount == 0.00006
+    assert found.find("azure", "disk", "premium-ssd 128").amount == 19.71
+    assert found.find("azure", "machine", "Standard_D2s_v5").amount == 0.096
+    both = read_cloud_prices().preceded_by(found)
+    assert both.find("azure", "storage", "premium-ssd-v2").amount == 0.00011
+    assert both.find("google", "storage", "pd-ssd").amount == 0.17
+
+
+def test_a_region_without_prices_is_told(price_list: str) -> None:
+    with pytest.raises(PlimsollError, match="has no prices"):
+        read_azure_prices("nowhere", today=date(2026, 11, 27), api=price_list)
