@@ -153,29 +153,9 @@ def _check_rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) 
     return rules
 
 
-def expect_options(command: Command) -> Command:
-    """Add `--expect`, `--junit` and `--markdown`; the command receives them as `expecting`."""
-
-    @functools.wraps(command)
-    def called(
-        *arguments: Any,
-        expect: tuple[str, ...],
-        junit: Path | None,
-        markdown: Path | None,
-        **others: Any,
-    ) -> Any:
-        return command(*arguments, expecting=Expecting(expect, junit, markdown), **others)
-
+def files_options(command: Command) -> Command:
+    """Add `--junit` and `--markdown`."""
     options = (
-        click.option(
-            "--expect",
-            multiple=True,
-            metavar="RULE",
-            callback=_check_rules,
-            help="Rule to check; exit code 1 if it does not hold, 3 if that cannot be decided:"
-            " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
-            " repeatable (docs/ci.md).",
-        ),
         click.option(
             "--junit",
             metavar="FILE",
@@ -192,5 +172,30 @@ def expect_options(command: Command) -> Command:
         ),
     )
     for option in reversed(options):
-        called = option(called)
-    return called
+        command = option(command)
+    return command
+
+
+def expect_options(command: Command) -> Command:
+    """Add `--expect`, `--junit` and `--markdown`; the command receives them as `expecting`."""
+
+    @functools.wraps(command)
+    def called(
+        *arguments: Any,
+        expect: tuple[str, ...],
+        junit: Path | None,
+        markdown: Path | None,
+        **others: Any,
+    ) -> Any:
+        return command(*arguments, expecting=Expecting(expect, junit, markdown), **others)
+
+    expect_option = click.option(
+        "--expect",
+        multiple=True,
+        metavar="RULE",
+        callback=_check_rules,
+        help="Rule to check; exit code 1 if it does not hold, 3 if that cannot be decided:"
+        " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
+        " repeatable (docs/ci.md).",
+    )
+    return expect_option(files_options(called))

@@ -11,12 +11,15 @@ import yaml
 
 from plimsoll.cli.main import cli
 from plimsoll.model.judging.capacity import Verdict
+from plimsoll.model.request.dsn import parse_dsn
 from plimsoll.model.request.expectations import FORMS, parse_rule
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "ci.md").read_text()
 GITHUB = (DOCS / "ci/github.yml").read_text()
 GITLAB = (DOCS / "ci/gitlab.yml").read_text()
+GATE_GITHUB = (DOCS / "ci/gate-github.yml").read_text()
+GATE_GITLAB = (DOCS / "ci/gate-gitlab.yml").read_text()
 
 
 def commands(value: Any) -> list[str]:
@@ -41,7 +44,8 @@ WITHOUT_A_FIGURE = set(get_args(Verdict)) - {
 }
 BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).replace("\\\n", "")
 JOBS = [*commands(yaml.safe_load(GITHUB)), *commands(yaml.safe_load(GITLAB))]
-COMMANDS = [*commands(BLOCKS), *JOBS]
+GATES = [*commands(yaml.safe_load(GATE_GITHUB)), *commands(yaml.safe_load(GATE_GITLAB))]
+COMMANDS = [*commands(BLOCKS), *JOBS, *GATES]
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -60,8 +64,8 @@ def test_each_command_is_a_verb_with_options_that_it_has(line: str) -> None:
 
 
 def test_there_are_commands_for_each_place() -> None:
-    assert len(JOBS) == 2
-    assert {line.split()[1] for line in COMMANDS} == {"find", "show", "capacity", "submit"}
+    assert len(JOBS) == len(GATES) == 2
+    assert {line.split()[1] for line in COMMANDS} == {"find", "show", "capacity", "submit", "gate"}
 
 
 def test_the_jobs_have_the_shape_that_github_and_gitlab_read() -> None:
@@ -76,9 +80,22 @@ def test_the_jobs_have_the_shape_that_github_and_gitlab_read() -> None:
     assert all(name in shlex.split(job["script"][0]) for name in written)
 
 
+def test_the_gates_jobs_bring_a_database_of_their_own() -> None:
+    job = yaml.safe_load(GATE_GITHUB)["jobs"]["gate"]
+    assert all(("run" in step) != ("uses" in step) for step in job["steps"])
+    other = yaml.safe_load(GATE_GITLAB)["gate"]
+    assert other["artifacts"]["reports"] == {"junit": "junit.xml"}
+    assert job["services"]["postgres"]["image"] == other["services"][0]["name"] == "postgres:18"
+    for dsn, host in ((job["env"], "127.0.0.1"), (other["variables"], "postgres")):
+        target = parse_dsn(dsn["PLIMSOLL_DSN"])
+        assert (target.host, target.password, target.tls) == (host, "gate", None)
+
+
 def test_the_package_comes_from_where_its_user_put_it_and_from_no_index() -> None:
-    installs = re.findall(r"pip install .*", GITHUB + GITLAB + PAGE)
-    assert installs == ['pip install "plimsoll-db @ $PLIMSOLL_WHEEL"'] * 2
+    installs = re.findall(
+        r"pip install [^#\n]*?\"[^\"]*\"", GITHUB + GITLAB + GATE_GITHUB + GATE_GITLAB + PAGE
+    )
+    assert installs == ['pip install "plimsoll-db @ $PLIMSOLL_WHEEL"'] * 4
 
 
 def test_the_page_explains_each_form_of_a_rule() -> None:

@@ -14,7 +14,7 @@ from tests.support.synthetic_run import synthetic_run
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GUIDES = ("finding", "buying-iops", "ci", "service-for-teams", "reading-a-report")
+GUIDES = ("finding", "buying-iops", "ci", "gate", "versus", "service-for-teams", "reading-a-report")
 EVIDENCE = sorted(DOCS.glob("evidence/*.md"))
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *EVIDENCE]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)

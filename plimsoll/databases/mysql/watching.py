@@ -142,14 +142,14 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     """
     with use_connection(connect(target)) as connection:
         deadline = time.monotonic() + longest_s
-        while (length := _read_history_length(connection)) is not None and length > SETTLED:
+        while (length := read_history_length(connection)) is not None and length > SETTLED:
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_POLL_S)
     return True
 
 
-def _read_history_length(connection: Connection) -> int | None:
+def read_history_length(connection: Connection) -> int | None:
     """Return InnoDB's history list length; None if the account may not see it."""
     try:
         rows = execute(

@@ -1,0 +1,124 @@
+"""A state's copy: a database of the gate's own with a fresh dataset and the state's changes."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from plimsoll.complaints import Scalar
+from plimsoll.databases.connecting import shorten_message
+from plimsoll.databases.counting import WorkCounter
+from plimsoll.databases.family import family_of
+from plimsoll.databases.prepare import prepare_dataset
+from plimsoll.errors import PlimsollError
+from plimsoll.model.datasets import TableLayout
+from plimsoll.model.engine.asked import EngineTarget
+from plimsoll.workload import Compiled, Workload
+
+PROGRAM_MAX_S = 600.0  # longest time of a program that sets a state up
+
+
+@dataclass(frozen=True)
+class StateSetup:
+    """What makes a state.
+
+    Attributes:
+        name: `before` or `after`.
+        dsn: The server, as a data source name; its database is only logged into.
+        target: The same, parsed.
+        workload: What is sent.
+        parameters: The workload parameters that differ from their defaults.
+        records: The number of records; None for the workload's default.
+        statements: SQL that is executed in each copy after the dataset is loaded.
+        program: A program and its arguments, run after the SQL; empty for none.
+    """
+
+    name: str
+    dsn: str
+    target: EngineTarget
+    workload: Workload
+    parameters: Mapping[str, Scalar]
+    records: int | None = None
+    statements: tuple[str, ...] = ()
+    program: tuple[str, ...] = ()
+
+    def compile(self) -> Compiled:
+        """Compile the workload for the server's family."""
+        return self.workload.compile(self.records, self.parameters, self.target.protocol)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A database of the gate's own.
+
+    Attributes:
+        target: The engine's connection settings.
+        compiled: The state's workload.
+        layout: The tables as they were loaded, before the state's changes.
+    """
+
+    target: EngineTarget
+    compiled: Compiled
+    layout: tuple[TableLayout, ...]
+
+
+@contextmanager
+def make_copy(state: StateSetup, counter: WorkCounter) -> Iterator[Copy]:
+    """Create a copy in a state; drop it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server refuses, or the state's program fails.
+    """
+    name = f"plimsoll_gate_{secrets.token_hex(4)}"
+    target = state.target.model_copy(update={"database": name})
+    compiled = state.compile()
+    try:
+        counter.create_copy(name)
+        # One connection inserts in one order, so that all copies have one layout.
+        prepared = prepare_dataset(target, compiled, connections=1)
+        with family_of(target.protocol).open_datasets(target) as datasets:
+            layout = tuple(datasets.layout(compiled, prepared.counted_rows))
+        counter.execute_in(target, state.statements)
+        if state.program:
+            run_program(state.program, name_copy(state.dsn, state.target, name), state.name)
+        counter.refresh_statistics(target)
+        yield Copy(target, compiled, layout)
+    finally:
+        counter.drop_copy(name)
+
+
+def name_copy(dsn: str, target: EngineTarget, database: str) -> str:
+    """Return the data source name of a copy, with the password."""
+    parts = urlsplit(dsn)
+    host = parts.netloc.rpartition("@")[2]
+    account = f"{quote(target.user, safe='')}:{quote(target.password, safe='')}"
+    return parts._replace(netloc=f"{account}@{host}", path=f"/{database}").geturl()
+
+
+def run_program(program: tuple[str, ...], dsn: str, state: str) -> None:
+    """Run a program without a shell, with the copy's DSN in `PLIMSOLL_DSN`.
+
+    Raises:
+        PlimsollError: It cannot be started, fails, or takes longer than `PROGRAM_MAX_S`.
+    """
+    named = f"--{state}-cmd {program[0]}"
+    try:
+        ended = subprocess.run(
+            program,
+            env={**os.environ, "PLIMSOLL_DSN": dsn},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROGRAM_MAX_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise PlimsollError(f"{named}: took longer than {PROGRAM_MAX_S:g} s") from None
+    except OSError as error:
+        raise PlimsollError(f"{named}: cannot be started: {error.strerror}") from None
+    if ended.returncode:
+        said = ended.stderr.decode(errors="replace").strip().splitlines()
+        last = shorten_message(said[-1].replace(dsn, "(the DSN)")) if said else "it said nothing"
+        raise PlimsollError(f"{named}: ended with code {ended.returncode}: {last}")

@@ -1,0 +1,128 @@
+"""`plimsoll gate`: its options, what it refuses, and its exit codes, without a server."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plimsoll.cli import gate
+from plimsoll.cli.main import main
+from plimsoll.gate.states import StateSetup
+from plimsoll.gate.turns import COUNTS, Extent
+from plimsoll.model.gate import Counts, Setting, State, Turn
+
+DSN = "mysql://bench:x@127.0.0.1/shop"
+CALL = ["gate", DSN, "--workload", "ycsb-b"]
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[StateSetup]:
+    """Replace the measurement; a state with SQL writes twice as much log. Lists what was asked."""
+    asked: list[StateSetup] = []
+
+    def measure(
+        states: tuple[StateSetup, ...], extent: Extent, on_turn: Callable[[str, int], None]
+    ) -> tuple[State, ...]:
+        asked.extend(states)
+        on_turn(states[0].name, 0)
+        return tuple(make_state(state, extent) for state in states)
+
+    monkeypatch.setattr(gate, "measure_states", measure)
+    return asked
+
+
+def make_state(state: StateSetup, extent: Extent) -> State:
+    nothing: Counts = dict.fromkeys(COUNTS)
+    block: Counts = nothing | {"log_bytes": 200.0 if state.statements else 100.0}
+    setting = Setting(
+        server="11.4",
+        protocol="mysql",
+        workload=state.workload.name,
+        dataset=state.workload.dataset,
+        records=state.records or 1,
+        parameters={},
+        layout=(),
+        server_settings={},
+        operations=extent.operations,
+        connections=extent.connections,
+        seed=extent.seed,
+    )
+    turn = Turn(blocks={"read": block, "update": block})
+    return State(name=state.name, setting=setting, turns=(turn,) * extent.pairs)
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([*CALL, *arguments])
+    return int(ended.value.code or 0)
+
+
+def test_states_that_do_the_same_end_with_0(
+    measured: list[StateSetup], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("--records", "50") == 0
+    assert [(state.name, state.records) for state in measured] == [("before", 50), ("after", 50)]
+    told = capsys.readouterr()
+    assert told.out.startswith("no more work: 2 counts tested together, false alarms in at most")
+    assert "not told by the server: log records, " in told.out
+    assert told.err == "pair 1 of 8: before\n"
+
+
+def test_a_migration_that_writes_more_ends_with_1(
+    measured: list[StateSetup], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    migration = tmp_path / "next.sql"
+    migration.write_text("ALTER TABLE a ADD b INT; ANALYZE TABLE a;")
+    after = ["--after", str(migration), "--after-cmd", "migrate 'to the head'"]
+    assert call(*after, "--junit", str(tmp_path / "junit.xml")) == 1
+    assert measured[1].statements == ("ALTER TABLE a ADD b INT", "ANALYZE TABLE a")
+    assert measured[1].program == ("migrate", "to the head")
+    assert measured[0].statements == measured[0].program == ()
+    assert "read: 2.00 times as many bytes of log (200, was 100 per op" in capsys.readouterr().out
+    assert 'failures="2"' in (tmp_path / "junit.xml").read_text()
+
+
+def test_a_stored_state_is_measured_alone_and_compared_later(
+    measured: list[StateSetup], tmp_path: Path
+) -> None:
+    stored = tmp_path / "state.json"
+    assert call("--save", str(stored)) == 0
+    assert [state.name for state in measured] == ["after"]
+    measured.clear()
+    assert call("--baseline", str(stored)) == 0
+    assert [state.name for state in measured] == ["after"]
+    assert call("--baseline", str(stored), "--seed", "5") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--baseline", "absent.json"], "absent.json"),
+        (["--baseline", __file__], "is no file that `plimsoll gate --save` wrote"),
+        (["--after-cmd", "it's"], "--after-cmd: No closing quotation"),
+        (["--before-cmd", " "], "--before-cmd: is empty"),
+        (["--after", "absent.sql"], "absent.sql"),
+        (["--pairs", "2"], "--pairs"),
+        (["--junit", "/nowhere/junit.xml"], "there is no folder"),
+        (["--after-dsn", "postgres://a:b@127.0.0.1/c"], "--after-dsn: is of another family"),
+    ],
+)
+def test_wrong_input_is_refused_before_anything_is_measured(
+    arguments: list[str],
+    problem: str,
+    measured: list[StateSetup],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call(*arguments) == 2
+    assert problem in capsys.readouterr().err
+    assert measured == []
+
+
+def test_a_baseline_is_the_first_state(
+    measured: list[StateSetup], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = tmp_path / "state.json"
+    assert call("--save", str(stored)) == 0
+    assert call("--baseline", str(stored), "--before-cmd", "true") == 2
+    assert "leave out --before and --before-cmd" in capsys.readouterr().err
+    assert len(measured) == 1
