@@ -307,6 +307,6 @@ def _open_states(
     }
     for name, one in reached.items():
         with family_of(one.protocol).open_datasets(one) as datasets:
-            note = datasets.read_note(compiled.dataset) if datasets.has_place() else None
+            note = datasets.read_note(compiled) if datasets.has_place() else None
             check_complete(compiled, note, f"state {name}: {states[name].address}")
     return reached
