@@ -42,6 +42,9 @@ class Datasets(typing.Protocol):
     def read_note(self, compiled: Compiled) -> DatasetNote | None:
         """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
 
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset; return the note of what is present."""
 

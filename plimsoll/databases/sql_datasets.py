@@ -114,6 +114,13 @@ class SqlDatasets(ABC):
         notes = self.read_notes()
         return notes.get(find_noted_name(compiled, notes, self._has_columns))
 
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
+        if not self._table_exists(table.name):
+            return False
+        present = {self._folded(name) for name in self._columns_of(table)}
+        return {self._folded(name) for name in table.columns} <= present
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset.
 

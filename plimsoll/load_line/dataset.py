@@ -189,6 +189,14 @@ def use_existing_keys(target: EngineTarget, found: Found) -> tuple[Found, tuple[
     return found, tuple(notes)
 
 
+def has_own_tables(target: EngineTarget, found: Found) -> bool:
+    """Return whether a database has all tables of a workload, with the columns that it names."""
+    if not found.has_place:
+        return False
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        return all(map(datasets.has_table, found.compiled.tables))
+
+
 def require_harmless(found: Found, *, allow_writes: bool) -> None:
     """Refuse a workload that would change rows which Plimsoll did not make.
 

@@ -83,6 +83,10 @@ class CassandraDatasets:
         """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
         return self.read_notes().get(self.noted_name(compiled))
 
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
+        return set(table.columns) <= self._columns(table.name)
+
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the keyspace and the missing tables, and note the dataset.
 

@@ -143,7 +143,7 @@ def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: Eng
 
 def test_a_strangers_table_is_neither_filled_nor_dropped(target: EngineTarget) -> None:
     rows(target, "CREATE TABLE usertable (a INT)")
-    with pytest.raises(PlimsollError, match="that Plimsoll did not make"):
+    with pytest.raises(PlimsollError, match="that Plimsoll did not create"):
         prepare_dataset(target, compiled("ycsb-c"), connections=2)
     with family.open_datasets(target) as datasets:
         datasets.drop(compiled("ycsb-c"))
