@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
+from uuid import UUID
 
 from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
@@ -235,7 +236,7 @@ class SqlDatasets(ABC):
         keys: list[Any] = []
         ordered = f"ORDER BY {key} LIMIT {_KEYS_READ}"
         while len(keys) <= most:
-            after = f" WHERE {key} > ?" if keys else ""
+            after = f" WHERE {key} > ?" if keys else f" WHERE {key} IS NOT NULL"
             sql = f"SELECT {key} FROM {name}{after} {ordered}"  # noqa: S608 - checked names
             part = [row[0] for row in self._execute(sql, *keys[-1:])]
             keys += part
@@ -256,11 +257,13 @@ class SqlDatasets(ABC):
                 some = points[start : start + _KEYS_TOGETHER]
                 rows = self._execute(" UNION ALL ".join(map(above.format, some)))
                 keys += [row[0] for row in rows]
+        keys = [str(found) if isinstance(found, UUID) else found for found in keys]
         for found in keys:
             if not isinstance(found, int | str) or (isinstance(found, int) and found >= 2**63):
                 raise PlimsollError(
                     f"the keys of {table} cannot be sampled: {column} has values that are neither"
-                    " texts nor whole numbers of 64 bits with a sign"
+                    " texts nor whole numbers of 64 bits with a sign. If the table has another"
+                    " unique column of such values, name it as the workload's primary_key"
                 )
         return tuple(dict.fromkeys(keys))
 
