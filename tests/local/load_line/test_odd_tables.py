@@ -230,3 +230,27 @@ def test_a_table_is_used_or_refused_with_the_cure(
     report = drive(target, drawn.engine, connections=1, duration_s=60.0, operations_limit=50)
     read = report.operations["read"]
     assert (read.succeeded, read.rows, report.error_examples) == (50, 50, {})
+
+
+def test_a_view_gives_a_table_the_name_that_it_lacks(target: EngineTarget) -> None:
+    quoted = "`Order Items`" if target.protocol == "mysql" else '"Order Items"'
+    numbers = MARIADB_ROWS if target.protocol == "mysql" else POSTGRES_ROWS
+    run_sql(
+        target,
+        f"CREATE TABLE {quoted} {COLUMNS}",
+        f"INSERT INTO {quoted} SELECT seq, 1 {numbers}",
+        f"CREATE VIEW orders AS SELECT * FROM {quoted}",
+    )
+    compiled = parse_workload(READ).compile(ROWS, {}, target.protocol)
+    assert find_missing_keys(target, compiled) == []
+
+
+def test_a_name_with_capitals_is_not_found_on_postgresql(postgres: PostgresServer) -> None:
+    target = parse_dsn(postgres.dsn)
+    run_sql(target, f'CREATE TABLE "Lines" {COLUMNS}')
+    try:
+        compiled = parse_workload(write_workload("Lines")).compile(ROWS, {}, "postgres")
+        with pytest.raises(PlimsollError, match='relation "lines" does not exist'):
+            find_missing_keys(target, compiled)
+    finally:
+        run_sql(target, 'DROP TABLE "Lines"')
