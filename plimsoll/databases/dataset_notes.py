@@ -11,7 +11,7 @@ from plimsoll.complaints import Scalar
 from plimsoll.databases.connecting import escape_value, shorten_message
 from plimsoll.errors import PlimsollError
 from plimsoll.model.datasets import TableLayout
-from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.compiled import Compiled, Table
 
 _PARAMETERS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
 _LOADED_ROWS: TypeAdapter[dict[str, int]] = TypeAdapter(dict[str, int])
@@ -88,16 +88,48 @@ def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table:
         )
 
 
-def check_absent(table: str, *, there: bool) -> None:
+def find_noted_name(
+    compiled: Compiled, notes: Mapping[str, DatasetNote], has_columns: Callable[[Table], bool]
+) -> str:
+    """Return the name under which a database has noted a workload's dataset.
+
+    A workload takes its name from its file, so a renamed file, or a second one for the same tables,
+    means the dataset that is noted under another name: one with the same tables, columns and
+    parameters.
+
+    Args:
+        compiled: The workload.
+        notes: The database's notes, by the dataset's name.
+        has_columns: The function that tells whether a table exists with the workload's columns.
+    """
+    if compiled.dataset in notes:
+        return compiled.dataset
+    tables = {table.name for table in compiled.tables}
+    for name, note in notes.items():
+        same = note.parameters == compiled.dataset_parameters and set(note.loaded_rows) == tables
+        if same and all(map(has_columns, compiled.tables)):
+            return name
+    return compiled.dataset
+
+
+def check_absent(table: str, notes: Mapping[str, DatasetNote], *, there: bool) -> None:
     """Check that no table of a dataset without a note exists: it would belong to something else.
 
     Raises:
         PlimsollError: It exists.
     """
-    if there:
-        raise PlimsollError(
-            f"a table {table} exists that Plimsoll did not create: use another database"
-        )
+    if not there:
+        return
+    for name, note in notes.items():
+        if table in note.loaded_rows:
+            raise PlimsollError(
+                f"the table {table} belongs to the dataset {shorten_message(name)}, which Plimsoll"
+                " made with other tables, columns or parameters: use another database, or give the"
+                " workload's tables other names"
+            )
+    raise PlimsollError(
+        f"a table {table} exists that Plimsoll did not create: use another database"
+    )
 
 
 def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
@@ -163,12 +195,19 @@ def note_counts(
     """
     for table in compiled.tables:
         if counts[table.name] < table.rows:
-            note_progress(compiled, {})  # so that the next prepare checks all rows again
+            note_progress(
+                compiled, count_no_rows(compiled)
+            )  # so that the next prepare checks all rows again
             raise PlimsollError(
                 f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
                 "run prepare again to complete it"
             )
     note_progress(compiled, {table.name: table.rows for table in compiled.tables})
+
+
+def count_no_rows(compiled: Compiled) -> dict[str, int]:
+    """Return no rows for each table: what a note says of a dataset that has just begun."""
+    return {table.name: 0 for table in compiled.tables}
 
 
 def _list_parameters(parameters: dict[str, Scalar]) -> str:

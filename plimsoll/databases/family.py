@@ -33,8 +33,17 @@ class Datasets(typing.Protocol):
     def has_place(self) -> bool:
         """Return whether the database or keyspace exists; `create_tables` may create it."""
 
-    def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read a dataset's note; None if Plimsoll did not make the dataset."""
+    def read_notes(self) -> dict[str, DatasetNote]:
+        """Read the notes of all datasets that Plimsoll made, by the dataset's name."""
+
+    def noted_name(self, compiled: Compiled) -> str:
+        """Return the name under which a workload's dataset is noted; its own if it is not."""
+
+    def read_note(self, compiled: Compiled) -> DatasetNote | None:
+        """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
+
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset; return the note of what is present."""

@@ -9,12 +9,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
+from uuid import UUID
 
 from plimsoll.databases.connecting import shorten_message
 from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
     check_same_dataset,
+    count_no_rows,
+    find_noted_name,
     note_counts,
     parse_note,
 )
@@ -94,17 +97,30 @@ class SqlDatasets(ABC):
         """Return True: the connection uses the database, so it exists."""
         return True
 
-    def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read a dataset's note; None if Plimsoll did not make the dataset."""
+    def read_notes(self) -> dict[str, DatasetNote]:
+        """Read the notes of all datasets that Plimsoll made, by the dataset's name."""
         if not self._table_exists(NOTES):
-            return None
+            return {}
         rows = self._execute(
-            f"SELECT records, parameters, loads, loaded_rows FROM {NOTES} WHERE dataset = ?",  # noqa: S608 - a name of ours
-            dataset,
+            f"SELECT dataset, records, parameters, loads, loaded_rows FROM {NOTES} ORDER BY dataset"  # noqa: S608 - a name of ours
         )
-        if not rows:
-            return None
-        return parse_note(*rows[0])
+        return {str(name): parse_note(*facts) for name, *facts in rows}
+
+    def noted_name(self, compiled: Compiled) -> str:
+        """Return the name under which a workload's dataset is noted; its own if it is not."""
+        return find_noted_name(compiled, self.read_notes(), self._has_columns)
+
+    def read_note(self, compiled: Compiled) -> DatasetNote | None:
+        """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
+        notes = self.read_notes()
+        return notes.get(find_noted_name(compiled, notes, self._has_columns))
+
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
+        if not self._table_exists(table.name):
+            return False
+        present = {self._folded(name) for name in self._columns_of(table)}
+        return {self._folded(name) for name in table.columns} <= present
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the missing tables, and note the dataset.
@@ -116,18 +132,20 @@ class SqlDatasets(ABC):
             PlimsollError: A table of that name belongs to something else, or the dataset has more
                 records or other parameters.
         """
-        note = self.read_note(compiled.dataset)
+        notes = self.read_notes()
+        name = find_noted_name(compiled, notes, self._has_columns)
+        note = notes.get(name)
         if note is not None:
             check_same_dataset(compiled, note, notes_table=NOTES)
         else:
             for table in compiled.tables:
-                check_absent(table.name, there=self._table_exists(table.name))
+                check_absent(table.name, notes, there=self._table_exists(table.name))
         self._execute(f"{_CREATE_NOTES}{self.notes_options}")
-        loaded_rows = note.loaded_rows if note else {}
+        loaded_rows = note.loaded_rows if note else count_no_rows(compiled)
         self._execute(
             f"INSERT INTO {NOTES} (dataset, records, parameters, loaded_rows)"  # noqa: S608 - a name of ours
             f" VALUES (?, ?, ?, ?) {self.or_update}",
-            compiled.dataset,
+            name,
             compiled.records,
             json.dumps(compiled.dataset_parameters),
             json.dumps(loaded_rows),
@@ -144,7 +162,7 @@ class SqlDatasets(ABC):
         self._execute(
             f"UPDATE {NOTES} SET loaded_rows = ? WHERE dataset = ?",  # noqa: S608 - a name of ours
             json.dumps(loaded_rows),
-            compiled.dataset,
+            self.noted_name(compiled),
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
@@ -218,7 +236,7 @@ class SqlDatasets(ABC):
         keys: list[Any] = []
         ordered = f"ORDER BY {key} LIMIT {_KEYS_READ}"
         while len(keys) <= most:
-            after = f" WHERE {key} > ?" if keys else ""
+            after = f" WHERE {key} > ?" if keys else f" WHERE {key} IS NOT NULL"
             sql = f"SELECT {key} FROM {name}{after} {ordered}"  # noqa: S608 - checked names
             part = [row[0] for row in self._execute(sql, *keys[-1:])]
             keys += part
@@ -239,11 +257,13 @@ class SqlDatasets(ABC):
                 some = points[start : start + _KEYS_TOGETHER]
                 rows = self._execute(" UNION ALL ".join(map(above.format, some)))
                 keys += [row[0] for row in rows]
+        keys = [str(found) if isinstance(found, UUID) else found for found in keys]
         for found in keys:
             if not isinstance(found, int | str) or (isinstance(found, int) and found >= 2**63):
                 raise PlimsollError(
                     f"the keys of {table} cannot be sampled: {column} has values that are neither"
-                    " texts nor whole numbers of 64 bits with a sign"
+                    " texts nor whole numbers of 64 bits with a sign. If the table has another"
+                    " unique column of such values, name it as the workload's primary_key"
                 )
         return tuple(dict.fromkeys(keys))
 
@@ -255,18 +275,26 @@ class SqlDatasets(ABC):
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables stay."""
-        if self.read_note(compiled.dataset) is None:
+        name = self.noted_name(compiled)
+        if name not in self.read_notes():
             return
         for table in compiled.tables:
             self._execute(f"DROP TABLE IF EXISTS {self._quoted(table.name)}")
-        self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", compiled.dataset)  # noqa: S608 - a name of ours
+        self._execute(f"DELETE FROM {NOTES} WHERE dataset = ?", name)  # noqa: S608 - a name of ours
         ((noted,),) = self._execute(f"SELECT COUNT(*) FROM {NOTES}")  # noqa: S608 - a name of ours
         if not noted:
             self._execute(f"DROP TABLE {NOTES}")
 
+    def _has_columns(self, table: Table) -> bool:
+        """Return whether a table exists with exactly the workload's columns."""
+        if not self._table_exists(table.name):
+            return False
+        present = map(self._folded, self._columns_of(table))
+        return [*present] == [*map(self._folded, table.columns)]
+
     def _check_columns(self, table: Table) -> None:
-        present = self._columns_of(table)
-        if [*map(self._folded, present)] != [*map(self._folded, table.columns)]:
+        if not self._has_columns(table):
+            present = self._columns_of(table)
             raise PlimsollError(
                 f"a table {table.name} exists with other columns"
                 f" ({shorten_message(', '.join(present))}): use another database"

@@ -11,7 +11,7 @@ from plimsoll.databases.dataset_notes import DatasetNote, check_loaded, check_sa
 from plimsoll.databases.existing_keys import draw_from_existing, find_missing_keys
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import Prepared
-from plimsoll.errors import OptionError, PlimsollError
+from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
@@ -60,14 +60,24 @@ def look(
     with family_of(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
         has_place = datasets.has_place()
-        note = datasets.read_note(workload.dataset) if has_place else None
-    values = dict(given)
-    if note is not None:
-        records = note.records if records is None else records
-        noted = {k: v for k, v in note.parameters.items() if k in workload.parameters}
-        values = {**noted, **given}
-    compiled = workload.compile(records, values, target.protocol)
-    return Found(server, compiled, values, note, has_place)
+        notes = datasets.read_notes() if has_place else {}
+        own = workload.dataset in notes
+        for name, note in notes.items():
+            if own and name != workload.dataset:
+                continue
+            noted = {k: v for k, v in note.parameters.items() if k in workload.parameters}
+            values = {**noted, **given}
+            chosen = note.records if records is None else records
+            try:
+                compiled = workload.compile(chosen, values, target.protocol)
+            except UsageError:
+                if own:
+                    raise
+                continue  # the note is of another workload's dataset
+            if datasets.noted_name(compiled) == name:
+                return Found(server, compiled, values, note, has_place)
+    compiled = workload.compile(records, given, target.protocol)
+    return Found(server, compiled, dict(given), None, has_place)
 
 
 def is_complete(found: Found) -> bool:
@@ -177,6 +187,14 @@ def use_existing_keys(target: EngineTarget, found: Found) -> tuple[Found, tuple[
             raise OptionError(Complaint(("records",), problem))
         notes.append(f"{lack}: operations that draw them meet no row")
     return found, tuple(notes)
+
+
+def has_own_tables(target: EngineTarget, found: Found) -> bool:
+    """Return whether a database has all tables of a workload, with the columns that it names."""
+    if not found.has_place:
+        return False
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        return all(map(datasets.has_table, found.compiled.tables))
 
 
 def require_harmless(found: Found, *, allow_writes: bool) -> None:

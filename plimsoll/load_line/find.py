@@ -14,13 +14,14 @@ from plimsoll.complaints import Complaint, Scalar
 from plimsoll.databases.dataset_notes import check_complete
 from plimsoll.databases.family import family_of
 from plimsoll.databases.prepare import Prepared
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import OptionError, PlimsollError, UsageError
 from plimsoll.load_line.dataset import (
     Found,
     Made,
     describe_missing_rows,
     describe_place,
     drop,
+    has_own_tables,
     is_complete,
     is_ready_to_search,
     look,
@@ -44,6 +45,7 @@ from plimsoll.load_line.request import (
 )
 from plimsoll.load_line.search_loop import Finder, Shows
 from plimsoll.machine import require_set_clock
+from plimsoll.model.databases import Engine, protocol_of_engine
 from plimsoll.model.engine.asked import EngineTarget
 from plimsoll.model.judging.capacity import Rules
 from plimsoll.model.request.dsn import engine_of
@@ -217,7 +219,7 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
     request = write_search_request(
         options,
         describe_endpoint(
-            engine_of(asked.dsn),
+            _name_engine(engine_of(asked.dsn), found.server),
             asked.target,
             None if options.volume is None else read_volume(options.volume),
         ),
@@ -232,6 +234,13 @@ def _plan_search(asked: Asked, found: Found, made: Made) -> PlannedSearch:
         expect=asked.expect,
     )
     return PlannedSearch(request, asked.target, found, made, stop_rules)
+
+
+def _name_engine(engine: Engine, server: str) -> Engine:
+    """Return the product that answers: a DSN of MySQL's protocol may name the other one."""
+    if protocol_of_engine(engine) != "mysql":
+        return engine
+    return "mariadb" if "mariadb" in server.lower() else "mysql"
 
 
 def _provide_rows(asked: Asked, found: Found, caller: Caller) -> tuple[Found, Made]:
@@ -272,10 +281,11 @@ def _make_rows(
 def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     """Plan the search of a request for an existing target, and make a missing dataset.
 
-    The request is the user's own file, which permits that.
+    The request is the user's own file, which permits that. Tables of the user's own are only read.
 
     Raises:
-        UsageError: The environment has no credentials, or the request asks for faults.
+        UsageError: The environment has no credentials, the request asks for faults, or its workload
+            would change rows that Plimsoll did not make.
         PlimsollError: The database refuses, a table of the dataset belongs to something else, or
             this machine's clock was never set.
     """
@@ -294,7 +304,15 @@ def plan_requested_search(request: Request, caller: Caller) -> PlannedSearch:
     workload = read_workload_choice(request.workload)
     found = look(target, workload, request.workload.records, request.workload.parameters)
     made = Made()
-    if not is_complete(found):
+    if found.note is None and has_own_tables(target, found):
+        try:
+            require_harmless(found, allow_writes=False)
+        except OptionError as error:
+            problem = f"{error.complaints[0].problem}: only `plimsoll find` may, if it is permitted"
+            raise UsageError(Complaint(("workload",), problem)) from None
+        found, own_notes = use_existing_keys(target, found)
+        made = Made(notes=own_notes)
+    elif not is_complete(found):
         found, made = _make_rows(target, workload, found, caller)
     reached = _open_states(request, request.target, found.compiled)
     return PlannedSearch(request, target, found, made, reached=reached, notes=notes)
@@ -316,6 +334,6 @@ def _open_states(
     }
     for name, one in reached.items():
         with family_of(one.protocol).open_datasets(one) as datasets:
-            note = datasets.read_note(compiled.dataset) if datasets.has_place() else None
+            note = datasets.read_note(compiled) if datasets.has_place() else None
             check_complete(compiled, note, f"state {name}: {states[name].address}")
     return reached

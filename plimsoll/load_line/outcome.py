@@ -13,7 +13,7 @@ from plimsoll.model.request.request import Request
 from plimsoll.model.run.dashboards import Dashboards
 from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.model.run.run_record import Failure, RunRecord, RunState
-from plimsoll.report.folder import RESULT
+from plimsoll.report.folder import REQUEST, RESULT
 from plimsoll.workflow.result import Conclusion, assemble_result, conclude_steps
 
 
@@ -85,10 +85,11 @@ def search_and_judge(
 
 
 def write_result(folder: Path, result: RunResult, seconds: Seconds) -> None:
-    """Write a result's files: `result.json`, `seconds.json` and `report.html`."""
+    """Write a result's files: `result.json`, `seconds.json`, `request.json` and `report.html`."""
     from plimsoll.report.page import render_run  # noqa: PLC0415 - half a second, needed only here
 
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / RESULT, result.model_dump_json())
     write_whole(folder / "seconds.json", seconds.model_dump_json())
+    write_whole(folder / REQUEST, result.request.model_dump_json(exclude_none=True))
     write_whole(folder / "report.html", render_run(result, seconds))

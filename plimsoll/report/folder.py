@@ -17,6 +17,7 @@ from plimsoll.model.run.results import RunResult, Seconds
 from plimsoll.sizing.answer import Sizing
 
 RESULT = "result.json"
+REQUEST = "request.json"
 SECONDS = "seconds.json"
 SIZING = "sizing"  # folder within a run's folder: predictions made from it, and their confirmations
 ANSWER = "answer.json"

@@ -200,6 +200,7 @@ def render_run(
         dashboards=words.DASHBOARDS,
         first=answer_first_questions(result, usd_per_hour),
         target=describe_run_target(result),
+        emulated=result.local and result.request.target.provisioned,
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
         statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
         operations=names,
@@ -226,6 +227,14 @@ def render_run(
     )
 
 
+def _describe_place(result: RunResult) -> str:
+    if not result.local:
+        return "AWS"
+    if result.request.target.provisioned:
+        return "one machine, emulated volume"
+    return "an existing database, loaded from one machine"
+
+
 def list_run_facts(result: RunResult) -> list[tuple[str, str]]:
     """List the facts of a run: target, client, time, versions, seeds."""
     moments, versions, dataset = result.moments, result.versions, result.dataset
@@ -236,7 +245,7 @@ def list_run_facts(result: RunResult) -> list[tuple[str, str]]:
     shown = [
         ("run", result.run_id),
         ("team", result.team),
-        ("where", "one machine, emulated volume" if result.local else "AWS"),
+        ("where", _describe_place(result)),
         ("ended", result.state.value),
         ("submitted", words.moment(moments.submitted)),
         ("took", words.duration(took)),

@@ -97,7 +97,7 @@ def is_own(datasets: Datasets, request: Request, compiled: Compiled) -> bool:
     """Return whether the tables are the user's: his snapshot holds no note of a dataset."""
     if request.target.snapshot is None:
         return False
-    return datasets.read_note(compiled.dataset) is None
+    return datasets.read_note(compiled) is None
 
 
 def require_drawn_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
@@ -128,7 +128,7 @@ def require_in_each_state(
         target = connect_as_master(settings, address)
         with family_of(target.protocol).open_datasets(target) as datasets:
             for workload in checked.datasets:
-                note = datasets.read_note(workload.dataset) if datasets.has_place() else None
+                note = datasets.read_note(workload) if datasets.has_place() else None
                 check_complete(workload, note, f"state {state}: {address.host}:{address.port}")
 
 

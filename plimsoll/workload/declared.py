@@ -110,7 +110,10 @@ def _refuse_blank(text: str) -> str:
 
 def _check_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
-        raise workload_error("a name has letters, digits and _, up to 56, and no digit first")
+        raise workload_error(
+            "a name has letters, digits and _, up to 56, and no digit first; a table or column of"
+            " another name can be read through a view"
+        )
     return name
 
 

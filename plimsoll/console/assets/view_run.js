@@ -169,7 +169,7 @@ function answerSection({ answer, run, over }) {
       h("span", { class: `tag ${answer.decided ? "decided" : "undecided"}` }, answer.tag)),
     h("p", { class: "sentence" }, answer.sentence),
     facts(answer.facts),
-    run.local && h("p", { class: "note" }, "Measured on one machine with an emulated volume: compare such figures with one another, not with AWS."),
+    run.local && run.request?.target.kind !== "endpoint" && h("p", { class: "note" }, "Measured on one machine with an emulated volume: compare such figures with one another, not with AWS."),
   );
 }
 

@@ -14,6 +14,8 @@ from plimsoll.databases.dataset_notes import (
     DatasetNote,
     check_absent,
     check_same_dataset,
+    count_no_rows,
+    find_noted_name,
     note_counts,
     parse_note,
     read_cassandra_layout,
@@ -56,23 +58,34 @@ class CassandraDatasets:
         """Return whether the keyspace exists; `create_tables` creates it."""
         return self._session.keyspace_exists(self._keyspace)
 
-    def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read a dataset's note; None if Plimsoll did not make the dataset.
+    def read_notes(self) -> dict[str, DatasetNote]:
+        """Read the notes of all datasets that Plimsoll made, by the dataset's name.
 
         Raises:
             PlimsollError: The keyspace does not exist, or the database refuses.
         """
         self._session.use(self._keyspace)
         if not self._columns(_NOTES):
-            return None
+            return {}
         rows = self._session.execute(
-            f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - a name of ours
-            [dataset],
+            f"SELECT dataset, records, parameters, loads, loaded_rows FROM {_NOTES}"  # noqa: S608 - a name of ours
         )
-        if not rows:
-            return None
-        records, parameters, loads, loaded_rows = rows[0]
-        return parse_note(records, parameters, loads or 0, loaded_rows)
+        return {
+            str(name): parse_note(records, parameters, loads or 0, loaded_rows)
+            for name, records, parameters, loads, loaded_rows in rows
+        }
+
+    def noted_name(self, compiled: Compiled) -> str:
+        """Return the name under which a workload's dataset is noted; its own if it is not."""
+        return find_noted_name(compiled, self.read_notes(), self._has_columns)
+
+    def read_note(self, compiled: Compiled) -> DatasetNote | None:
+        """Read the note of a workload's dataset; None if Plimsoll did not make the dataset."""
+        return self.read_notes().get(self.noted_name(compiled))
+
+    def has_table(self, table: Table) -> bool:
+        """Return whether a table exists that has at least the workload's columns."""
+        return set(table.columns) <= self._columns(table.name)
 
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Create the keyspace and the missing tables, and note the dataset.
@@ -97,24 +110,26 @@ class CassandraDatasets:
                 f" WITH replication = {replication}"
             )
         session.use(self._keyspace)
-        note = self.read_note(compiled.dataset)
+        notes = self.read_notes()
+        name = find_noted_name(compiled, notes, self._has_columns)
+        note = notes.get(name)
         if note is not None:
             check_same_dataset(compiled, note, notes_table=_NOTES)
         else:
             for table in compiled.tables:
-                check_absent(table.name, there=bool(self._columns(table.name)))
+                check_absent(table.name, notes, there=bool(self._columns(table.name)))
         session.execute(_CREATE_NOTES)
         made = DatasetNote(
             compiled.records,
             compiled.dataset_parameters,
             note.loads if note else 0,
-            note.loaded_rows if note else {},
+            note.loaded_rows if note else count_no_rows(compiled),
         )
         session.execute(
             f"INSERT INTO {_NOTES} (dataset, records, parameters, loads, loaded_rows)"  # noqa: S608 - a name of ours
             " VALUES (%s, %s, %s, %s, %s)",
             [
-                compiled.dataset,
+                name,
                 made.records,
                 json.dumps(made.parameters),
                 made.loads,
@@ -137,7 +152,7 @@ class CassandraDatasets:
         self._session.use(self._keyspace)
         self._session.execute(
             f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - a name of ours
-            [json.dumps(loaded_rows), compiled.dataset],
+            [json.dumps(loaded_rows), self.noted_name(compiled)],
         )
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
@@ -210,11 +225,12 @@ class CassandraDatasets:
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that has a note, and its note last; other tables and the keyspace stay."""
-        if self.read_note(compiled.dataset) is None:
+        name = self.noted_name(compiled)
+        if name not in self.read_notes():
             return
         for table in compiled.tables:
             self._session.execute(f"DROP TABLE IF EXISTS {quote_name(table.name)}")
-        self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [compiled.dataset])  # noqa: S608 - a name of ours
+        self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [name])  # noqa: S608 - a name of ours
         if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
             self._session.execute(f"DROP TABLE {_NOTES}")
 
@@ -241,12 +257,14 @@ class CassandraDatasets:
         """
         self._session.use(self._keyspace)
         for _ in range(_TRIES):
-            note = self.read_note(compiled.dataset)
+            notes = self.read_notes()
+            name = find_noted_name(compiled, notes, self._has_columns)
+            note = notes.get(name)
             if note is None:
                 return 0
             (row,) = self._session.execute(
                 f"UPDATE {_NOTES} SET loads = %s WHERE dataset = %s IF loads = %s",  # noqa: S608 - a name of ours
-                [note.loads + 1, compiled.dataset, note.loads],
+                [note.loads + 1, name, note.loads],
             )
             if row[0]:
                 return note.loads
@@ -259,6 +277,9 @@ class CassandraDatasets:
             [self._keyspace, table],
         )
         return {str(row[0]) for row in rows}
+
+    def _has_columns(self, table: Table) -> bool:
+        return self._columns(table.name) == set(table.columns)
 
     def _check_columns(self, table: Table) -> None:
         present = self._columns(table.name)

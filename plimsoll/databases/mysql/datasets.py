@@ -77,7 +77,7 @@ class MySqlDatasets(SqlDatasets):
         """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         self._execute(
             f"UPDATE {NOTES} SET loads = LAST_INSERT_ID(loads + 1) WHERE dataset = ?",  # noqa: S608 - a name of ours
-            compiled.dataset,
+            self.noted_name(compiled),
         )
         (row,) = self._execute("SELECT LAST_INSERT_ID()")
         return max(int(row[0]) - 1, 0)

@@ -81,7 +81,7 @@ class PostgresDatasets(SqlDatasets):
         """Return the number of a new load that inserts; 0 for the first on a fresh dataset."""
         rows = self._execute(
             f"UPDATE {NOTES} SET loads = loads + 1 WHERE dataset = ? RETURNING loads",  # noqa: S608 - a name of ours
-            compiled.dataset,
+            self.noted_name(compiled),
         )
         return int(rows[0][0]) - 1 if rows else 0
 

@@ -294,7 +294,7 @@ def test_find_makes_the_keyspaces_rows_searches_and_drops_them(
     assert step["statements_sent"] == step["statements_served"]
     with open_datasets(keyspace) as datasets:
         assert datasets.has_place()
-        assert datasets.read_note("ycsb") is None
+        assert datasets.read_notes() == {}
 
 
 def test_reads_tell_their_rows_writes_do_not_and_another_session_sees_them(
