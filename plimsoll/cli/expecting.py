@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.exit_codes import exit_code_of_runs
 from plimsoll.cli.run_experiment import write_report
 from plimsoll.errors import UsageError
@@ -125,11 +126,19 @@ class Expecting:
         return judged
 
     def tell(self, summaries: Sequence[Summary]) -> int:
-        """Write the files for a pipeline; return the exit code."""
+        """Write the files for a pipeline, and return the exit code.
+
+        Rules that are not met are repeated on standard error: they are the last lines of a verb.
+        """
         texts = ((self.junit, write_junit), (self.markdown, markdown))
         for path, written in texts:
             if path is not None:
                 write_whole(path, written(summaries))
+        for summary in summaries:
+            for case in summary.cases:
+                if case.told == "not met":
+                    line = f"plimsoll: {summary.name}: {case.name} is not met: {case.because}"
+                    click.echo(words.escape_controls(line), err=True)
         return exit_code_of_runs(summaries)
 
     def tell_runs(self, results: Results) -> int:

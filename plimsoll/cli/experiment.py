@@ -173,7 +173,13 @@ def start(
         raise UsageError(
             f"{file}: has no `axes`, so it is not an experiment: plimsoll submit {file}"
         )
-    service = connect_service(url, stack)
+    return start_experiment(connect_service(url, stack), asked, key, wait=wait, as_json=as_json)
+
+
+def start_experiment(
+    service: Service, asked: CheckedExperiment, key: str | None, *, wait: bool, as_json: bool
+) -> int:
+    """Start an experiment and print its id; with `wait`, follow it. Returns the exit code."""
     started = service.start_experiment(asked.experiment, key)
     if wait:
         click.echo(f"{started.name}  {started.experiment_id}", err=True)

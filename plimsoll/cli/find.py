@@ -80,12 +80,12 @@ def command(
         results = expecting.judge_all(read_results(folder), keep=True)
         print_results(results, as_json=as_json)
         exporting.tell_runs(result for _, result in results.values())
+        interrupted = outcome.cut_short == INTERRUPTED
+        if not interrupted and outcome.not_dropped is None:
+            tell_retry(results, as_json=as_json)
         code = expecting.tell_runs(results)
         if outcome.not_dropped is not None:
             raise outcome.not_dropped
-        interrupted = outcome.cut_short == INTERRUPTED
-        if not interrupted:
-            tell_retry(results, as_json=as_json)
         if page.shown and not interrupted:
             wait_for_interrupt()
     return 130 if interrupted else code

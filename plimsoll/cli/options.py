@@ -24,6 +24,13 @@ from plimsoll.workload import Workload
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def tell_new_name(old: str, new: str) -> None:
+    """Say on standard error that a verb or option is called otherwise now."""
+    click.echo(
+        f"plimsoll {old} is now plimsoll {new}; the old name works for one more release", err=True
+    )
+
+
 def dsn_option(command: Command) -> Command:
     """Add `--dsn`."""
     return click.option(
@@ -57,7 +64,7 @@ def workload_options(command: Command) -> Command:
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Set a parameter of the workload; `plimsoll workloads show NAME` lists them."
+            help="Set a parameter of the workload; `plimsoll workload show NAME` lists them."
             " Repeatable.",
         ),
         click.option("--tables", type=int, metavar="N", help="Same as --set tables=N (sysbench)."),
@@ -66,7 +73,7 @@ def workload_options(command: Command) -> Command:
             "workload_name",
             required=True,
             metavar="NAME|FILE.yaml",
-            help="Name of a built-in workload (`plimsoll workloads` lists them), or a file.",
+            help="Name of a built-in workload (`plimsoll workload list` lists them), or a file.",
         ),
     ):
         command = option(command)

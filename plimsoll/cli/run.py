@@ -76,7 +76,8 @@ def run(
     asked = read_file(request_file, allow_files)
     if not local:
         raise UsageError(
-            "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
+            f"{request_file}: on AWS: plimsoll submit {request_file} (docs/deploying.md);"
+            f" on this machine, which stands in for RDS: plimsoll run {request_file} --local"
         )
     require_all_possible(request_file, asked, local=True)
     if isinstance(asked, CheckedExperiment) and expecting:
@@ -143,9 +144,9 @@ def _run_all(
     if not as_json and page.is_file():
         click.echo(f"\n{page.resolve().as_uri()}")
     exporting.tell_runs(result for _, result in results.values())
-    code = expecting.tell_runs(results)
     if not interrupted:
         tell_retry(results, as_json=as_json)
+    code = expecting.tell_runs(results)
     return 130 if interrupted else code
 
 

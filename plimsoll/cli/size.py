@@ -11,7 +11,7 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
-from plimsoll.cli.options import NumberRange
+from plimsoll.cli.options import NumberRange, tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.cli.run_experiment import RESULTS
 from plimsoll.errors import NoGroundError, PlimsollError, UsageError
@@ -211,14 +211,13 @@ def _make_table(made: ReportTable) -> Table:
     "--observe",
     "dsn",
     metavar="DSN",
-    help="Measure the load of a production database instead: mysql://, postgres://, rds://INSTANCE"
-    " (docs/observing.md).",
+    help="Old name of `plimsoll observe DSN`.",
 )
-@click.option("--for", "for_text", metavar="TIME", help="How long to observe: 10m; for rds:// 14d.")
+@click.option("--for", "for_text", metavar="TIME", help="With --observe: how long.")
 @click.option(
     "--line",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Run whose load line production is compared with.",
+    help="With --observe: run whose load line production is compared with.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
@@ -256,7 +255,10 @@ def command(
         more = run_folder is not None or want is not None
         return _observe(dsn, for_text, line, asked_more=more, as_json=as_json)
     if run_folder is None or want is None or for_text or line:
-        raise UsageError("needs RUN and --want OPS/S; or --observe DSN, with --for and --line")
+        raise UsageError(
+            "needs RUN and --want OPS/S; --for and --line belong to `plimsoll observe DSN`, or to"
+            " its old name --observe DSN"
+        )
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
     run_folder = _find_run_folder(run_folder)
@@ -307,7 +309,8 @@ def _observe(
 
     if asked_more:
         raise UsageError("--observe: cannot be combined with RUN and --want; --line RUN compares")
-    return observe(dsn, for_text, line, as_json)
+    tell_new_name("size --observe", "observe")
+    return observe(dsn, for_text, line, as_json, "--observe")
 
 
 def _read_confirmations(

@@ -1,4 +1,4 @@
-"""`plimsoll submit`: starts runs on the service."""
+"""`plimsoll submit`: starts runs or an experiment on the service."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
+    connect_service,
     fetch_run_result,
     find_service,
     follow_run,
@@ -59,6 +60,8 @@ def submit(
 ) -> int:
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
+    A file with `axes` is an experiment: it is sent without a preflight, and its own id is printed.
+
     The file is checked here first. Without --key, a file that is sent twice becomes two runs. With
     --wait, exit code 1: a run failed, or a rule does not hold; 3: there is no answer (a verdict has
     no figure), or a rule cannot be decided. Exit code 3 also if a preflight check failed and
@@ -71,9 +74,15 @@ def submit(
     refuse_used_folder(out)
     asked = read_file(request_file, allow_files)
     if isinstance(asked, CheckedExperiment):
-        raise UsageError(
-            f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
-        )
+        from plimsoll.cli.experiment import start_experiment  # noqa: PLC0415 - slow to load
+
+        if expecting or out is not None:
+            raise UsageError(
+                f"{request_file}: --expect, --junit, --markdown and --out apply to runs,"
+                " not to an experiment"
+            )
+        service = connect_service(url, stack)
+        return start_experiment(service, asked, key, wait=wait, as_json=as_json)
     if wait:
         expecting.add_rules(asked)
     requests = {name: checked.request for name, checked in asked.items()}

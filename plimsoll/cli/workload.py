@@ -1,4 +1,4 @@
-"""`plimsoll workload`: derives a workload from a database's statements; lists workloads."""
+"""`plimsoll workload`: lists and shows workloads; derives one from a database's statements."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from plimsoll import words
+from plimsoll.cli.options import tell_new_name
 from plimsoll.cli.output import console, make_table, print_figures, refuse_used_file
 from plimsoll.databases.observing import combine_looks, look_repeatedly, open_statements
 from plimsoll.errors import UsageError
@@ -113,7 +114,7 @@ FOR_MOST_S = 86_400
 
 @click.group("workload")
 def command() -> None:
-    """Derive a workload from the statements of a database."""
+    """List, show or derive workloads."""
 
 
 @command.command("derive")
@@ -181,16 +182,13 @@ def derive_verb(
     print_derived(derived, seen, out)
 
 
-# `plimsoll workloads`: lists and shows the built-in workloads.
+# `plimsoll workload list` and `show`.
 
 
-@click.group("workloads", invoke_without_command=True)
+@command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-@click.pass_context
-def list_command(context: click.Context, *, as_json: bool) -> None:
+def list_command(*, as_json: bool) -> None:
     """List the built-in workloads."""
-    if context.invoked_subcommand is not None:
-        return
     workloads = [load_workload(name) for name in list_builtin_names()]
     if as_json:
         click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
@@ -201,7 +199,7 @@ def list_command(context: click.Context, *, as_json: bool) -> None:
     console().print(table)
 
 
-@list_command.command("show")
+@command.command("show")
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
 def show(name: str, *, as_json: bool) -> None:
@@ -228,3 +226,26 @@ def show(name: str, *, as_json: bool) -> None:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
         for sql in (table.create_sql, *table.index_sql.values()):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
+
+
+# `plimsoll workloads`, as both were called before.
+
+
+@click.group("workloads", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.pass_context
+def old_command(context: click.Context, *, as_json: bool) -> None:
+    """List the built-in workloads; now called `plimsoll workload list`."""
+    if context.invoked_subcommand is None:
+        tell_new_name("workloads", "workload list")
+        context.invoke(list_command, as_json=as_json)
+
+
+@old_command.command("show")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--json", "as_json", is_flag=True, help="Print the resolved workload as JSON.")
+@click.pass_context
+def old_show(context: click.Context, name: str, *, as_json: bool) -> None:
+    """Show a workload; now called `plimsoll workload show`."""
+    tell_new_name("workloads show", "workload show")
+    context.invoke(show, name=name, as_json=as_json)
