@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except PlimsollError as error:
         if isinstance(error, OptionError):
-            from plimsoll.cli.options import FLAGS  # noqa: PLC0415 - loaded by the command anyway
+            from plimsoll.cli.options import FLAGS
 
             error = error.name_options(FLAGS)
         # the text may come from a server

@@ -1,24 +1,26 @@
 """`plimsoll observe`: the present load of a production database."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.output import console, make_table, print_figures
 from plimsoll.errors import UsageError
 from plimsoll.load_line.options import PASSWORD
-from plimsoll.model.request.dsn import FORM, parse_dsn
-from plimsoll.model.request.quantities import parse_duration_s
-from plimsoll.report.folder import read_run
-from plimsoll.sizing.production import Observation, Rates, Spread, compare_with_line
-from plimsoll.sizing.production_on_rds import SCHEME, observe_rds, parse_instance
-from plimsoll.sizing.production_server import observe_server
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plimsoll.sizing.production import Observation, Rates, Spread
+
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
 SERVER_MOST_S = 86_400
@@ -53,6 +55,9 @@ def command(dsn: str | None, *, for_text: str | None, line: Path | None, as_json
     metrics (docs/observing.md). Keep a password in the variable PLIMSOLL_PASSWORD, or the whole DSN
     in PLIMSOLL_DSN.
     """
+    from plimsoll.model.request.dsn import FORM
+    from plimsoll.sizing.production_on_rds import SCHEME
+
     if dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}, or {SCHEME}INSTANCE")
     return observe(dsn, for_text, line, as_json)
@@ -75,6 +80,9 @@ def observe(
         UsageError: An argument is invalid.
         PlimsollError: The database or AWS refuses.
     """
+    from plimsoll.report.folder import read_run
+    from plimsoll.sizing.production import compare_with_line
+
     run = read_run(line)[0] if line is not None else None
     seen = _observe_source(dsn, duration, option)
     if run is not None:
@@ -87,6 +95,11 @@ def observe(
 
 
 def _observe_source(dsn: str, duration: str | None, option: str) -> Observation:
+    from plimsoll.model.request.dsn import FORM, parse_dsn
+    from plimsoll.model.request.quantities import parse_duration_s
+    from plimsoll.sizing.production_on_rds import SCHEME, observe_rds, parse_instance
+    from plimsoll.sizing.production_server import observe_server
+
     try:
         instance = parse_instance(dsn)
     except UsageError as error:

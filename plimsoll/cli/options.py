@@ -1,10 +1,12 @@
 """Options that several verbs share."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,8 +20,10 @@ from plimsoll.load_line.options import (
     PrepareOptions,
     list_options,
 )
-from plimsoll.model.request.dsn import FORM
-from plimsoll.workload import Workload
+
+if TYPE_CHECKING:
+    from plimsoll.workload import Workload
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +37,8 @@ def tell_new_name(old: str, new: str) -> None:
 
 def dsn_option(command: Command) -> Command:
     """Add `--dsn`."""
+    from plimsoll.model.request.dsn import FORM
+
     return click.option(
         "--dsn",
         envvar="PLIMSOLL_DSN",

@@ -1,27 +1,34 @@
 """Output of tables and files."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.box import Box
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 
 from plimsoll.errors import UsageError
-from plimsoll.report.tables import ReportTable
+
+if TYPE_CHECKING:
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    from plimsoll.report.tables import ReportTable
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def console() -> Console:
     """Return a console for tables: as wide as the terminal, and unlimited without one."""
+    from rich.console import Console
+
     if sys.stdout.isatty():
         return Console()
     return Console(width=max(200, shutil.get_terminal_size().columns))
@@ -35,6 +42,8 @@ def make_table(*columns: str, right: Collection[str] = (), box: Box | None = Non
         right: The titles of right-aligned columns, as for figures.
         box: The style of its lines; None for no lines.
     """
+    from rich.table import Table
+
     table = Table(box=box, pad_edge=False, header_style="bold")
     for title in columns:
         table.add_column(title, justify="right" if title in right else "left")
@@ -46,6 +55,8 @@ def print_figures(console: Console, table: Table) -> None:
 
     Part of a figure is a wrong figure: rich would make "1,4…" of 1,413.
     """
+    from rich.measure import Measurement
+
     width = console.width
     unlimited = console.options.update(max_width=10_000)
     console.width = max(width, Measurement.get(console, unlimited, table).maximum)

@@ -3,10 +3,8 @@
 from datetime import UTC, datetime
 
 import click
-from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError
-from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
 
 @click.command()
@@ -25,7 +23,10 @@ def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
 
     Needs credentials that may do `pricing:GetProducts`.
     """
-    import boto3  # noqa: PLC0415 - half a second, for this verb alone
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from plimsoll.quoting.price_list import API_REGION, keep_instances, read_prices
 
     try:
         client = boto3.client("pricing", region_name=API_REGION)

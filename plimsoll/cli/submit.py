@@ -1,14 +1,16 @@
 """`plimsoll submit`: starts runs or an experiment on the service."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.options import allow_files_option
 from plimsoll.cli.output import out_option, refuse_used_folder
-from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
     connect_service,
     fetch_run_result,
@@ -19,12 +21,11 @@ from plimsoll.cli.service_calls import (
     service_options,
 )
 from plimsoll.cli.show import print_results
-from plimsoll.client.http import Http
-from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.model.service.answers import Submitted
-from plimsoll.requests.cells import CheckedExperiment
-from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from plimsoll.client.service_client import Service
+    from plimsoll.model.service.answers import Submitted
 
 
 @click.command()
@@ -67,6 +68,12 @@ def submit(
     no figure), or a rule cannot be decided. Exit code 3 also if a preflight check failed and
     nothing was submitted.
     """
+    from plimsoll.cli.preflight import require_preflight
+    from plimsoll.client.http import Http
+    from plimsoll.client.service_client import Service
+    from plimsoll.requests.cells import CheckedExperiment
+    from plimsoll.requests.experiment_file import read_file
+
     if expecting and not wait:
         raise click.UsageError("--expect, --junit and --markdown need --wait")
     if out is not None and not wait:
@@ -74,7 +81,7 @@ def submit(
     refuse_used_folder(out)
     asked = read_file(request_file, allow_files)
     if isinstance(asked, CheckedExperiment):
-        from plimsoll.cli.experiment import start_experiment  # noqa: PLC0415 - slow to load
+        from plimsoll.cli.experiment import start_experiment
 
         if expecting or out is not None:
             raise UsageError(
